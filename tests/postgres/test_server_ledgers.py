@@ -181,7 +181,7 @@ def test_a_user_who_may_make_roles_needs_nobody_else(each_server: Server, tmp_pa
         journal = ledger.journal
         assert isinstance(journal, PostgresJournal)
         assert journal.size() == 2
-        for table in ("club_{}.journal", "club_{}_names.people", "club_{}_tokens.tokens"):
+        for table in ("club_{}.journal", "club_{}_names.people", "club_{}_tokens.refusals"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 journal.session().connection().execute(f"DELETE FROM {table.format(name)}".encode())
     assert server_faults(address, f"club_{name}") == []

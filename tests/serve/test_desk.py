@@ -196,7 +196,7 @@ def test_the_form_of_a_verb_proposes_or_says_why_not_and_keeps_what_was_typed(
     assert asked <= form.fields.keys() | {"to"}, "each word has a field"
     done = eve.send(form, {**EXAMPLES[verb], "reason": "to try it"})
     if done.status_code == 303:
-        assert "Proposed. It acts once somebody else approves it." in words(eve.look(done.headers["location"]).text)
+        assert "Proposed. It acts once another person approves it." in words(eve.look(done.headers["location"]).text)
         return
     assert done.status_code in {400, 404, 409}, words(done.text)[:2000]
     assert 'role="alert"' in done.text

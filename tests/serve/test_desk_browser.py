@@ -87,7 +87,7 @@ def test_a_correction_by_two_people_changes_the_graph(at_desk: Callable[..., Pag
     eve.select_option("#verb-to", "0-1")
     eve.fill("#verb-reason", "the score sheet")
     eve.get_by_role("button", name="Propose").click()
-    assert "Proposed. It acts once somebody else approves it." in eve.inner_text("main")
+    assert "Proposed. It acts once another person approves it." in eve.inner_text("main")
     adam.goto("/desk/queue")
     adam.locator("main th a").first.click()
     adam.get_by_role("link", name="What it would move, and approve").click()

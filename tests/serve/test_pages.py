@@ -265,8 +265,8 @@ def test_pages_of_corrections_cost_what_they_show_however_many_there_are(
         looked_up.extend(rows)
         return iter(rows)
 
-    real = vars(Corrections)["_shown"]
-    monkeypatch.setattr(Corrections, "_shown", shown)
+    real = vars(Corrections)["_proposals"]
+    monkeypatch.setattr(Corrections, "_proposals", shown)
     reader, get = asking(crowded)
     for address, most in (
         ("/", 6), ("/corrections", ROWS + 1), ("/corrections?page=2", ROWS), ("/corrections.atom", 34),
