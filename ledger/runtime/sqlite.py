@@ -204,7 +204,12 @@ def refuse(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoRetur
         refusal = StorageError(str(path), f"{text}: the file is not as this program left it; {remedy}")
     if refusal is None:
         raise error
-    raise refusal from error
+    try:
+        raise refusal from error
+    finally:
+        # An error that is a variable of its own frame stays until the next garbage collection, and with it the callers'
+        # cursors: their unfinished reads would keep the file in a transaction.
+        del refusal
 
 
 def breaks_constraint(error: StorageError) -> bool:

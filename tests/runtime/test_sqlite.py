@@ -1,5 +1,6 @@
 """The connection to SQLite changes no value, and its errors are ours."""
 
+import gc
 import re
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -89,3 +90,27 @@ def test_an_error_of_each_kind_names_the_file_and_what_to_do(tmp_path: Path) -> 
         connection.execute("SELECT 1")
     with closing(sqlite.connect(path, remedy=None)) as raw, pytest.raises(sqlite.sqlite3.OperationalError):
         raw.execute("SELECT * FROM two")
+
+
+def test_an_error_that_was_caught_leaves_no_read_of_its_callers_unfinished(tmp_path: Path) -> None:
+    """A read that nobody finishes keeps the file in a transaction; without the garbage collector, too."""
+
+    def ask(connection: sqlite.FileConnection) -> None:
+        rows = connection.execute("SELECT value FROM one")
+        assert next(rows) == (1,)
+        with pytest.raises(StorageError, match="no such table"):
+            other.execute("SELECT * FROM nowhere")
+
+    with (
+        closing(sqlite.connect(tmp_path / "any.db")) as connection,
+        closing(sqlite.connect(tmp_path / "b.db")) as other,
+    ):
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("CREATE TABLE one(value)")
+        connection.executemany("INSERT INTO one VALUES (?)", [(1,), (2,)])
+        gc.disable()
+        try:
+            ask(connection)
+            assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
+        finally:
+            gc.enable()
