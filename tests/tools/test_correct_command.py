@@ -160,6 +160,21 @@ def test_what_may_be_meant_otherwise_is_said(journal_of_four: Path, run: Run) ->
     assert "note" not in run("correct", journal_of_four, *late, "--ended", "2026-11-02").err
 
 
+def test_a_game_that_was_recorded_after_it_was_proposed_is_said_before_the_approval(
+    journal_of_four: Path, run: Run
+) -> None:
+    """Two officers propose one game, by commands that give it different keys."""
+    day = ("--ended", "2026-11-02")
+    hand = ("record", journal_of_four, "--white", "Ann", "--black", "Bob", "--result", "1-0", *day, "--propose", *EVE)
+    assert run(*hand).code == 0
+    assert run("correct", journal_of_four, "late", "Ann", "Bob", "--to", "1-0", *day, *EVE).code == 0
+    assert run("correct", journal_of_four, "approve", "1", "--by", "adam").code == 0
+    note = "note: these players have a game of that time already: hand:"
+    approval = run("correct", journal_of_four, "approve", "2", "--by", "adam")
+    assert (approval.code, note in approval.err, "unseen:" in approval.err) == (1, True, True)
+    assert note in run("correct", journal_of_four, "preview", "2").err
+
+
 def test_a_tournament_is_closed_that_there_is(journal_of_four: Path, run: Run) -> None:
     closed = run("correct", journal_of_four, "close-tournament", "Open", "--ended", "2026-11-09", *EVE)
     assert (closed.code, "note" in closed.err) == (0, False)

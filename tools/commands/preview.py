@@ -19,6 +19,7 @@ from ledger.ledger import Ledger
 from .. import limits, move_pictures, output, pictures
 from ..wording import counted, entries
 from . import AT_LEAST, REFUSED, level
+from .proposal_options import tell_doubts
 
 MOVES_IN_A_TABLE = 20
 _SHOWN = {"class": "class", "games": "games", "time_losses": "lost on time", "hera": "HERA", "hera_game": "HERA in"}
@@ -52,6 +53,7 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
     with level(db_path) as ledger:
         impact = ledger.preview(number)
         answer = impacts.in_full(ledger, impact)
+        tell_doubts(ledger, number)
     if picture is not None:
         output.save(picture, move_pictures.draw(impact, as_rows(answer.moves), picture.suffix))
     tell(impact, answer, limit, fmt)
@@ -75,6 +77,7 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     if since:
         impact = ledger.preview(number)
         tell(impact, impacts.in_full(ledger, impact), None, "table")
+        tell_doubts(ledger, number)
         were = "entry was" if since == 1 else "entries were"
         words = f"{since:,} {were} recorded after proposal {number}; this is what it would move now"
         way = f"approve with --seen {impact.seen}, and with --despite-games where games come all the time"

@@ -116,12 +116,17 @@ def tell_proposed(ledger: Ledger, proposed: Proposed) -> None:
         output.remark(f"proposal {number}: {words}")
     if len(shown.changes) > CHANGES_SHOWN:
         output.remark(f"proposal {number}: and {counted(len(shown.changes) - CHANGES_SHOWN, 'more change')}")
-    for doubt in corrections.doubts(ledger, shown.changes)[:CHANGES_SHOWN]:
-        output.remark(f"note: {doubt}")
+    tell_doubts(ledger, number)
     if proposed.alike:
         output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, proposed.alike))}")
     preview = f"correct {shlex.quote(str(ledger.path))} preview {number}"
     output.answer(f"proposal {number} is open: '{preview}' shows what it would move")
+
+
+def tell_doubts(ledger: Ledger, number: int) -> None:
+    """Say what about a proposal may be meant otherwise, such as a late game that is recorded by now."""
+    for doubt in corrections.doubts(ledger, ledger.corrections.proposal(number).changes)[:CHANGES_SHOWN]:
+        output.remark(f"note: {doubt}")
 
 
 @contextmanager
