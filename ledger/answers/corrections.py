@@ -117,7 +117,7 @@ def in_short(ledger: OpenLedger, changes: Sequence[Change]) -> str:
 
 @of_one_moment
 def doubts(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
-    """Yield possible misunderstandings, in words: late games that are known already."""
+    """Return possible misunderstandings, in words: late games that are known already."""
     connection = ledger.views.connection
     sentences: list[str] = []
     for change in changes:

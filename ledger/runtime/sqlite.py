@@ -188,9 +188,12 @@ class FileConnection(OwnedConnection):
 
     def refuse(self, error: Exception) -> NoReturn:
         """Raise our error for one of the driver's, as the function does."""
-        if self._remedy is None:
-            raise error
-        refuse(self.path, error, self._remedy)
+        try:
+            if self._remedy is None:
+                raise error
+            refuse(self.path, error, self._remedy)
+        finally:
+            del error  # as in ``refuse``
 
 
 def refuse(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoReturn:
@@ -202,14 +205,14 @@ def refuse(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoRetur
     refusal = explained(path, text, remedy)
     if refusal is None and isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
         refusal = StorageError(str(path), f"{text}: the file is not as this program left it; {remedy}")
-    if refusal is None:
-        raise error
     try:
+        if refusal is None:
+            raise error
         raise refusal from error
     finally:
         # An error that is a variable of its own frame stays until the next garbage collection, and with it the callers'
         # cursors: their unfinished reads would keep the file in a transaction.
-        del refusal
+        del error, refusal
 
 
 def breaks_constraint(error: StorageError) -> bool:

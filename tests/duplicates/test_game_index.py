@@ -24,7 +24,7 @@ from tests.tiers import times
 
 
 def sorted_out(ledger: Ledger, file: list[pl.DataFrame], *, by_index: bool) -> list[Any]:
-    """What becomes of the games of a file, frame by frame, and which known games it told."""
+    """Return what becomes of the games of a file, frame by frame, and which known games it named."""
     index = ViewsGameIndex(ledger.views) if by_index else None
     job = DuplicateDetector(ledger.journal, ledger.people, index)
     size = ledger.journal.size()

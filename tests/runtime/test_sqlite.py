@@ -92,18 +92,21 @@ def test_an_error_of_each_kind_names_the_file_and_what_to_do(tmp_path: Path) -> 
         raw.execute("SELECT * FROM two")
 
 
-def test_an_error_that_was_caught_leaves_no_read_of_its_callers_unfinished(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("remedy", "kind"), [(sqlite.RESTORE, StorageError), (None, sqlite.sqlite3.OperationalError)])
+def test_an_error_that_was_caught_leaves_no_read_of_its_callers_unfinished(
+    remedy: str | None, kind: type[Exception], tmp_path: Path
+) -> None:
     """A read that nobody finishes keeps the file in a transaction; without the garbage collector, too."""
 
     def ask(connection: sqlite.FileConnection) -> None:
         rows = connection.execute("SELECT value FROM one")
         assert next(rows) == (1,)
-        with pytest.raises(StorageError, match="no such table"):
+        with pytest.raises(kind, match="no such table"):
             other.execute("SELECT * FROM nowhere")
 
     with (
         closing(sqlite.connect(tmp_path / "any.db")) as connection,
-        closing(sqlite.connect(tmp_path / "b.db")) as other,
+        closing(sqlite.connect(tmp_path / "b.db", remedy=remedy)) as other,
     ):
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("CREATE TABLE one(value)")

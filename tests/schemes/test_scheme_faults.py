@@ -1,4 +1,4 @@
-"""What is wrong with a scheme of a plug-in is said when it is loaded, and its failures are named with their lines."""
+"""The ledger says what is wrong with a plug-in's scheme when it loads it; a failure names the line of the scheme."""
 
 from __future__ import annotations
 
