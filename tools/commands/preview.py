@@ -53,7 +53,7 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
     with level(db_path) as ledger:
         impact = ledger.preview(number)
         answer = impacts.in_full(ledger, impact)
-        tell_doubts(ledger, number)
+        tell_doubts(ledger, ledger.corrections.proposal(number).changes)
     if picture is not None:
         output.save(picture, move_pictures.draw(impact, as_rows(answer.moves), picture.suffix))
     tell(impact, answer, limit, fmt)
@@ -77,7 +77,7 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     if since:
         impact = ledger.preview(number)
         tell(impact, impacts.in_full(ledger, impact), None, "table")
-        tell_doubts(ledger, number)
+        tell_doubts(ledger, ledger.corrections.proposal(number).changes)
         were = "entry was" if since == 1 else "entries were"
         words = f"{since:,} {were} recorded after proposal {number}; this is what it would move now"
         way = f"approve with --seen {impact.seen}, and with --despite-games where games come all the time"

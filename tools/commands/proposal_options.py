@@ -6,7 +6,7 @@ What four eyes refuse is refused with the line that proposes it.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from ledger.answers import corrections
 from ledger.correcting.corrections import Proposed
 from ledger.errors import RejectedError
+from ledger.facts.changes import Change
 from ledger.facts.events import Event
 from ledger.facts.words import Receipt
 from ledger.journal import late_facts
@@ -116,16 +117,16 @@ def tell_proposed(ledger: Ledger, proposed: Proposed) -> None:
         output.remark(f"proposal {number}: {words}")
     if len(shown.changes) > CHANGES_SHOWN:
         output.remark(f"proposal {number}: and {counted(len(shown.changes) - CHANGES_SHOWN, 'more change')}")
-    tell_doubts(ledger, number)
+    tell_doubts(ledger, shown.changes)
     if proposed.alike:
         output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, proposed.alike))}")
     preview = f"correct {shlex.quote(str(ledger.path))} preview {number}"
     output.answer(f"proposal {number} is open: '{preview}' shows what it would move")
 
 
-def tell_doubts(ledger: Ledger, number: int) -> None:
-    """Say what about a proposal may be meant otherwise, such as a late game that is recorded by now."""
-    for doubt in corrections.doubts(ledger, ledger.corrections.proposal(number).changes)[:CHANGES_SHOWN]:
+def tell_doubts(ledger: Ledger, changes: Iterable[Change]) -> None:
+    """Say what about a proposal's changes may be meant otherwise, such as a late game that is recorded by now."""
+    for doubt in corrections.doubts(ledger, changes)[:CHANGES_SHOWN]:
         output.remark(f"note: {doubt}")
 
 
