@@ -37,9 +37,12 @@ def numbered(address: str) -> None:
 
 
 def erased(address: str) -> None:
-    """Forget Bob."""
-    with pytest.MonkeyPatch.context() as patch, closing(PostgresPeople(address, SCHEMA)) as people:
-        patch.setattr(postgres_people, "READER_SECONDS", 0.0)
+    """Erase Bob.
+
+    It has an erasure's usual patience: on a shared server another program that just connects reads the catalogue of
+    all databases, and such a transaction keeps old rows for a moment.
+    """
+    with closing(PostgresPeople(address, SCHEMA)) as people:
         people.erasures.begin([2], "officer")
         people.clean_whole()
 
@@ -76,7 +79,8 @@ def made_twice(_: ClubOfTwo) -> None:
 
 def still_read(_: ClubOfTwo) -> None:
     address = new_names()
-    with psycopg.connect(address) as reader:
+    with pytest.MonkeyPatch.context() as patch, psycopg.connect(address) as reader:
+        patch.setattr(postgres_people, "READER_SECONDS", 0.0)
         reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         reader.execute("SELECT 1")
         erased(address)
