@@ -18,7 +18,6 @@ from ledger.book.evidence import Context, Evidence
 from ledger.correcting.corrections import Corrections, Proposed
 from ledger.correcting.game_log import GameLog
 from ledger.correcting.previews import Impact, Previews
-from ledger.duplicates.detector import DuplicateDetector
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import Change
@@ -41,12 +40,10 @@ from ledger.ratings import keeping, past_views, queries
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import at_hand
 from ledger.recording.game_columns import blocks_of
-from ledger.recording.game_import import GameBlock, GameImport, ImportReport, take_blocks
+from ledger.recording.game_import import GameBlock, GameImport, ImportReport
 from ledger.recording.game_rows import GameRows
 from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.recorder import STRANGERS_NAMED, Refused, Submission
-from ledger.recording.seed_warnings import SeedWarnings
-from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.registering.registry import NewPlayer, Registry
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
@@ -430,36 +427,24 @@ class Ledger(OpenLedger):
         first = schemes.in_full(self.first_scheme(), stored=True)  # the scheme that new pools of an import adopt
         # names that are not in the index yet are read again for each frame: if they are many, they enter it first
         self.names.file.folds.bring_up()
-        alike = None if record_alike else DuplicateDetector(self.journal, self.names.file, ViewsGameIndex(self.views))
-        pools, notes_of = choice or PoolChoice(pool=first.pool), SeedWarnings(self.views).of_games
-        facts = self.current_facts
         job = GameImport(
             self.names,
             self.made_keys,
-            pools,
+            self.current_facts,
+            self.views,
+            self.erased_sides(),
             first,
+            choice or PoolChoice(pool=first.pool),
             actor,
             self.now_ms,
-            alike,
-            notes_of,
-            facts.corrected_game,
-            keep_differences,
-            self.erased_sides(),
-            facts.recorded_round,
+            record_alike=record_alike,
+            keep_differences=keep_differences,
         )
         with self.names.registering():
-            take_blocks(
-                self.journal,
-                job,
-                blocks,
-                strict=strict,
-                faults_so_far=faults_so_far,
-                advance=advance,
-                rounds=rounds,
-            )
+            report = job.run(blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds)
         # Once more, for the new players of this import enter the index now.
         self.names.file.folds.bring_up()
-        return job.report
+        return report
 
     def import_file(
         self,

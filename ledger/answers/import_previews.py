@@ -17,7 +17,7 @@ import orjson
 
 from ledger import schemes
 from ledger.answers.asking import names, of_one_moment
-from ledger.duplicates.detector import DuplicateDetector
+from ledger.book.evidence import CurrentFacts
 from ledger.duplicates.game_keys import MadeKeys
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_ms
@@ -37,10 +37,8 @@ from ledger.players.sealed_names import (
     registration_key,
 )
 from ledger.recording.game_columns import blocks_of
-from ledger.recording.game_import import GameImport, ImportReport, take_blocks
+from ledger.recording.game_import import GameImport, ImportReport
 from ledger.recording.pool_choice import PoolChoice
-from ledger.recording.seed_warnings import SeedWarnings
-from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.registering.registry import PlayersReport
 
 if TYPE_CHECKING:
@@ -187,31 +185,21 @@ class ImportPreview:
         ledger = self._ledger
         ledger.catch_up_if_corrected()
         first = schemes.in_full(ledger.first_scheme(), stored=True)
-        detector = (
-            None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
-        )
-        facts = ledger.current_facts
-        notes_of = SeedWarnings(ledger.views).of_games
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
             self._names,
             keys,
-            choice,
+            CurrentFacts(self._journal, ledger.views),
+            ledger.views,
+            ledger.erased_sides(keys),
             first,
+            choice,
             actor,
             ledger.now_ms,
-            detector,
-            notes_of,
-            facts.corrected_game,
-            keep_differences,
-            ledger.erased_sides(keys),
-            facts.recorded_round,
+            record_alike=record_alike,
+            keep_differences=keep_differences,
         )
-        blocks = blocks_of(frames)
-        take_blocks(
-            self._journal, job, blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
-        )
-        return job.report
+        return job.run(blocks_of(frames), strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds)
 
     @property
     def new_players(self) -> list[Person]:

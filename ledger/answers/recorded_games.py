@@ -34,11 +34,6 @@ if TYPE_CHECKING:
 
 _SIDES = ("white", "black")
 Status = Literal["recorded", "known already", "known already, and more is known now"]
-_SAME = """
-SELECT key FROM games JOIN pools ON pools.pool = games.pool
-WHERE white = ?1 AND black = ?2 AND pools.name = ?3 AND substr(ended_at, 1, 10) = substr(?4, 1, 10)
-ORDER BY games.position DESC
-"""
 # Games that count are found by the index in rating order, from the first day on; others by one of their own.
 _ORDER = ", ".join(RATING_ORDER)
 _SPAN = f"SELECT position, {_ORDER} FROM games WHERE pool = ?1 AND ended_ms BETWEEN ?2 AND ?3"
@@ -79,13 +74,6 @@ class GameByHand:
         "what became of it"
     )
     game: RecordedGame = flattened()
-
-
-@of_one_moment
-def games_of_day(ledger: OpenLedger, white: int, black: int, pool: str, ended_at: str) -> list[str]:
-    """Return the keys of the games of two players in a pool on the day of an instant, those recorded last first."""
-    rows = queries.dictionaries(ledger.views.connection, _SAME, (white, black, pool, ended_at))
-    return [row["key"] for row in rows]
 
 
 @of_one_moment

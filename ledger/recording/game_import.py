@@ -8,32 +8,34 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
-from itertools import chain, repeat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 
 import attrs
 
 from ledger.book import judge
-from ledger.book.evidence import Context, Evidence
+from ledger.book.evidence import Context, CurrentFacts, Evidence
 from ledger.duplicates.detector import DuplicateDetector, ProbableDuplicate
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
 from ledger.duplicates.game_keys import MadeKeys
-from ledger.duplicates.repeats import CorrectedGames, Difference, ReportedEntries, match_repeats
+from ledger.duplicates.repeats import Difference, ReportedEntries, match_repeats
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
-from ledger.facts.codec import body_of
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, excerpt
 from ledger.facts.words import Brings
-from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
+from ledger.journal import KeyTakenError, Writer, kept_texts, rules
+from ledger.journal.transactions import Entries, Transaction
 from ledger.players.sealed_names import VerifiedNames
+from ledger.ratings.views import Views
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.seed_warnings import SeedWarnings
+from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.runtime.long_work import collector_paused
 
 GameBlock = GameRows | GameColumns
@@ -52,6 +54,7 @@ class ImportReport(FaultsFound):
         recorded: newly recorded games.
         repeated: games that were recorded before with all reported facts.
         supplemented: games that were recorded before and got more facts.
+        last_key: key of the last game taken: recorded, repeated or supplemented; None without one.
         rounds: newly recorded rounds without a game.
         rounds_repeated: rounds without a game that were recorded before.
         newcomers: identity and name of new players, in the order of their numbers.
@@ -70,6 +73,7 @@ class ImportReport(FaultsFound):
     recorded: int = 0
     repeated: int = 0
     supplemented: int = 0
+    last_key: str | None = None
     rounds: int = 0
     rounds_repeated: int = 0
     newcomers: list[tuple[str, str]] = attrs.Factory(list)
@@ -106,70 +110,64 @@ class ImportReport(FaultsFound):
 
     def leave_out(self, variant: str, count: int) -> None:
         """Count games of a variant that has no pool."""
-        reason = f"variant {variant}"
+        reason = "no time control" if variant == "standard" else f"variant {variant}"
         has_room = reason in self.left_out or len(self.left_out) < MAX_REASONS
         self.left_out[reason if has_room else "other variants"] += count
 
-
-@attrs.define
-class _Taken:
-    """The counts of a transaction that is not committed yet; the fields are those of ``ImportReport``."""
-
-    recorded: int = 0
-    repeated: int = 0
-    supplemented: int = 0
-    rounds: int = 0
-    rounds_repeated: int = 0
-    newcomers: list[tuple[str, str]] = attrs.Factory(list)
-    kept_names: int = 0
-    new_pools: list[str] = attrs.Factory(list)
-    notes: list[FileFault] = attrs.Factory(list)
+    def undone(self) -> ImportReport:
+        """Return the report of an import whose transaction was undone: faults and probable duplicates remain."""
+        return ImportReport(
+            faults=self.faults,
+            fault_count=self.fault_count,
+            left_out=self.left_out,
+            alike=self.alike,
+            alike_count=self.alike_count,
+            differences=self.differences,
+        )
 
 
 class GameImport:
-    """One import into one journal: it caches players and pools."""
+    """One import of games into one journal: it caches players and pools."""
 
     def __init__(
         self,
         names: VerifiedNames,
         keys: MadeKeys,
-        choice: PoolChoice,
+        facts: CurrentFacts,
+        views: Views,
+        erased: ErasedPlayerMatcher,
         scheme: SchemeAdopted,
+        choice: PoolChoice,
         actor: str,
         clock_ms: Callable[[], int],
-        alike: DuplicateDetector | None,
-        notes_of: Callable[[GameBlock], list[FileFault]],
-        corrected_games: CorrectedGames,
+        *,
+        record_alike: bool,
         keep_differences: bool,
-        erased: ErasedPlayerMatcher,
-        as_recorded: Callable[[RoundWithoutGame, Sequence[RoundWithoutGame]], RoundWithoutGame],
     ) -> None:
         """Prepare an import.
 
         Args:
             names: gives the players' numbers.
             keys: makes the keys of games whose source gave none.
-            choice: assigns pools to games.
+            facts: the journal, with its facts after corrections.
+            views: an index of recorded games.
+            erased: matches games with recorded ones of erased players.
             scheme: the scheme that a new pool adopts.
+            choice: assigns pools to games.
             actor: the importer.
             clock_ms: milliseconds since 1970, read once a transaction.
-            alike: matches games under new keys with recorded ones; None: all are new.
-            notes_of: returns the notes on recorded games.
-            corrected_games: returns a game after its corrections.
+            record_alike: record probable duplicates as games of their own.
             keep_differences: a game reported with other facts than the current ones is no fault but stored in the
                 report.
-            erased: matches games with recorded ones of erased players.
-            as_recorded: returns a round without a game in the words in which the journal, or an earlier row on the same
-                round of the player, has it.
         """
-        self._as_recorded = as_recorded
+        self._journal = facts.journal
+        self._facts = facts
         self._keep_differences = keep_differences
         self._names = names
         self._erased = erased
         self._keys = keys
-        self._detector = alike
-        self._notes_of = notes_of
-        self._corrected_games = corrected_games
+        self._detector = None if record_alike else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views))
+        self._warnings = SeedWarnings(views)
         self._choice = choice
         self._scheme = scheme
         self._actor = actor
@@ -179,45 +177,69 @@ class GameImport:
         self._pools: set[str] = set()
         self._met_repeats = False
         self._reported = ReportedEntries()
-        self._taken = _Taken()
-        self.report = ImportReport()
+        self._report = ImportReport()
 
-    def take(self, games: GameBlock, writer: Writer) -> None:
-        """Append games within the writer's transaction.
+    def run(
+        self,
+        blocks: Iterable[GameBlock],
+        *,
+        strict: bool,
+        faults_so_far: Callable[[], int],
+        advance: Callable[[int], None],
+        rounds: Callable[[], Sequence[SourceRound]],
+    ) -> ImportReport:
+        """Take blocks of games in order, then the rounds without a game; return the outcome.
+
+        Args:
+            blocks: the games of one file.
+            strict: one transaction for all; any fault leaves the journal as it was. Else each block has its own.
+            faults_so_far: returns the number of the importer's faults; with *strict* they count.
+            advance: called with the number of games of each block taken.
+            rounds: returns the rounds without a game of the source; called when this is read to its end.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
-        with collector_paused():
-            self._take(games, writer)
+        with suppress(_NothingRecordedError):
+            with self._journal.writing() if strict else nullcontext() as file_writer:
+                for games in blocks:
+                    with self._transaction(file_writer) as transaction, collector_paused():
+                        self._take(games, transaction)
+                    advance(len(games))
+                if source_rounds := rounds():
+                    with self._transaction(file_writer) as transaction:
+                        self._take_rounds(source_rounds, transaction)
+                if strict and (self._report.fault_count or faults_so_far()):
+                    raise _NothingRecordedError  # only an exception undoes the transaction
+            return self._report
+        return self._report.undone()
 
-    def take_rounds(self, rounds: Sequence[SourceRound], writer: Writer) -> None:
-        """Append rounds without a game within the writer's transaction; players without a game are registered.
+    @contextmanager
+    def _transaction(self, file_writer: Writer | None) -> Iterator[Transaction]:
+        """Begin a transaction, or a part of the one of the whole file."""
+        with nullcontext(file_writer) if file_writer is not None else self._journal.writing() as writer:
+            yield Transaction.begin(writer, self._clock_ms, self._actor)
 
-        Raises:
-            RejectedError: this machine's clock is behind the journal.
-            StorageError: the people file and the journal do not belong together.
-        """
-        now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
-        stamp = rules.recorded_text(now)
-        housed = self._housed(writer, self._with_pools(GameRows([round_._asdict() for round_ in rounds])))
+    def _take_rounds(self, rounds: Sequence[SourceRound], transaction: Transaction) -> None:
+        """Append rounds without a game; players without a game are registered."""
+        housed = self._housed(transaction, self._with_pools(GameRows([round_._asdict() for round_ in rounds])))
         pools = {row["line"]: row["pool"] for row in housed.rows()}
         kept = [round_ for round_ in rounds if round_.line in pools]
-        self._number_players(writer, {round_.player_id: round_.player_name for round_ in kept}, stamp)
+        self._number_players(transaction, {round_.player_id: round_.player_name for round_ in kept})
         events: dict[SourceRound, RoundWithoutGame] = {}
         by_place: dict[str, list[RoundWithoutGame]] = {}
         for round_ in kept:
             try:
                 event = self._round_event(round_, pools[round_.line])
                 of_place = by_place.setdefault(event.place, [])
-                events[round_] = self._as_recorded(event, of_place)
+                events[round_] = self._facts.recorded_round(event, of_place)
                 of_place.append(events[round_])
             except MalformedError as error:
-                self.report.fault(round_.line, "; ".join(error.problems))
+                self._report.fault(round_.line, "; ".join(error.problems))
             except RejectedError as error:
-                self.report.fault(round_.line, str(error))
-        self._append_rounds(writer, events, stamp)
+                self._report.fault(round_.line, str(error))
+        self._append_rounds(transaction, events)
 
     def _round_event(self, round_: SourceRound, pool: str) -> RoundWithoutGame:
         return RoundWithoutGame(
@@ -230,89 +252,80 @@ class GameImport:
             half_points=round_.half_points,
         )
 
-    def _append_rounds(self, writer: Writer, events: Mapping[SourceRound, RoundWithoutGame], stamp: str) -> None:
+    def _append_rounds(self, transaction: Transaction, events: Mapping[SourceRound, RoundWithoutGame]) -> None:
         """Append those that are new; one that contradicts the journal or the file is a fault."""
-        stored = writer.find([event.key for event in events.values()])
+        stored = transaction.writer.find([event.key for event in events.values()])
         facts_by_key = {key: rules.facts_of(entry) for key, entry in stored.items()}
-        # Sorted, for Python orders a set of texts otherwise in each process: the same import gives the same entries.
-        pools = sorted({event.pool for event in events.values()} - self._pools)
-        adopted = [attrs.evolve(self._scheme, pool=pool) for pool in pools]  # a tournament may begin with a bye
-        keys = [event.key for event in adopted]
-        bodies = [body_of(writer.size + place, stamp, self._actor, event) for place, event in enumerate(adopted, 1)]
+        entries = Entries(transaction)
+        # a tournament may begin with a bye
+        pools = self._adopt(entries, {event.pool for event in events.values()})
         for round_, event in events.items():
             facts = codec.facts_mapping(event)
             if event.key not in facts_by_key:
                 facts_by_key[event.key] = facts
-                keys.append(event.key)
-                bodies.append(body_of(writer.size + len(keys), stamp, self._actor, event))
+                entries.add(event)
                 continue
             try:
                 rules.check_repeat(RoundWithoutGame, event.key, facts_by_key[event.key], facts)
-                self._taken.rounds_repeated += 1
+                self._report.rounds_repeated += 1
             except RejectedError as error:
-                self.report.fault(round_.line, str(error))
-        if keys:
-            kinds = chain(repeat(SchemeAdopted.KIND, len(adopted)), repeat(RoundWithoutGame.KIND))
-            self._taken.rounds += len(writer.append(kinds, keys, bodies)) - len(adopted)
-        self._taken.new_pools += pools
+                self._report.fault(round_.line, str(error))
+        self._report.rounds += len(entries.append()) - len(pools)
+        self._note_new(pools)
+
+    def _adopt(self, entries: Entries, pools: Collection[str]) -> list[str]:
+        """Add the ledger's scheme for each pool that has none yet; return these pools."""
+        # Sorted, for Python orders a set of texts otherwise in each process: the same import gives the same entries.
+        new_pools = sorted(set(pools) - self._pools)
+        for pool in new_pools:
+            entries.add(attrs.evolve(self._scheme, pool=pool))
+        return new_pools
+
+    def _note_new(self, pools: list[str]) -> None:
+        self._report.new_pools += pools
         self._pools.update(pools)
 
-    def committed(self) -> None:
-        """Add to the report what was taken since the last call: it is committed only now."""
-        self.report.recorded += self._taken.recorded
-        self.report.repeated += self._taken.repeated
-        self.report.supplemented += self._taken.supplemented
-        self.report.rounds += self._taken.rounds
-        self.report.rounds_repeated += self._taken.rounds_repeated
-        self.report.newcomers += self._taken.newcomers
-        self.report.kept_names += self._taken.kept_names
-        self.report.new_pools += self._taken.new_pools
-        self.report.note(self._taken.notes)
-        self._taken = _Taken()
-
-    def _take(self, games: GameBlock, writer: Writer) -> None:
-        now = rules.check_clock(self._clock_ms(), writer.last_recorded_at())
-        stamp = rules.recorded_text(now)
+    def _take(self, games: GameBlock, transaction: Transaction) -> None:
+        """Append games of one block."""
+        find, size = transaction.writer.find, transaction.writer.size
         # An import may take an hour, in which a player may be erased: a cached number is then invalid.
         if (version := self._names.file.version()) != self._version:
             self._version = version
             self._numbers.clear()
             self._erased.forget()
-        games = self._keys.with_keys(self._with_pools(games), writer.find)
+        games = self._keys.with_keys(self._with_pools(games), find)
         # Before pools are made and players registered: a game that is held back adds neither.
         if self._detector is not None and len(games):
-            games, repeats = self._detector.split_off_duplicates(games, writer.find, writer.size)
-            games, nameless = self._erased.split_off_duplicates(games, writer.find)
-            self.report.hold_back(sorted([*repeats, *nameless]))
-        games = self._housed(writer, games)
+            games, repeats = self._detector.split_off_duplicates(games, find, size)
+            games, nameless = self._erased.split_off_duplicates(games, find)
+            self._report.hold_back(sorted([*repeats, *nameless]))
+        games = self._housed(transaction, games)
         if not len(games):
             return
         # In the order of the file, in which new players get their numbers: the same file gives the same numbers.
         named = games.players()
-        self._number_players(writer, named, stamp)
+        self._number_players(transaction, named)
         games = games.as_events({identity: self._numbers[identity] for identity in named})
-        games = self._without_faults(writer, games, now)
+        games = self._without_faults(transaction, games)
         for part in games.slices(SLICE):
-            self._append(writer, part, stamp, now)
+            self._append(transaction, part)
 
     def _with_pools(self, games: GameBlock) -> GameBlock:
         """Return the games that have a pool, with it; others are left out and counted."""
         games, homeless = games.with_pools(self._choice)
         for variant, count in homeless.items():
-            if variant == "standard":
-                self.report.left_out["no time control"] += count
-            else:
-                self.report.leave_out(variant, count)
+            self._report.leave_out(variant, count)
         return games
 
-    def _housed(self, writer: Writer, games: GameBlock) -> GameBlock:
+    def _housed(self, transaction: Transaction, games: GameBlock) -> GameBlock:
         """Return the games whose pool exists or can be made; the others are faults."""
         met = set(games.column("pool")) - self._pools
         named = sorted(pool for pool in met if _NAME.fullmatch(pool))
-        entries = writer.find([attrs.evolve(self._scheme, pool=pool).key for pool in named])
-        self._pools.update(pool for pool in named if attrs.evolve(self._scheme, pool=pool).key in entries)
+        keys = {pool: attrs.evolve(self._scheme, pool=pool).key for pool in named}
+        entries = transaction.writer.find([*keys.values()])
+        self._pools.update(pool for pool, key in keys.items() if key in entries)
         new_pools = [pool for pool in named if pool not in self._pools]
-        room = MAX_NEW_POOLS - len(self.report.new_pools) - len(self._taken.new_pools)
+        room = MAX_NEW_POOLS - len(self._report.new_pools)
         refused_pools = met - self._pools - set(new_pools[:room])
         if not refused_pools:
             return games
@@ -325,38 +338,34 @@ class GameImport:
                     f"pool {pool!r} would be one more than {MAX_NEW_POOLS}, the limit of new pools of one import: "
                     "give the games of a variant a pool by --variant VARIANT=POOL"
                 )
-            self.report.fault(line, fault)
+            self._report.fault(line, fault)
         return games.keep([pool not in refused_pools for pool in games.column("pool")])
 
-    def _number_players(self, writer: Writer, named: Mapping[str, str], stamp: str) -> None:
+    def _number_players(self, transaction: Transaction, named: Mapping[str, str]) -> None:
         """Look up the numbers of players by identity and name; new ones are registered."""
         fresh = {identity: name for identity, name in named.items() if identity not in self._numbers}
         if fresh:
-            registration = register(writer, self._names, fresh, stamp, self._actor)
-            self._taken.newcomers += [(person.identity or "", person.name or "") for person in registration.new]
-            self._taken.kept_names += registration.kept_names
+            registration = register(transaction, self._names, fresh)
+            self._report.newcomers += [(person.identity or "", person.name or "") for person in registration.new]
+            self._report.kept_names += registration.kept_names
             self._numbers.update((identity, person.player) for identity, person in registration.persons.items())
 
-    def _without_faults(self, writer: Writer, games: GameBlock, now: int) -> GameBlock:
+    def _without_faults(self, transaction: Transaction, games: GameBlock) -> GameBlock:
         """Leave out the games that are no events or may not follow; each becomes a fault with its line."""
-        recorded, parts = games.doubtful(now)
-        faulty = {place for part in parts for place in self._refused(writer, part, recorded, now)}
+        recorded, parts = games.doubtful(transaction.now_ms)
+        faulty = {place for part in parts for place in self._refused(transaction, part, recorded)}
         return games.keep([place not in faulty for place in range(len(games))]) if faulty else games
 
-    def _refused(self, writer: Writer, games: Sequence[Judged], recorded: dict[str, int], now: int) -> Iterator[int]:
+    def _refused(self, transaction: Transaction, games: Sequence[Judged], recorded: dict[str, int]) -> Iterator[int]:
         """Yield the places of the games that cannot be taken; each becomes a fault.
 
-        Args:
-            writer: the open transaction.
-            games: some games of a block.
-            recorded: by key, the first place of a game that is recorded under it; accepted games are added.
-            now: the recording time, milliseconds since 1970.
+        *recorded* has, by key, the first place of a game that is recorded under it; accepted games are added.
         """
-        keys = writer.find([event.key for _, _, event in games if isinstance(event, GameRecorded)])
-        evidence = Evidence(Context.IMPORT, now)
+        keys = transaction.writer.find([event.key for _, _, event in games if isinstance(event, GameRecorded)])
+        evidence = Evidence(Context.IMPORT, transaction.now_ms)
         for place, line, event in games:
             if isinstance(event, str):
-                self.report.fault(line, event)
+                self._report.fault(line, event)
                 yield place
                 continue
             try:
@@ -365,120 +374,78 @@ class GameImport:
                     judge.check(event, evidence)
                     recorded[event.game] = place
             except RejectedError as error:
-                self.report.fault(line, str(error))
+                self._report.fault(line, str(error))
                 yield place
 
-    def _append(self, writer: Writer, games: GameBlock, stamp: str, now: int, number: int = 1) -> None:
+    def _append(self, transaction: Transaction, games: GameBlock, number: int = 1) -> None:
         """Append new games. Looking keys up first costs as much as hashing: it is tried without.
 
         Games whose made key is another game's are tried again under the next one, the *number*-th.
         """
+        if len(games):
+            self._report.last_key = games.row(len(games) - 1)["game"]
         if not self._met_repeats:
             with suppress(KeyTakenError):
-                self._append_all(writer, games, stamp)
+                self._append_all(transaction, games)
                 return
+        writer = transaction.writer
         matches = match_repeats(
             writer.find,
             games,
             writer.size + 1,
             self._pools,
-            now,
+            transaction.now_ms,
             self._reported,
-            self._corrected_games,
+            self._facts.corrected_game,
             self._erased.is_nameless,
         )
         # If one block had repeats the next one probably has them: the attempt that would fail is skipped.
         self._met_repeats = any(matches.known) or number > 1
         for fault in matches.faults:
-            self.report.fault(*fault)
+            self._report.fault(*fault)
         for difference in matches.differences:
             if self._keep_differences:
-                self.report.differ(difference)
+                self._report.differ(difference)
             else:
-                self.report.fault(difference.line, difference.message)
+                self._report.fault(difference.line, difference.message)
         refused = len(matches.faults) + len(matches.differences)
-        self._taken.repeated += sum(matches.known) - refused - len(matches.others) - len(matches.supplements)
+        self._report.repeated += sum(matches.known) - refused - len(matches.others) - len(matches.supplements)
         try:
-            self._append_all(writer, games.keep([not is_repeat for is_repeat in matches.known]), stamp)
-            self._append_supplements(writer, games, matches.supplements, stamp)
+            self._append_all(transaction, games.keep([not is_repeat for is_repeat in matches.known]))
+            self._append_supplements(transaction, games, matches.supplements)
         except KeyTakenError as error:
             raise rules.refuses_new_key(error) from error
         if matches.others and number < MOST:
             rows = {row for row, _, _ in matches.others}
             others = games.keep([row in rows for row in range(len(games))])
-            self._append(writer, self._keys.with_next_keys(others, number + 1, writer.find), stamp, now, number + 1)
+            self._append(transaction, self._keys.with_next_keys(others, number + 1, writer.find), number + 1)
         elif matches.others:
             for _, line, message in matches.others:
-                self.report.fault(line, message)
+                self._report.fault(line, message)
 
-    def _append_all(self, writer: Writer, fresh: GameBlock, stamp: str) -> None:
+    def _append_all(self, transaction: Transaction, fresh: GameBlock) -> None:
+        entries = Entries(transaction)
         # A pool adopts the ledger's scheme with its first game, in one step: without an accepted game no pool is made.
-        pools = sorted(set(fresh.column("pool")) - self._pools)
-        adopted = [attrs.evolve(self._scheme, pool=pool) for pool in pools]
-        first = writer.size + 1
-        bodies = [body_of(first + place, stamp, self._actor, event) for place, event in enumerate(adopted)]
-        bodies += fresh.bodies(first + len(adopted), stamp, self._actor)
-        keys = [event.key for event in adopted] + [f"game:{key}" for key in fresh.column("game")]
-        kinds = chain(repeat(SchemeAdopted.KIND, len(adopted)), repeat(GameRecorded.KIND))
-        self._taken.recorded += len(writer.append(kinds, keys, bodies)) - len(adopted)
-        self._reported.add(first + len(adopted), len(fresh))
-        self._taken.new_pools += pools
-        self._pools.update(pools)
-        self._taken.notes += self._notes_of(fresh)
+        pools = self._adopt(entries, fresh.column("pool"))
+        first = entries.next
+        bodies = fresh.bodies(first, transaction.recorded_at, self._actor)
+        entries.extend(GameRecorded.KIND, [f"game:{key}" for key in fresh.column("game")], bodies)
+        self._report.recorded += len(entries.append()) - len(pools)
+        self._reported.add(first, len(fresh))
+        self._note_new(pools)
+        self._report.note(self._warnings.of_games(fresh))
         if movetexts := fresh.movetexts():
-            writer.keep_texts(kept_texts.frames(movetexts))
+            transaction.writer.keep_texts(kept_texts.frames(movetexts))
 
     def _append_supplements(
-        self, writer: Writer, games: GameBlock, supplements: list[tuple[int, GameSupplemented]], stamp: str
+        self, transaction: Transaction, games: GameBlock, supplements: list[tuple[int, GameSupplemented]]
     ) -> None:
         """Append the supplements of recorded games: rows of *games* and events."""
-        if not supplements:
-            return
-        first = writer.size + 1
-        bodies = [body_of(first + place, stamp, self._actor, event) for place, (_, event) in enumerate(supplements)]
-        keys = [event.key for _, event in supplements]
-        self._taken.supplemented += len(writer.append(repeat(GameSupplemented.KIND), keys, bodies))
+        self._report.supplemented += transaction.append(event for _, event in supplements)
         rows_with_texts = {row for row, event in supplements if event.text is not None}
         if rows_with_texts:
             movetexts = games.keep([row in rows_with_texts for row in range(len(games))]).movetexts()
-            writer.keep_texts(kept_texts.frames(movetexts))
-
-
-def take_blocks(
-    journal: Journal,
-    job: GameImport,
-    blocks: Iterable[GameBlock],
-    *,
-    strict: bool,
-    faults_so_far: Callable[[], int],
-    advance: Callable[[int], None],
-    rounds: Callable[[], Sequence[SourceRound]] = tuple,
-) -> None:
-    """Take blocks of games in order.
-
-    Args:
-        journal: takes the games.
-        job: judges and records them, and holds the report.
-        blocks: the games of one file.
-        strict: one transaction for all; any fault leaves the journal as it was.
-        faults_so_far: returns the number of the importer's faults; with *strict* they count.
-        advance: called with the number of games of each block taken.
-        rounds: returns the rounds without a game of the source; called when this is read to its end.
-    """
-    with suppress(_NothingRecordedError):
-        with journal.writing() if strict else nullcontext() as file_writer:
-            for games in blocks:
-                with nullcontext(file_writer) if file_writer is not None else journal.writing() as writer:
-                    job.take(games, writer)
-                if file_writer is None:
-                    job.committed()
-                advance(len(games))
-            if source_rounds := rounds():
-                with nullcontext(file_writer) if file_writer is not None else journal.writing() as writer:
-                    job.take_rounds(source_rounds, writer)
-            if strict and (job.report.fault_count or faults_so_far()):
-                raise _NothingRecordedError  # only an exception undoes the transaction
-        job.committed()
+            transaction.writer.keep_texts(kept_texts.frames(movetexts))
 
 
 class _NothingRecordedError(Exception):

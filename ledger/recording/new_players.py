@@ -5,15 +5,14 @@ The caller names the players and their data: an import of games, or of a list of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import repeat
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.facts import codec, codec_columns
+from ledger.facts import codec_columns
 from ledger.facts.events import Event, PlayerRegistered
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
-from ledger.journal import Writer, rules
+from ledger.journal.transactions import Entries, Transaction
 from ledger.players.persons import Person
 from ledger.players.sealed_names import VerifiedNames, commitment_to
 from ledger.runtime.lazy import pl
@@ -40,34 +39,37 @@ class PlayersOfFile(NamedTuple):
 
 
 def register(
-    writer: Writer,
-    names: VerifiedNames,
-    named: Mapping[str, str],
-    stamp: str,
-    actor: str,
-    further: DataFrame | None = None,
+    transaction: Transaction, names: VerifiedNames, named: Mapping[str, str], further: DataFrame | None = None
 ) -> PlayersOfFile:
     """Number players, and append a ``player-registered/1`` for each whom the journal does not have.
 
     Args:
-        writer: the open transaction.
+        transaction: takes the entries; new players join at its time.
         names: gives the numbers.
         named: identity -> name to show.
-        stamp: recording time, at which new players join.
-        actor: the recorder.
         further: data next to the name, in columns ``identity``, ``birth_year`` and ``standing``; without it new players
             are full members without further data.
 
     Raises:
         StorageError: the people file and the journal do not belong together.
     """
-    numbered = names.number(named, instant_text(rules.recorded_ms(stamp)), writer.find)
+    joined_at = instant_text(transaction.now_ms)
+    numbered = names.number(named, joined_at, transaction.writer.find)
     persons, registered = numbered.persons, numbered.registered
     # Several spellings of an identity are one person, who is registered once.
     new = sorted({person for person in persons.values() if person.player not in registered})
+    outcome = PlayersOfFile(persons, new, numbered.called_otherwise(named))
     if further is None and len(new) <= _FEW:
-        _append_persons(writer, new, stamp, actor)
-        return PlayersOfFile(persons, new, numbered.called_otherwise(named))
+        transaction.append(
+            PlayerRegistered(
+                player=person.player,
+                joined_at=person.joined_at,
+                standing=Standing.FULL,
+                commitment=commitment_to(person),
+            )
+            for person in new
+        )
+        return outcome
     rows = pl.DataFrame(
         {
             "player": [person.player for person in new],
@@ -83,29 +85,15 @@ def register(
         numbers = pl.Series("player", [persons[identity].player for identity in further["identity"]], pl.Int64)
         by_player = further.select(numbers, "birth_year", pl.col("standing").fill_null(full))
         rows = rows.join(by_player, on="player", how="left", maintain_order="left")
-    append_rows(writer, rows, PlayerRegistered, stamp, actor)
-    return PlayersOfFile(persons, new, numbered.called_otherwise(named))
+    append_rows(transaction, rows, PlayerRegistered)
+    return outcome
 
 
-def _append_persons(writer: Writer, persons: Sequence[Person], stamp: str, actor: str) -> None:
-    """Append the registration of full members."""
-    events = [
-        PlayerRegistered(
-            player=person.player,
-            joined_at=person.joined_at,
-            standing=Standing.FULL,
-            commitment=commitment_to(person),
-        )
-        for person in persons
-    ]
-    bodies = [codec.body_of(position, stamp, actor, event) for position, event in enumerate(events, writer.size + 1)]
-    if bodies:
-        writer.append(repeat(PlayerRegistered.KIND), [event.key for event in events], bodies)
-
-
-def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, actor: str) -> int:
+def append_rows(transaction: Transaction, rows: DataFrame, kind: type[Event]) -> int:
     """Append an event of one kind for each row, whose columns are its fields; return their number."""
     if not len(rows):
         return 0
-    bodies = codec_columns.player_bodies(rows, kind, writer.size + 1, stamp, actor)
-    return len(writer.append(repeat(kind.KIND), codec_columns.player_keys(rows, kind).to_list(), bodies))
+    entries = Entries(transaction)
+    bodies = codec_columns.player_bodies(rows, kind, entries.first, transaction.recorded_at, transaction.actor)
+    entries.extend(kind.KIND, codec_columns.player_keys(rows, kind).to_list(), bodies)
+    return len(entries.append())

@@ -13,8 +13,6 @@ from hashlib import sha256
 from itertools import chain, count, repeat
 from typing import NamedTuple, cast
 
-import attrs
-
 from ledger.book import judge
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.rules_by_keys import OWN_DOORS, erasures, needed_keys
@@ -32,6 +30,7 @@ from ledger.facts.events import (
 from ledger.facts.source_games import excerpt
 from ledger.facts.words import Receipt
 from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, late_facts, rules
+from ledger.journal.transactions import Entries, Transaction
 from ledger.runtime.long_work import collector_paused
 
 STRANGERS_NAMED = 20  # the first things that are no events are named
@@ -126,12 +125,12 @@ class Recorder:
         with self._writing([event.key for event in batch]) as writer:
             accepted = _accepted(batch, writer)
             # under the lock: after a long wait an earlier reading would be behind the last entry
-            now, last = self.clock_ms(), writer.last_recorded_at()
             if accepted is None:
-                now = rules.check_clock(now, last)
+                transaction = Transaction.begin(writer, self.clock_ms, actor)
             else:
-                now = rules.check_acceptance(accepted, now, writer.size, last)
-            return self._batch(writer, now, accepted).append(batch, repeat(actor, len(batch)))
+                now = rules.check_acceptance(accepted, self.clock_ms(), writer.size, writer.last_recorded_at())
+                transaction = Transaction(writer, now, actor)
+            return self._batch(transaction, accepted).append(batch, repeat(actor, len(batch)))
 
     def append_each(self, games: Sequence[Submission]) -> RecordedEach:
         """Record games in one transaction, each judged as if those before it were recorded; refused ones stay out.
@@ -144,12 +143,12 @@ class Recorder:
         good = [(place, game) for place, game in enumerate(games) if place not in refused]
         with self._writing() as writer:
             try:
-                now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
+                transaction = Transaction.begin(writer, self.clock_ms, "")  # each game has an actor of its own
             except RejectedError as error:
                 return RecordedEach(
                     RecordedEvents([], []), {place: refused.get(place, error) for place in range(len(games))}
                 )
-            recorded, refused_by_rules = self._batch(writer, now, None).append_each([game for _, game in good])
+            recorded, refused_by_rules = self._batch(transaction).append_each([game for _, game in good])
             refused |= {good[place][0]: fault for place, fault in refused_by_rules.items()}
             texts = [game.movetext for place, game in good if place not in refused and game.movetext is not None]
             if texts:
@@ -171,18 +170,19 @@ class Recorder:
             RejectedError: the gate refuses, or one of the facts may not follow the journal.
         """
         with self._writing() as writer:
-            now = rules.check_clock(self.clock_ms(), writer.last_recorded_at())
-            batch = list(gate(writer, now))
-            recorded = self._batch(writer, now, None, OWN_DOORS).append(batch, repeat(actor, len(batch)))
+            transaction = Transaction.begin(writer, self.clock_ms, actor)
+            batch = list(gate(writer, transaction.now_ms))
+            recorded = self._batch(transaction, judged_kinds=OWN_DOORS).append(batch, repeat(actor, len(batch)))
             before_commit()
             return recorded
 
     def _batch(
-        self, writer: Writer, now_ms: int, accepted: ClockAccepted | None, judged_kinds: Container[type[Event]] = ()
+        self,
+        transaction: Transaction,
+        accepted: ClockAccepted | None = None,
+        judged_kinds: Container[type[Event]] = (),
     ) -> _Batch:
-        return _Batch(
-            writer, self._journal, self._stored_keys, now_ms, accepted, self._facts, self._check, judged_kinds
-        )
+        return _Batch(transaction, self._journal, self._stored_keys, accepted, self._facts, self._check, judged_kinds)
 
     @contextmanager
     def _writing(self, keys: Sequence[str] = ()) -> Iterator[Writer]:
@@ -208,21 +208,13 @@ def _fault_of(game: Submission) -> MalformedError | None:
     return MalformedError([f"the moves have the SHA-256 {digest}, not that of the game's text, {game.event.text}"])
 
 
-@attrs.define
-class _Entries:
+class _JudgedEntries(Entries):
     """The entries that a transaction is to append, and the outcome of each fact."""
 
-    first: int
-    kinds: list[str] = attrs.Factory(list)
-    keys: list[str] = attrs.Factory(list)
-    bodies: list[bytes] = attrs.Factory(list)
-    places: list[tuple[str, int, Event | None]] = attrs.Factory(list)
-    earlier: dict[str, list[Event]] = attrs.Factory(dict)  # by subject, the facts of the transaction so far
-
-    @property
-    def next(self) -> int:
-        """The position of the next entry."""
-        return self.first + len(self.bodies)
+    def __init__(self, transaction: Transaction) -> None:
+        super().__init__(transaction)
+        self.places: list[tuple[str, int, Event | None]] = []
+        self.earlier: dict[str, list[Event]] = {}  # by subject, the facts of the transaction so far
 
 
 class _Batch:
@@ -230,25 +222,24 @@ class _Batch:
 
     def __init__(
         self,
-        writer: Writer,
+        transaction: Transaction,
         journal: Journal,
         keys: set[str],
-        now_ms: int,
         accepted: ClockAccepted | None,
         facts: CurrentFacts | None,
         check: Callable[[Event, Evidence], None],
         judged_kinds: Container[type[Event]],
     ) -> None:
-        self._writer = writer
+        self._transaction = transaction
+        self._writer = transaction.writer
         self._journal = journal
         self._stored_keys = keys
-        self._now_ms = now_ms
+        self._now_ms = transaction.now_ms
         self._facts = facts
         self._check = check
         self._accepted = accepted  # the first event, judged already
         self._judged_kinds = judged_kinds  # kinds that are judged already
         self._is_gated = False  # whether one of them is among the events, so that its gate judged what comes with it
-        self._stamp = rules.recorded_text(now_ms)
         self._games: dict[str, KnownGame] = {}  # repeated games with their supplements, by their key
 
     def _evidence(self, earlier: Mapping[str, Sequence[Event]]) -> Evidence:
@@ -305,14 +296,11 @@ class _Batch:
         self._look_up({f"player:{player}" for player in players})
         self._look_up_erasures(games)
         judge.check_games(games, self._evidence({}))
-        first = self._writer.size + 1
-        keys = [game.key for game in games]
-        bodies = [
-            codec.body_of(position, self._stamp, actor, game)
-            for position, actor, game in zip(count(first), actors, games, strict=False)
-        ]
-        leaves = self._writer.append(repeat(GameRecorded.KIND, len(games)), keys, bodies)
-        receipts = map(Receipt, count(first), keys, leaves, repeat(False))  # noqa: FBT003  # nothing was a repeat
+        entries = Entries(self._transaction)
+        for game, actor in zip(games, actors, strict=True):
+            entries.add(game, actor)
+        leaves = entries.append()
+        receipts = map(Receipt, count(entries.first), entries.keys, leaves, repeat(False))  # noqa: FBT003  # no repeat
         return RecordedEvents(list(receipts), games)
 
     def _look_up_erasures(self, events: Sequence[Event]) -> None:
@@ -340,7 +328,7 @@ class _Batch:
         self._games.clear()
         self._look_up(set(chain.from_iterable(map(needed_keys, events))))
         self._look_up_erasures(events)
-        entries = _Entries(self._writer.size + 1)
+        entries = _JudgedEntries(self._transaction)
         evidence = self._evidence(entries.earlier)
         for place, (event, actor) in enumerate(zip(events, actors, strict=True)):
             try:
@@ -349,14 +337,16 @@ class _Batch:
                 if refused is None:
                     raise
                 refused[place] = error
-        first, leaves = entries.first, self._writer.append(entries.kinds, entries.keys, entries.bodies)
+        first, leaves = entries.first, entries.append()
         receipts = [
             Receipt(position, key, leaves[position - first] if position >= first else stored[key].leaf, event is None)
             for key, position, event in entries.places
         ]
         return RecordedEvents(receipts, [event for _, _, event in entries.places])
 
-    def _add(self, entries: _Entries, event: Event, actor: str, stored: dict[str, Stored], evidence: Evidence) -> None:
+    def _add(
+        self, entries: _JudgedEntries, event: Event, actor: str, stored: dict[str, Stored], evidence: Evidence
+    ) -> None:
         """Judge one fact, and add the entry that it makes, if any; a refused one leaves no trace."""
         before = stored.get(event.key)
         if before is not None:
@@ -368,12 +358,8 @@ class _Batch:
         elif event is not self._accepted and type(event) not in self._judged_kinds:
             self._check(event, evidence)
         key, position = event.key, entries.next
-        body = codec.body_of(position, self._stamp, actor, event)
-        entries.kinds.append(event.KIND)
-        entries.keys.append(key)
-        entries.bodies.append(body)
         # The leaf does not exist yet: the receipts of this batch take it from the journal's answer.
-        stored[key] = Stored(position, body, b"")
+        stored[key] = Stored(position, entries.add(event, actor), b"")
         if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # no rule looks up a game
             self._stored_keys.add(key)
         entries.places.append((key, position, event))

@@ -33,6 +33,7 @@ from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
 from ledger.journal import Find, Writer, late_facts, rules
+from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
 from ledger.players.renaming import Renamed
 from ledger.players.sealed_names import DECISIONS, NumberedPersons, check_name, commitment_to, registration_key
@@ -195,13 +196,13 @@ class _ListImport:
                 self._propose(self._proposed)
                 self.report.proposed = len(self._proposed)
             with self._ledger.names.registering(), self._ledger.journal.writing() as writer:
-                stamp = rules.recorded_text(rules.check_clock(self._now_ms, writer.last_recorded_at()))
+                transaction = Transaction.begin(writer, lambda: self._now_ms, self._actor)
                 # The earlier check was without the lock: another process may have set them meanwhile.
                 if self._propose is None and not self._four_eyes and late_facts.are_four_eyes_on(writer.find):
                     message = "four eyes were set while this list was read; import it again"
                     raise RejectedError(late_facts.NEEDS_A_PROPOSAL, "", message)
                 for frame, news in zip(parts, looked_up, strict=True):
-                    self._record(writer, frame, news, stamp)
+                    self._record(transaction, frame, news)
             self.report.is_recorded = True
         return self.report
 
@@ -388,9 +389,9 @@ class _ListImport:
             pl.lit(self._source, pl.String).alias("source"),
         )
 
-    def _record(self, writer: Writer, frame: DataFrame, news: _ListNews, stamp: str) -> None:
+    def _record(self, transaction: Transaction, frame: DataFrame, news: _ListNews) -> None:
         named = dict(zip(frame["identity"].to_list(), frame["name"].to_list(), strict=True))
-        registration = register(writer, self._ledger.names, named, stamp, self._actor, frame)
+        registration = register(transaction, self._ledger.names, named, frame)
         self._own_players.update(person.player for person in registration.new)
         # The earlier check was without the lock: games of players registered since may be rated, and no rule has
         # checked whether their history may still be recorded.
@@ -404,9 +405,9 @@ class _ListImport:
         )
         # Without ``orient`` Polars takes two pairs for two columns, and three pairs for three rows.
         births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
-        self.report.births += append_rows(writer, births, BirthYearLearnt, stamp, self._actor)
+        self.report.births += append_rows(transaction, births, BirthYearLearnt)
         seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
-        self.report.seeded += append_rows(writer, seeds, RatingSeeded, stamp, self._actor)
+        self.report.seeded += append_rows(transaction, seeds, RatingSeeded)
 
 
 # -- one by one ----------------------------------------------------------------------------------------------------

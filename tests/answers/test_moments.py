@@ -59,7 +59,7 @@ from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.registering.registry import PlayersReport
 from tests.kit.clubs import NAME, copied
-from tests.kit.corrections import ANN, BOB, CLEO, DAN, TODAY, approve, ask, played
+from tests.kit.corrections import BOB, CLEO, DAN, TODAY, approve, ask, played
 from tests.kit.games import game_recorded, source_game
 
 STEPS = 4  # corrections that are approved or undone while one answer is given
@@ -124,7 +124,6 @@ QUESTIONS: dict[str, Question] = {
     "changes": lambda ledger: rating_changes.changes(ledger, person(ledger), "2026-11-03"),
     "runs": publications.runs,
     "list_on": lambda ledger: publications.list_on(ledger, "2026-11-05"),
-    "games_of_day": lambda ledger: recorded_games.games_of_day(ledger, ANN, BOB, "standard", "2026-11-01"),
     "recorded_game": lambda ledger: recorded_games.recorded_game(ledger, "g1"),
     "entries_after": lambda ledger: recorded_entries.entries_after(ledger, 0, 1_000),
     "listed_games": lambda ledger: recorded_games.listed_games(ledger, player_games.Occasion(tournament="Open")),

@@ -10,6 +10,7 @@ import pytest
 from ledger.errors import LedgerError, RejectedError, StorageError
 from ledger.facts.instants import instant_text
 from ledger.journal.postgres_store import PostgresJournal
+from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
 from ledger.players.postgres_people import PostgresPeople
 from ledger.players.sealed_names import VerifiedNames, go_on_without, lost_players
@@ -20,7 +21,6 @@ from tests.kit.server_ledgers import as_superuser, new_journal, run_as_superuser
 
 pytestmark = pytest.mark.outside  # PostgreSQL
 
-STAMP = "2026-01-02T03:04:05.678Z"
 NOW = 1_767_323_045_678
 
 
@@ -52,7 +52,8 @@ def _pair(each_server: Server) -> Iterator[Pair]:
 
 def registered(pair: Pair, *names: str) -> None:
     with pair.journal.writing() as writer:
-        register(writer, VerifiedNames(pair.journal, pair.people), {f"id:{n.lower()}": n for n in names}, STAMP, "club")
+        named = {f"id:{name.lower()}": name for name in names}
+        register(Transaction(writer, NOW, "club"), VerifiedNames(pair.journal, pair.people), named)
 
 
 def test_newcomers_and_their_entries_are_committed_together_or_not_at_all(pair: Pair) -> None:
@@ -60,7 +61,7 @@ def test_newcomers_and_their_entries_are_committed_together_or_not_at_all(pair: 
     assert (pair.journal.size(), pair.people.counts()) == (2, (2, 2))
     names = VerifiedNames(pair.journal, pair.people)
     with suppress(StoppedError), pair.journal.writing() as writer, closing(pair.other_people()) as other:
-        register(writer, names, {"id:zoe": "Zoe"}, STAMP, "club")
+        register(Transaction(writer, NOW, "club"), names, {"id:zoe": "Zoe"})
         assert (writer.size, pair.people.counts(), other.counts()) == (3, (3, 3), (2, 2))
         raise StoppedError
     assert (pair.journal.size(), pair.people.counts()) == (2, (2, 2))
@@ -76,11 +77,11 @@ def test_a_connection_that_is_lost_between_the_two_leaves_neither(pair: Pair) ->
     refusals: list[StorageError] = []
     try:
         with pair.journal.writing() as writer:
-            register(writer, names, {"id:zoe": "Zoe"}, STAMP, "club")
+            register(Transaction(writer, NOW, "club"), names, {"id:zoe": "Zoe"})
             process = pair.journal.session().connection().info.backend_pid
             with psycopg.connect(pair.server.url(), autocommit=True) as operator:
                 operator.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
-            register(writer, names, {"id:eve": "Eve"}, STAMP, "club")
+            register(Transaction(writer, NOW, "club"), names, {"id:eve": "Eve"})
     except StorageError as error:
         refusals.append(error)
     assert len(refusals) == 1
@@ -94,7 +95,7 @@ def test_what_keeps_newcomers_out_leaves_the_rest_of_the_transaction(pair: Pair)
         raise StorageError("names", "no")
 
     with pair.journal.writing() as writer:
-        register(writer, VerifiedNames(pair.journal, pair.people), {"id:ann": "Ann"}, STAMP, "club")
+        register(Transaction(writer, NOW, "club"), VerifiedNames(pair.journal, pair.people), {"id:ann": "Ann"})
         with pytest.raises(StorageError, match="no"):
             pair.people.number({"id:bob": "Bob"}, instant_text(NOW), refuse)
     assert (pair.journal.size(), pair.people.counts()) == (1, (1, 1))

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ledger.answers.asking import display_name
-from ledger.answers.recorded_games import GameByHand, Status, games_of_day, recorded_game
+from ledger.answers.recorded_games import GameByHand, Status, recorded_game
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import GameRecorded
@@ -102,10 +102,8 @@ def record(
             raise SystemExit(REFUSED)
         with Bars() as bars:
             ledger.catch_up(bars)
-        white, black = (ledger.player(identity).player for identity, _ in players)
-        keys = games_of_day(ledger, white, black, chosen, game.ended_at)
-        made = ledger.made_keys.key_of(game)
-        key = made if made in keys and not report.recorded else next(iter(keys), made)
+        assert report.last_key is not None  # neither refused nor held back
+        key = report.last_key
         output.write_one(as_row(GameByHand(status=_status(report), game=recorded_game(ledger, key))), fmt)
         _remark(ledger, report, key)
 
