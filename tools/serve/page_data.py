@@ -195,11 +195,28 @@ class PlayerHead:
 
 
 @attrs.frozen(kw_only=True)
+class Trend:
+    """The change of a rating in the days up to the player's last game.
+
+    Attributes:
+        since: the day from whose end on it is counted.
+        days: how many days that are.
+        change: the rating now less the one in force then, points.
+    """
+
+    since: str
+    days: int
+    change: float
+
+
+@attrs.frozen(kw_only=True)
 class PlayerPage:
-    """A player: then and now, and the rating graph."""
+    """A player: then and now, the rating graph, and the latest games."""
 
     head: PlayerHead
     summary: PlayerSummary | None
+    trend: Trend | None
+    latest: list[PlayerGame]
     graph: Page | None
     at: str | None
     last: int | None

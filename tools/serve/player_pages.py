@@ -19,6 +19,8 @@ from ledger.answers import (
 from ledger.answers.asking import display_name, identity_shown
 from ledger.answers.graphs import pages as graph_pages
 from ledger.errors import UnknownNameError
+from ledger.facts.instants import Precision, instant_ms, instant_text
+from ledger.facts.periods import DAY_MS
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 
@@ -32,6 +34,9 @@ Shown = TypeVar("Shown")
 Ask: TypeAlias = Callable[[Ledger, Query], Shown | Redirection]
 BATCHES = 40  # of 50 games, on a page
 UPSETS = 20
+SHOWN = 50  # games of a graph, unless the reader asks for more
+LATEST = 6  # games on the player's own page
+TREND_DAYS = 90
 MOST_BESIDE = 200  # games of a second player in a graph
 
 
@@ -82,15 +87,31 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
 def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> forms.PlayerPage:
     """Return a player, then and now, with the rating graph."""
     summary = players.summary(ledger, person, head.pool, query["at"]) if head.is_rated else None
+    is_played = summary is not None and summary.results.games > 0
     return forms.PlayerPage(
         head=head,
         summary=summary,
+        trend=_trend(ledger, person, head.pool, summary),
+        latest=player_games.games(ledger, person, head.pool, last=LATEST) if is_played else [],
         graph=_graph(ledger, person, head, query) if head.is_rated else None,
         at=query["at"],
         last=query["last"],
         against=query["against"],
         opponents=query["opponents"] == "yes",
         mono=query["mono"] == "yes",
+    )
+
+
+def _trend(ledger: Ledger, person: Person, pool: str, summary: players.PlayerSummary | None) -> forms.Trend | None:
+    """Return the change in the days up to the last game; None if there was no rating in force before them."""
+    if summary is None or summary.rating_now is None or summary.results.last_game is None:
+        return None
+    since_ms = instant_ms(summary.results.last_game) - TREND_DAYS * DAY_MS
+    before = ledger.states(ledger.pool(pool)).at(person.player, since_ms).in_force
+    if before is None:
+        return None
+    return forms.Trend(
+        since=instant_text(since_ms, Precision.DAY), days=TREND_DAYS, change=summary.rating_now - before
     )
 
 
@@ -101,7 +122,7 @@ def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         person,
         head.pool,
         number=query["page"],
-        last=None if query["page"] is not None else query["last"],
+        last=None if query["page"] is not None else query["last"] or SHOWN,
         by="date" if against is not None else query["by"],
         against=against,
         most_beside=MOST_BESIDE,
@@ -114,6 +135,8 @@ def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Quer
     return forms.PlayerPage(
         head=head,
         summary=players.summary(ledger, person, head.pool) if head.is_rated else None,
+        trend=None,
+        latest=[],
         graph=_graph(ledger, person, head, {**query, "page": None, "against": None}) if head.is_rated else None,
         at=None,
         last=query["last"],

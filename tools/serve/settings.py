@@ -124,6 +124,13 @@ def _header(value: object) -> str:
     return word
 
 
+def _analyse(value: object) -> str:
+    word = _text(value)
+    if "{pgn}" not in word or not word.startswith(("https://", "http://")):
+        raise ValueError(f"give an address with {{pgn}} in place of the moves, got {word!r}")
+    return word
+
+
 def _contact(value: object) -> str:
     word = _text(value)
     if "@" not in word and urlsplit(word).scheme not in {"http", "https", "mailto"}:
@@ -167,6 +174,9 @@ class Serving:
         checkpoint_every: seconds after which the head of the journal is signed where it grew; 0: it is not.
         witness: where checkpoints are sent to be cosigned; None: nowhere.
         witness_key: the line by which its signatures are verified; None: there is no witness.
+        title: the name of the club or server, at the head of every page; None: its public address.
+        about: a line about it on the start page.
+        analyse: where a game is analysed: an address with ``{pgn}`` in place of the moves; None: nowhere.
         contact: an address of mail or of a page, for reports of mistakes; None: none is shown.
         names: as what players are shown to strangers: by their names, by initials or by their numbers alone.
         index: whether search machines may keep the pages.
@@ -200,6 +210,11 @@ class Serving:
     witness: str | None = _setting(None, "A witness, which cosigns the checkpoints.", "URL", _witness)
     witness_key: str | None = _setting(
         None, "The line of the witness by which its signatures are verified.", "NAME+ID+KEY", _witness_key
+    )
+    title: str | None = _setting(None, "The name of the club or server, at the head of every page.", "TEXT", _text)
+    about: str | None = _setting(None, "A line about it on the start page.", "TEXT", _text)
+    analyse: str | None = _setting(
+        None, "Where a game is analysed, such as https://lichess.org/analysis/pgn/{pgn}.", "URL", _analyse
     )
     contact: str | None = _setting(
         None, "Where to report a mistake: an address of mail or a page.", "ADDRESS", _contact

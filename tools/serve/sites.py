@@ -49,6 +49,9 @@ class Site:
     """The public facts of the site.
 
     Attributes:
+        title: the name of the club or server; None: the address is its name.
+        about: a line about it, below the name; None: there is none.
+        analyse: the address at which a game is analysed, with ``{pgn}`` for its moves; None: nowhere.
         public_url: the base of all addresses, without a slash at its end; empty: not configured.
         contact: an address of mail or of a page, for reports of mistakes; None: there is none.
         names: as what players are shown to strangers.
@@ -58,6 +61,9 @@ class Site:
         verifier: the line by which others verify its checkpoints; None: there is no key.
     """
 
+    title: str | None = None
+    about: str | None = None
+    analyse: str | None = None
     public_url: str = attrs.field(default="", converter=_without_slash)
     contact: str | None = None
     names: Naming = attrs.field(default=Naming.FULL, converter=Naming)
@@ -70,6 +76,9 @@ class Site:
     def of(cls, serving: Serving) -> Site:
         """Return the site that settings describe."""
         return cls(
+            title=serving.title,
+            about=serving.about,
+            analyse=serving.analyse,
             log=serving.log,
             verifier=serving.verifier,
             public_url=serving.public_url,
@@ -90,10 +99,17 @@ class Site:
 
     @property
     def name(self) -> str:
-        """The name of the site: its address as people say it; empty if it is on this machine alone."""
+        """The name of the site: its title, or its address as people say it; empty if it is on this machine alone."""
+        if self.title:
+            return self.title
         parts = urlsplit(self.public_url)
         host = parts.hostname or ""
         return "" if host in {"localhost", "::1"} or host.startswith("127.") else f"{parts.netloc}{parts.path}"
+
+    @property
+    def heading(self) -> str:
+        """The words at the head of every page."""
+        return self.name or "Rating ledger"
 
     def to(self, path: str, *parts: object, **query: object) -> str:
         """Return the address of a page of the site, for a link within it.

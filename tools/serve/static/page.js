@@ -12,6 +12,11 @@
     element.appendChild(here);
   });
 
+  // Forms with data-at-once need no button: each choice applies as it is made.
+  document.querySelectorAll("form[data-at-once]").forEach(function (form) {
+    form.addEventListener("change", function () { form.requestSubmit(); });
+  });
+
   var figure = document.getElementById("graph");
   var panel = document.getElementById("panel");
   if (!figure || !panel) return;
@@ -30,16 +35,76 @@
     return element;
   }
 
+  function button(words, address) {
+    var element = made("a", words);
+    element.className = "plain button";
+    element.href = address;
+    return element;
+  }
+
+  // The moves of a game as PGN, asked for when somebody wants them.
+  function pgnOf(key) {
+    return fetch(panel.dataset.pgn + key + "/pgn").then(function (answer) {
+      if (!answer.ok) throw new Error(answer.statusText);
+      return answer.text();
+    });
+  }
+
+  function actions(where, key) {
+    var row = made("div");
+    row.className = "actions";
+    var view = button("View", where);
+    view.className = "button";
+    row.appendChild(view);
+    var open = button("Open \u2197", where);
+    open.target = "_blank";
+    open.rel = "noopener";
+    row.appendChild(open);
+    var share = made("button", "Share");
+    share.className = "plain";
+    share.addEventListener("click", function () {
+      var address = new URL(where, location.href).href;
+      if (navigator.share) { navigator.share({ title: document.title, url: address }).catch(function () {}); return; }
+      navigator.clipboard.writeText(address).then(function () { share.textContent = "Link copied"; });
+    });
+    row.appendChild(share);
+    if (key === null) return row;
+    if (panel.dataset.analyse) {
+      var analyse = made("button", "Analyse");
+      analyse.className = "plain";
+      analyse.addEventListener("click", function () {
+        pgnOf(key).then(function (pgn) {
+          // Only the moves: names stay here.
+          var moves = pgn.replace(/^\[.*\]\s*$/gm, "").replace(/\{[^}]*\}/g, "").replace(/\s+/g, " ").trim();
+          window.open(panel.dataset.analyse.replace("{pgn}", encodeURIComponent(moves)), "_blank", "noopener");
+        }).catch(function () { analyse.textContent = "No moves are kept"; });
+      });
+      row.appendChild(analyse);
+    }
+    var copy = made("button", "PGN");
+    copy.className = "plain";
+    copy.addEventListener("click", function () {
+      pgnOf(key).then(function (pgn) { return navigator.clipboard.writeText(pgn); })
+        .then(function () { copy.textContent = "PGN copied"; })
+        .catch(function () { copy.textContent = "No moves are kept"; });
+    });
+    row.appendChild(copy);
+    return row;
+  }
+
   // The title of a bar has all that is known of its game: its first line says which, each other one "term: words".
   function show(bar) {
     if (bar === shown) return;
     shown = bar;
     var title = bar.querySelector("title");
     var lines = title ? title.textContent.split("\n") : [];
+    var where = bar.getAttribute("href");
+    // A key that no address can have in it leads elsewhere first: its board is shown on the page of the game.
+    var key = where.indexOf(panel.dataset.game) === 0 ? where.slice(panel.dataset.game.length) : null;
     var facts = made("div");
     var head = made("h2");
     var link = made("a", lines.shift() || "");
-    link.href = bar.getAttribute("href");
+    link.href = where;
     head.appendChild(link);
     facts.appendChild(head);
     var list = made("dl");
@@ -50,17 +115,20 @@
       list.appendChild(made("dd", line.slice(colon + 2)));
     });
     facts.appendChild(list);
+    var picture = made("a");
+    picture.href = where;
+    picture.tabIndex = -1;
+    picture.setAttribute("aria-hidden", "true");
     var board = made("img");
     board.alt = "";
-    board.width = board.height = 168;
-    panel.replaceChildren(board, facts);
+    board.width = board.height = 248;
+    picture.appendChild(board);
+    panel.replaceChildren(picture, facts, actions(where, key));
+    if (key === null) picture.remove();
     panel.hidden = false;
     window.clearTimeout(waiting);
+    if (key === null) return;
     waiting = window.setTimeout(function () {
-      var where = link.getAttribute("href");
-      // A key that no address can have in it leads elsewhere first: its board is shown on the page of the game.
-      if (where.indexOf(panel.dataset.game) !== 0) { board.remove(); return; }
-      var key = where.slice(panel.dataset.game.length);
       var black = bar.parentNode.getAttribute("data-colour") === "black";
       board.src = panel.dataset.board + key + (black ? "?flipped=yes" : "");
     }, 150);
@@ -77,6 +145,18 @@
     return event.target.closest ? event.target.closest(".rg a") : null;
   }
 
+  // A first tap shows a game, a second one opens it: a finger cannot point without pressing.
+  var tapped = null;
+  figure.addEventListener("pointerdown", function (event) {
+    tapped = event.pointerType === "touch" && barOf(event) !== shown ? barOf(event) : null;
+  });
+  figure.addEventListener("click", function (event) {
+    var bar = barOf(event);
+    if (bar === null || bar !== tapped) return;
+    event.preventDefault();
+    reach(bar);
+    show(bar);
+  });
   figure.addEventListener("mouseover", function (event) {
     var bar = barOf(event);
     if (bar) show(bar);
