@@ -45,9 +45,13 @@ def table(ledger: Ledger, query: Query) -> forms.CrosstablePage:
     view = next((standing for standing in page.standings if standing.player == query["player"]), None)
     if query["player"] is not None and view is None:
         raise UnknownNameError("player", str(query["player"]), "the table shows who played", where="in this tournament")
+    layout = laid_out(page)
+    rows, paging = paged(query, list(zip(layout.rows, page.standings, strict=True)))
     return forms.CrosstablePage(
         table=page,
-        layout=laid_out(page),
+        layout=layout,
+        rows=rows,
+        paging=paging,
         asked_pool=None if page.pool == first else page.pool,
         edition=query["edition"],
         view=view,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ledger.answers import boards, corrections, recorded_games
 from ledger.answers.graphs import mini_boards
 from ledger.audit.receipts import receipt_of
+from ledger.board.playing import replayed
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.imports.reading import address_of
 from ledger.ledger import Ledger
@@ -37,7 +38,7 @@ def game(ledger: Ledger, query: Query) -> forms.GamePage | Redirection:
     return forms.GamePage(
         game=stands,
         address=address_of(stands.game),
-        board=_board(ledger, stands.game),
+        board=_board(ledger, stands.game, query["move"]),
         explained=get_handlers.sides_explained(ledger, stands),
         log=[get_handlers.without_officers(PublicLogEntry, row) for row in recorded_games.game_log(ledger, number)],
         proposals=[get_handlers.public(row) for row in corrections.proposal_rows(ledger, shown)],
@@ -51,12 +52,16 @@ def moved(stands: recorded_games.RecordedGame) -> Redirection:
     return Redirection(GAME, (stands.game if is_path(stands.game) else f"#{stands.entry}",), for_good=False)
 
 
-def _board(ledger: Ledger, key: str) -> forms.BoardShown | None:
+def _board(ledger: Ledger, key: str, move: int | None) -> forms.BoardShown | None:
+    """Return a game's position after so many half-moves, at most all of them; None if its moves are not kept."""
     try:
         board = boards.final_board(ledger, f"game:{key}")
     except (UnknownNameError, MalformedError):
         return None
-    return forms.BoardShown(position=board.position, moves=board.moves)
+    last = len(board.moves)
+    move = last if move is None else min(move, last)
+    position = board.position if move == last else replayed(board.moves[:move])
+    return forms.BoardShown(position=position, move=move, moves=board.moves)
 
 
 def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
@@ -69,11 +74,21 @@ def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
         return None, False
 
 
+def board_title(board: forms.BoardShown) -> str:
+    """Return the title of a position: the move that led to it."""
+    if board.move == len(board.moves):
+        return "Final position"
+    if board.move == 0:
+        return "Before the first move"
+    number, is_black = divmod(board.move - 1, 2)
+    return f"After {number + 1}{'...' if is_black else '.'} {board.moves[board.move - 1]}"
+
+
 def picture(ledger: Ledger, query: Query) -> FileAnswer:
-    """Return the position that a game ended in, as a picture; where no moves are kept it says so."""
+    """Return a position of a game as a picture, the last one by default; if no moves are kept it says so."""
     stands = recorded_games.recorded_game(ledger, query["game"])
-    board = _board(ledger, stands.game)
+    board = _board(ledger, stands.game, query["move"])
     if board is None:
         return FileAnswer(_NO_MOVES.encode(), SVG)
-    drawn = mini_boards.document(board.position, "Final position", side=SIDE, flipped=query["flipped"] == "yes")
+    drawn = mini_boards.document(board.position, board_title(board), side=SIDE, flipped=query["flipped"] == "yes")
     return FileAnswer(drawn.encode(), SVG)

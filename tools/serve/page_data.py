@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.crosstables.layout import TableLayout
+from ledger.answers.crosstables.layout import Cells, TableLayout
 from ledger.answers.crosstables.listing import TournamentRow
 from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.answers.differences import ListDifference
@@ -278,9 +278,16 @@ class PredictionPage:
 
 @attrs.frozen(kw_only=True)
 class BoardShown:
-    """The position that a game ended in, and the moves to it."""
+    """A position of a game, and all its moves.
+
+    Attributes:
+        position: the position that is shown.
+        move: the number of half-moves before it.
+        moves: in algebraic notation.
+    """
 
     position: Position
+    move: int
     moves: list[str]
 
 
@@ -328,6 +335,8 @@ class CrosstablePage:
 
     table: Crosstable
     layout: TableLayout
+    rows: list[tuple[Cells, CrossTableRow]]
+    paging: Paging
     asked_pool: str | None
     edition: str | None
     view: CrossTableRow | None

@@ -21,6 +21,7 @@ _LAST = whole("last", "so many of the last games, a multiple of 50", None, 50, 2
 _OPPONENTS = choice("opponents", "the opponents' ratings as small squares on top", _YES, "no")
 _MONO = choice("mono", "in black and white: patterns alone distinguish results", _YES, "no")
 _EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
+_MOVE = whole("move", "the position after so many half-moves; by default after the last one", None, 0, 10_000)
 _PLAYER = "/players/{player}"
 
 
@@ -43,7 +44,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     _page(
         _PLAYER, player_pages.player, "player.html", POOL, AT, _BY, _LAST, _OPPONENTS, _MONO,
-        whole("page", "a page of 50 games, 1 the newest; by default the last 100 games", None, 1),
+        whole("page", "a page of 50 games, 1 the newest; by default the last 50 games", None, 1),
         text("against", "a second player, next to the first on their days: name, identity or number"),
         of_today=True,
     ),
@@ -67,10 +68,10 @@ ROUTES: tuple[Route, ...] = (
         "/embed/players/{player}", player_pages.embedded, "embedded.html", POOL, _BY, _LAST, _OPPONENTS, _MONO,
         of_today=True, guard=AnswerKind.EMBEDDED,
     ),
-    _page("/games/{game:path}", game_pages.game, "game.html", of_checkpoints=True),
+    _page("/games/{game:path}", game_pages.game, "game.html", _MOVE, of_checkpoints=True),
     Route(
         path="/boards/{game:path}", ask=game_pages.picture, form=None, prefix="", media=(game_pages.SVG,),
-        parameters=(choice("flipped", "Black below", _YES, "no"),),
+        parameters=(choice("flipped", "Black below", _YES, "no"), _MOVE),
     ),
     _page(
         "/tournaments", event_pages.tournaments, "tournaments.html", POOL, SINCE, UNTIL, PAGE,

@@ -20,12 +20,13 @@ from ledger.answers.boards import RESULTS
 from ledger.answers.graphs import looks, mini_boards, svg, wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
-from ledger.board.position import Position
 from ledger.facts.words import Outcome
 from ledger.runtime.visible import in_markup, visible
 
 from . import encodings
+from .game_pages import board_title
 from .get_handlers import PROGRAM
+from .page_data import BoardShown
 from .sites import Site
 
 _FOLDER = Path(__file__).parent
@@ -233,9 +234,9 @@ def result(outcome: str) -> str:
     return "" if outcome == Outcome.NONE else RESULTS[outcome]
 
 
-def board_words(position: Position) -> str:
-    """Return a position for who cannot see it."""
-    return f"Final position. {mini_boards.in_words(position)}"
+def board_words(board: BoardShown) -> str:
+    """Return a position in words, for readers who do not see it."""
+    return f"{board_title(board)}. {mini_boards.in_words(board.position)}"
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {

@@ -7,6 +7,7 @@ says of itself.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from urllib.parse import quote, urlencode, urlsplit
@@ -147,6 +148,11 @@ class Site:
         if not is_path(name):
             return self.to("/tournaments", part=name)
         return self.to("/tournaments/{}", name, **query)
+
+    def analysis(self, moves: Sequence[str]) -> str:
+        """Return the address at which a game is analysed, with its moves and without any name."""
+        numbered = [f"{place // 2 + 1}. {move}" if place % 2 == 0 else move for place, move in enumerate(moves)]
+        return (self.analyse or "").replace("{pgn}", quote(" ".join(numbered), safe=""))
 
     def report(self, about: str) -> str | None:
         """Return where to report a mistake: an address of mail with its subject, or of a page; None: nowhere."""

@@ -17,6 +17,39 @@
     form.addEventListener("change", function () { form.requestSubmit(); });
   });
 
+  // The replay: links lead to each position; here only the picture changes, and the arrows step through the game.
+  var replay = document.querySelector(".replay");
+  if (replay) {
+    var picture = replay.querySelector("img");
+    var links = Array.prototype.slice.call(document.querySelectorAll(".moves a[data-move]"));
+    var steps = {
+      first: function () { return 0; }, back: function (move) { return Math.max(move - 1, 0); },
+      forward: function (move) { return Math.min(move + 1, links.length); }, last: function () { return links.length; }
+    };
+    var keys = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last" };
+    var goTo = function (move) {
+      replay.dataset.move = move;
+      picture.src = replay.dataset.board + "?move=" + move;
+      picture.alt = move ? "Position after " + links[move - 1].textContent : "Before the first move";
+      links.forEach(function (link, place) {
+        if (place + 1 === move) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+      });
+    };
+    document.addEventListener("click", function (event) {
+      var link = event.target.closest ? event.target.closest("a[data-step], .moves a[data-move]") : null;
+      if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      goTo(link.dataset.step ? steps[link.dataset.step](Number(replay.dataset.move)) : Number(link.dataset.move));
+    });
+    document.addEventListener("keydown", function (event) {
+      if (!keys[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
+      var focused = document.activeElement;
+      if (focused && focused !== document.body && !focused.closest(".replay, .moves")) return;
+      event.preventDefault();
+      goTo(steps[keys[event.key]](Number(replay.dataset.move)));
+    });
+  }
+
   var figure = document.getElementById("graph");
   var panel = document.getElementById("panel");
   if (!figure || !panel) return;
