@@ -18,7 +18,7 @@ from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 
 from . import desk_pages as pages
-from . import limits
+from . import desk_work, limits
 from .importing import OF_A_FILE, Sent, previewed
 from .paging import PAGE
 from .parameters import Parameter, Query, instant, text
@@ -240,9 +240,11 @@ _ABOUT = (
     text("game", "the game that they speak of"),
     text("player", "the player that they speak of"),
     text("tournament", "the tournament that they speak of"),
+    text("q", "a game, a player or a tournament"),
 )
 PAGES: tuple[DeskPage, ...] = (
-    DeskPage(path="", gather=pages.health, template="desk/health.html"),
+    DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN),
+    DeskPage(path="/health", gather=pages.health, template="desk/health.html"),
     DeskPage(path="/import", gather=pages.games_form, template="desk/import.html"),
     DeskPage(
         path="/import/{upload}", gather=pages.upload, template="desk/imported.html", tried="desk-import-state",
@@ -258,7 +260,7 @@ PAGES: tuple[DeskPage, ...] = (
         parameters=tuple(text(word, "what stands in that field") for word in WORDS),
     ),
     DeskPage(path="/batch", gather=pages.batch, template="desk/batch.html"),
-    DeskPage(path="/queue", gather=pages.queue, template="desk/queue.html", parameters=(PAGE,), cost=Cost.SCAN),
+    DeskPage(path="/queue", gather=desk_work.queue, template="desk/queue.html", parameters=(PAGE,), cost=Cost.SCAN),
     DeskPage(path="/proposals/{number}", gather=pages.proposal, template="desk/proposal.html"),
     DeskPage(
         path="/proposals/{number}/preview", gather=pages.proposal, template="desk/preview.html", tried="desk-preview",
@@ -267,7 +269,9 @@ PAGES: tuple[DeskPage, ...] = (
         path="/publish", gather=pages.publish, template="desk/publish.html", cost=Cost.SCAN,
         parameters=(text("pool", "the pool"), instant("at", "the day, month or year of the list")),
     ),
-    DeskPage(path="/history", gather=pages.history, template="desk/history.html", parameters=(PAGE,), cost=Cost.SCAN),
+    DeskPage(
+        path="/history", gather=desk_work.history, template="desk/history.html", parameters=(PAGE,), cost=Cost.SCAN,
+    ),
 )  # fmt: skip
 DEEDS: tuple[Deed, ...] = (
     Deed(

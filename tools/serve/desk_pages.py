@@ -8,11 +8,13 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import attrs
 
 from ledger.answers import corrections, differences, publications, recorded_games, searching
+from ledger.answers.asking import display_name
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.differences import ListDifference
 from ledger.auth.token_store import RefusalRow
@@ -29,8 +31,7 @@ from ledger.recording.pool_choice import BY_SPEED
 from ledger.runtime.nearest import choice_of
 
 from .desk_verbs import complaints_told
-from .page_data import Paging
-from .paging import paged
+from .desk_work import ProposalCard, card, title_of
 from .parameters import Query
 
 SHOWN = 50  # rows of a table on a page of several
@@ -129,30 +130,71 @@ class VerbShown:
 
 @attrs.frozen(kw_only=True)
 class VerbsPage:
-    """Return the verbs of all facts, or of the kind of fact in the query.
+    """The verbs of all facts, or of the kind of fact in the query.
 
     Attributes:
         about: what that is, in words; empty: anything.
-        rows: the verbs.
+        rows: the usual verbs.
+        more: the others.
+        q: the word by which an officer looked for it; None: no word.
     """
 
     about: str
     rows: Sequence[VerbShown]
+    more: Sequence[VerbShown]
+    q: str | None
 
 
 _SPEAK_OF = {"game": ("game",), "player": ("player", "white"), "tournament": ("tournament",)}
+_USUAL = {
+    "game": ("result", "void", "reassign", "game"),
+    "player": ("late", "annul", "merge", "close"),
+    "tournament": ("void-tournament", "close-tournament", "bye"),
+    "": ("result", "late", "void", "merge"),
+}  # the verbs that are offered first, by what the proposal is about
 
 
-def verbs(_: Ledger, query: Query) -> VerbsPage:
-    """Return the verbs of a proposal."""
-    about = {name: query[name] for name in _SPEAK_OF if query[name]}
+def verbs(ledger: Ledger, query: Query) -> VerbsPage:
+    """Return the verbs of a proposal, the usual ones first."""
+    about = {name: query[name] for name in _SPEAK_OF if query[name]} or _found(ledger, query["q"])
     rows = []
     for verb, words in VERBS.items():
         takes = {word: about[name] for name, meant in _SPEAK_OF.items() for word in meant
                  if name in about and word in (*words.needed, *words.options)}  # fmt: skip
         if takes or not about:
             rows.append(VerbShown(verb=verb, help=words.help, query=takes))
-    return VerbsPage(about=", ".join(f"{name} {value}" for name, value in about.items()), rows=rows)
+    usual = _USUAL[next(iter(about), "")]
+    first = sorted((row for row in rows if row.verb in usual), key=lambda row: usual.index(row.verb))
+    return VerbsPage(
+        about=_in_words(ledger, about), rows=first, more=[row for row in rows if row.verb not in usual], q=query["q"]
+    )
+
+
+def _found(ledger: Ledger, word: str | None) -> dict[str, str]:
+    """Return what a word names: a game, a player or a tournament; empty if it names nothing."""
+    if not word:
+        return {}
+    with suppress(UnknownNameError):
+        return {"game": recorded_games.recorded_game(ledger, word).game}
+    with suppress(UnknownNameError):
+        return {"player": str(ledger.player(word).player)}
+    with suppress(UnknownNameError):
+        return {"tournament": ledger.tournament(word).name}
+    return {}
+
+
+def _in_words(ledger: Ledger, about: Mapping[str, str]) -> str:
+    """Return what a proposal is about, with names for keys and numbers."""
+    words = []
+    for name, value in about.items():
+        with suppress(UnknownNameError):
+            if name == "game":
+                words.append(title_of(recorded_games.recorded_game(ledger, value)))
+            elif name == "player":
+                words.append(display_name(ledger.player(value)))
+            else:
+                words.append(f"tournament {value}")
+    return "; ".join(words)
 
 
 @attrs.frozen(kw_only=True)
@@ -198,47 +240,26 @@ def verb(ledger: Ledger, query: Query) -> VerbPage:
 
 
 @attrs.frozen(kw_only=True)
-class ProposalsPage:
-    """Some proposals, the newest first."""
-
-    rows: Sequence[ProposalRow]
-    paging: Paging
-
-
-def queue(ledger: Ledger, query: Query) -> ProposalsPage:
-    """Return the proposals that wait for a decision, the oldest first."""
-    numbers, paging = paged(query, [each.proposal for each in ledger.corrections.stored(open_only=True)])
-    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
-    return ProposalsPage(rows=rows, paging=paging)
-
-
-def history(ledger: Ledger, query: Query) -> ProposalsPage:
-    """Return proposals and decisions, by whom and why, newest first."""
-    numbers, paging = paged(query, [each.proposal for each in ledger.corrections.stored()][::-1])
-    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=numbers))
-    return ProposalsPage(rows=rows[::-1], paging=paging)
-
-
-@attrs.frozen(kw_only=True)
 class ProposalPage:
     """One proposal.
 
     Attributes:
         row: what it changes, who proposed and who decided it, and why.
+        card: the same as an officer reads it.
         doubts: what may be meant otherwise, in words, while it is open.
     """
 
     row: ProposalRow
+    card: ProposalCard
     doubts: Sequence[str]
 
 
 def proposal(ledger: Ledger, query: Query) -> ProposalPage:
     """Return one proposal: what it changes, who proposed and who decided it, and why."""
     row = corrections.proposal(ledger, query["number"])
-    doubts = (
-        [] if row.state != "open" else corrections.doubts(ledger, ledger.corrections.proposal(row.proposal).changes)
-    )
-    return ProposalPage(row=row, doubts=doubts)
+    shown = ledger.corrections.proposal(row.proposal)
+    doubts = corrections.doubts(ledger, shown.changes) if row.state == "open" else []
+    return ProposalPage(row=row, card=card(ledger, shown, row), doubts=doubts)
 
 
 def batch(_: Ledger, __: Query) -> Sequence[str]:

@@ -93,6 +93,11 @@ class Desk:
     problem: Problem | None = None
     said: str | None = None
 
+    @property
+    def is_done(self) -> bool:
+        """True if ``said`` reports something done."""
+        return self.said in SAID.values()
+
     def hidden(self, path: str) -> Markup:
         """Return the hidden fields of a form: its token, and the word that marks a repeat.
 

@@ -110,9 +110,7 @@ def _trend(ledger: Ledger, person: Person, pool: str, summary: players.PlayerSum
     before = ledger.states(ledger.pool(pool)).at(person.player, since_ms).in_force
     if before is None:
         return None
-    return forms.Trend(
-        since=instant_text(since_ms, Precision.DAY), days=TREND_DAYS, change=summary.rating_now - before
-    )
+    return forms.Trend(since=instant_text(since_ms, Precision.DAY), days=TREND_DAYS, change=summary.rating_now - before)
 
 
 def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Any:
