@@ -39,7 +39,8 @@ from ledger.answers.asking import Naming, identity_shown, names, naming_now
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.crosstables.crosstable import TableChoice
 from ledger.answers.game_pgn import game_pgn
-from ledger.answers.graphs import html, json_form, pages, svg
+from ledger.answers.graphs import career_svg, html, json_form, pages, svg
+from ledger.answers.graphs.career import career
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.read_models import last_row
 from ledger.answers.rows import as_rows
@@ -322,6 +323,14 @@ def graph(ledger: Ledger, query: Query) -> Any:
         case "json":
             return FileAnswer(json_form.as_json(page), "application/json")
     raise AssertionError(query["format"])
+
+
+def career_of(ledger: Ledger, query: Query) -> Any:
+    """Return all rated games of a player as one line, oldest first, thinned so that peaks survive."""
+    drawn = career(ledger, player_asked(ledger, query["player"]), query["pool"])
+    if query["format"] == "json":
+        return FileAnswer(json_form.exact(drawn), "application/json")
+    return FileAnswer(career_svg.picture(drawn, Theme(query["theme"])).encode(), "image/svg+xml")
 
 
 # -- rankings, tournaments, lists --------------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from ledger.answers.crosstables.listing import TournamentRow
 from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.answers.differences import ListDifference
 from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.career import Career
 from ledger.answers.highest import Achievement
+from ledger.answers.news import News
 from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
@@ -50,10 +52,11 @@ class Paging:
 
 @attrs.frozen(kw_only=True)
 class PoolShown:
-    """A pool, and who leads it."""
+    """A pool, its best players and its news."""
 
     pool: PoolRow
     leaders: list[RankingRow]
+    news: News | None
 
 
 @attrs.frozen(kw_only=True)
@@ -218,6 +221,8 @@ class PlayerPage:
     trend: Trend | None
     latest: list[PlayerGame]
     graph: Page | None
+    career: Career | None
+    is_career: bool  # True if the career is shown in place of the bars
     at: str | None
     last: int | None
     against: str | None

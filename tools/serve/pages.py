@@ -43,7 +43,9 @@ ROUTES: tuple[Route, ...] = (
         of_today=True, scanned_by=("at",),
     ),
     _page(
-        _PLAYER, player_pages.player, "player.html", POOL, AT, _BY, _LAST, _OPPONENTS, _MONO,
+        _PLAYER, player_pages.player, "player.html", POOL, AT,
+        choice("by", "bars side by side, on their days, or a line of all games", ("game", "date", "career"), "game"),
+        _LAST, _OPPONENTS, _MONO,
         whole("page", "a page of 50 games, 1 the newest; by default the last 50 games", None, 1),
         text("against", "a second player, next to the first on their days: name, identity or number"),
         of_today=True,

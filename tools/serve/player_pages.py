@@ -18,6 +18,7 @@ from ledger.answers import (
 )
 from ledger.answers.asking import display_name, identity_shown
 from ledger.answers.graphs import pages as graph_pages
+from ledger.answers.graphs.career import career
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.periods import DAY_MS
@@ -94,6 +95,8 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         trend=_trend(ledger, person, head.pool, summary),
         latest=player_games.games(ledger, person, head.pool, last=LATEST) if is_played else [],
         graph=_graph(ledger, person, head, query) if head.is_rated else None,
+        career=career(ledger, person, head.pool) if is_played else None,
+        is_career=query["by"] == "career",
         at=query["at"],
         last=query["last"],
         against=query["against"],
@@ -121,7 +124,7 @@ def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         head.pool,
         number=query["page"],
         last=None if query["page"] is not None else query["last"] or SHOWN,
-        by="date" if against is not None else query["by"],
+        by="date" if against is not None or query["by"] == "date" else "game",
         against=against,
         most_beside=MOST_BESIDE,
     )
@@ -136,6 +139,8 @@ def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Quer
         trend=None,
         latest=[],
         graph=_graph(ledger, person, head, {**query, "page": None, "against": None}) if head.is_rated else None,
+        career=None,
+        is_career=False,
         at=None,
         last=query["last"],
         against=None,

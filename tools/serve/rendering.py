@@ -17,8 +17,9 @@ from markupsafe import Markup
 
 from ledger.answers.asking import average
 from ledger.answers.boards import RESULTS
-from ledger.answers.graphs import looks, mini_boards, svg, wording
+from ledger.answers.graphs import career_svg, looks, mini_boards, svg, wording
 from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+from ledger.answers.graphs.career import Career
 from ledger.answers.graphs.looks import Look
 from ledger.facts.words import Outcome
 from ledger.runtime.visible import in_markup, visible
@@ -98,6 +99,7 @@ class Renderer:
             "file": self.file,
             "program": PROGRAM,
             "graph": self.graph,
+            "career": self.career,
             "board_words": board_words,
             "tip": tip,
         }
@@ -127,6 +129,17 @@ class Renderer:
 
         definitions = f"<defs>{looks.patterns(look)}</defs>"
         return Markup(svg.drawing(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
+
+    def career(self, career: Career, shown: Page, *, height: int, **query: object) -> Markup:
+        """Return a player's career, in which the games of a graph are marked; its parts lead to those games."""
+        bars = shown.player.bars
+        drawn = career_svg.drawn(
+            career,
+            height=height,
+            shown=(bars[-1].n, bars[0].n) if bars else None,
+            link=lambda page: self.site.to("/players/{}", career.player, page=page, **query),
+        )
+        return Markup(drawn)  # noqa: S704  # escaped
 
 
 @cache

@@ -30,6 +30,7 @@ from ledger.answers import (
 from ledger.answers.crosstables import listing
 from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.career import Career
 from ledger.ledger import Ledger
 
 from . import get_handlers, limits, public_view
@@ -193,6 +194,12 @@ ROUTES: tuple[Route, ...] = (
     _one(
         f"{_PLAYER}/graph", _q.graph, Page, POOL, *_GRAPH,
         of_today=True, media=("application/json", "image/svg+xml", "text/html; charset=utf-8"),
+    ),
+    _one(
+        f"{_PLAYER}/career", _q.career_of, Career, POOL,
+        choice("format", "json, or a picture", ("json", "svg"), "json"),
+        choice("theme", "for light or dark pages; auto: as the reader has it", ("auto", "light", "dark"), "auto"),
+        cost=Cost.PART, media=("application/json", "image/svg+xml"),
     ),
     _one(
         f"{_PLAYER}/changes", _q.changes, public_view.ChangesInParts, POOL,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from ledger import schemes
-from ledger.answers import pools, rankings, searching
+from ledger.answers import news, pools, rankings, searching
 from ledger.answers.asking import Naming, naming_now
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger
@@ -27,7 +27,8 @@ def start(ledger: Ledger, _: Query) -> forms.StartPage:
     for pool in pools.pools(ledger):
         choice = rankings.RankingChoice(pool=pool.pool, limit=LEADERS)
         leaders = rankings.ranking_in_full(ledger, choice, details=False) if pool.rated_games else []
-        shown.append(forms.PoolShown(pool=pool, leaders=leaders))
+        latest = news.news(ledger, pool.pool, rated_games=pool.rated_games)
+        shown.append(forms.PoolShown(pool=pool, leaders=leaders, news=latest))
     newest = {"state": "all", "offset": 0, "limit": NEWS - 1}
     return forms.StartPage(
         pools=shown,

@@ -53,7 +53,7 @@
   var figure = document.getElementById("graph");
   var panel = document.getElementById("panel");
   if (!figure || !panel) return;
-  var bars = Array.prototype.slice.call(figure.querySelectorAll(".rg a"));
+  var bars = Array.prototype.slice.call(figure.querySelectorAll(".rg:not(.career) a"));
   if (!bars.length) return;
   // On their days the newest is drawn last, to lie on top: here they stand as they are seen, from left to right.
   bars.sort(function (one, other) {
@@ -175,7 +175,7 @@
   }
 
   function barOf(event) {
-    return event.target.closest ? event.target.closest(".rg a") : null;
+    return event.target.closest ? event.target.closest(".rg:not(.career) a") : null;
   }
 
   // A first tap shows a game, a second one opens it: a finger cannot point without pressing.
