@@ -30,8 +30,9 @@ from ledger.players.persons import Person
 from ledger.recording.pool_choice import BY_SPEED
 from ledger.runtime.nearest import choice_of
 
+from .change_cards import change_card, title_of
 from .desk_verbs import complaints_told
-from .desk_work import ProposalCard, card, title_of
+from .desk_work import ProposalCard
 from .parameters import Query
 
 SHOWN = 50  # rows of a table on a page of several
@@ -259,7 +260,7 @@ def proposal(ledger: Ledger, query: Query) -> ProposalPage:
     row = corrections.proposal(ledger, query["number"])
     shown = ledger.corrections.proposal(row.proposal)
     doubts = corrections.doubts(ledger, shown.changes) if row.state == "open" else []
-    return ProposalPage(row=row, card=card(ledger, shown, row), doubts=doubts)
+    return ProposalPage(row=row, card=ProposalCard(row=row, change=change_card(ledger, shown.changes)), doubts=doubts)
 
 
 def batch(_: Ledger, __: Query) -> Sequence[str]:

@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import attrs
 
-from ledger.answers import corrections, publications, recorded_games
-from ledger.answers.asking import names
+from ledger.answers import corrections, publications
 from ledger.answers.corrections import ProposalRow
-from ledger.answers.recorded_games import RecordedGame
-from ledger.correcting.corrections import ShownProposal
-from ledger.errors import UnknownNameError
-from ledger.facts.changes import Change, Verb
-from ledger.facts.events import GameRecorded
 from ledger.ledger import Ledger
 
+from .change_cards import ChangeCard, change_card
 from .page_data import Paging
 from .paging import paged
 from .parameters import Query
 
 TO_DECIDE = 20  # proposals on the first page of the desk
-_RESULTS = {"white": "1–0", "black": "0–1", "draw": "½–½", "none": "no result"}
-_VOID = "does not count"
 
 
 @attrs.frozen(kw_only=True)
 class ProposalCard:
-    """A proposal as an officer reads it.
-
-    Attributes:
-        row: its changes in words, its persons and reasons.
-        title: the game of its first change: players, tournament, round and day; else that change in words.
-        before: the recorded value; empty if the change has none.
-        after: the proposed one.
-        game: key of the game; None if it is about none that is recorded.
-        more: the number of its other changes.
-    """
+    """A proposal as an officer reads it: its first change, and its persons and reasons."""
 
     row: ProposalRow
-    title: str
-    before: str = ""
-    after: str = ""
-    game: str | None = None
-    more: int = 0
+    change: ChangeCard
 
 
 @attrs.frozen(kw_only=True)
@@ -106,66 +85,7 @@ def cards(ledger: Ledger, numbers: Sequence[int]) -> list[ProposalCard]:
         return []
     shown = list(ledger.corrections.proposals(numbers=numbers))
     rows = corrections.proposal_rows(ledger, shown)
-    return [card(ledger, proposal, row) for proposal, row in zip(shown, rows, strict=True)]
-
-
-def card(ledger: Ledger, proposal: ShownProposal, row: ProposalRow) -> ProposalCard:
-    """Return a proposal as a card."""
-    change, more = proposal.changes[0], len(proposal.changes) - 1
-    (words,) = corrections.described(ledger, [change])
-    if change.do is Verb.ADD and change.kind == GameRecorded.KIND:
-        return ProposalCard(row=row, more=more, before="nothing", **_missed_game(ledger, change.facts or {}))
-    if (change.fact or "").startswith("game:"):
-        try:
-            game = recorded_games.recorded_game(ledger, change.fact or "")
-        except UnknownNameError:  # it is proposed, too, and not recorded yet
-            return ProposalCard(row=row, title=words, more=more)
-        before, after = _values(change, game)
-        return ProposalCard(row=row, title=title_of(game), before=before, after=after, game=game.game, more=more)
-    return ProposalCard(row=row, title=words, more=more)
-
-
-def title_of(game: RecordedGame) -> str:
-    """Return a game in words: players, tournament, round and day."""
-    return _joined(game.white, game.black, game.tournament, game.round, game.ended_at)
-
-
-def _joined(white: str, black: str, tournament: str | None, round_: str | None, ended_at: str) -> str:
-    parts = [f"{white} – {black}", tournament, round_ and f"round {round_}", ended_at[:10]]
-    return ", ".join(part for part in parts if part)
-
-
-def _missed_game(ledger: Ledger, facts: Mapping[str, Any]) -> dict[str, str]:
-    called = names(ledger, {facts["white"], facts["black"]})
-    title = _joined(
-        called[facts["white"]],
-        called[facts["black"]],
-        facts.get("tournament"),
-        facts.get("round"),
-        facts["ended_at"],
-    )
-    return {"title": f"{title}: a late game", "after": _RESULTS[facts["outcome"]]}
-
-
-def _values(change: Change, game: RecordedGame) -> tuple[str, str]:
-    """Return the recorded and the proposed value of a change of a game."""
-    result = _RESULTS[game.outcome]
-    if change.do is Verb.ANNUL:
-        return result, _VOID
-    if change.do is Verb.RESTORE:
-        return _VOID, result
-    expects, facts = change.expects or {}, change.facts or {}
-    fields = [name for name in facts if facts[name] != expects.get(name)] or list(facts)
-    return _in_words(fields, expects), _in_words(fields, facts)
-
-
-def _in_words(fields: Sequence[str], values: Mapping[str, Any]) -> str:
-    words = []
-    for name in fields:
-        value = values.get(name)
-        blank = value in (None, "")
-        if name == "outcome":
-            words.append(_RESULTS[str(value)])
-        else:
-            words.append(f"{name.replace('_', ' ')} {'blank' if blank else value}")
-    return ", ".join(words)
+    return [
+        ProposalCard(row=row, change=change_card(ledger, proposal.changes))
+        for proposal, row in zip(shown, rows, strict=True)
+    ]

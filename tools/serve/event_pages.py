@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 
 from ledger.answers import corrections as answers
@@ -16,6 +17,7 @@ from ledger.ledger import Ledger
 
 from . import get_handlers
 from . import page_data as forms
+from .change_cards import change_card
 from .paging import asked_rows, paged, pool_names, up_to
 from .parameters import Query
 from .public_view import PublicCorrection, PublicList
@@ -140,16 +142,25 @@ def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorr
 def corrections(ledger: Ledger, query: Query) -> forms.CorrectionsPage:
     """Corrections, the newest first."""
     rows, paging = asked_rows(get_handlers.all_corrections, ledger, query)
-    return forms.CorrectionsPage(state=query["state"], rows=rows, paging=paging)
+    return forms.CorrectionsPage(state=query["state"], rows=correction_cards(ledger, rows), paging=paging)
+
+
+def correction_cards(ledger: Ledger, rows: Sequence[PublicCorrection]) -> list[forms.CorrectionCard]:
+    """Return corrections with their first changes as people read them."""
+    shown = {
+        each.proposal.proposal: each for each in ledger.corrections.proposals(numbers=[row.number for row in rows])
+    }
+    return [forms.CorrectionCard(row=row, change=change_card(ledger, shown[row.number].changes)) for row in rows]
 
 
 def correction(ledger: Ledger, query: Query) -> forms.CorrectionPage:
     """Return one correction, with all its changes."""
     shown = get_handlers.correction(ledger, query)
-    facts = [change.fact or "" for change in ledger.corrections.proposal(shown.number).changes]
+    changes = ledger.corrections.proposal(shown.number).changes
+    facts = [change.fact or "" for change in changes]
     games: list[str] = []
     for fact in dict.fromkeys(facts):
         if fact.startswith("game:") and len(games) < MOST_GAMES:
             with suppress(UnknownNameError):  # a late game that is not recorded yet
                 games.append(find_game(ledger.journal_of_moment, fact)[0])
-    return forms.CorrectionPage(shown=shown, games=games)
+    return forms.CorrectionPage(shown=shown, change=change_card(ledger, changes), games=games)

@@ -30,6 +30,7 @@ from ledger.answers.upsets import Upset
 from ledger.board.position import Position
 
 from . import public_view
+from .change_cards import ChangeCard
 
 
 @attrs.frozen(kw_only=True)
@@ -60,12 +61,20 @@ class PoolShown:
 
 
 @attrs.frozen(kw_only=True)
+class CorrectionCard:
+    """A correction, and its first change as people read it."""
+
+    row: public_view.PublicCorrection
+    change: ChangeCard
+
+
+@attrs.frozen(kw_only=True)
 class StartPage:
     """The news, and where to look."""
 
     pools: list[PoolShown]
     lists: list[public_view.PublicList]
-    corrections: list[public_view.PublicCorrection]
+    corrections: list[CorrectionCard]
 
 
 @attrs.frozen(kw_only=True)
@@ -396,6 +405,7 @@ class CorrectionPage:
     """A correction, with the keys of the first games that it is about."""
 
     shown: public_view.PublicCorrection
+    change: ChangeCard
     games: list[str]
 
 
@@ -404,5 +414,5 @@ class CorrectionsPage:
     """A page of the corrections."""
 
     state: str
-    rows: list[public_view.PublicCorrection]
+    rows: list[CorrectionCard]
     paging: Paging

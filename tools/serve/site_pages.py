@@ -10,7 +10,7 @@ from ledger.answers.asking import Naming, naming_now
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger
 
-from . import game_pages, get_handlers, routes
+from . import event_pages, game_pages, get_handlers, routes
 from . import page_data as forms
 from .get_handlers import Redirection
 from .paging import before, paged, pool_names, up_to
@@ -33,7 +33,7 @@ def start(ledger: Ledger, _: Query) -> forms.StartPage:
     return forms.StartPage(
         pools=shown,
         lists=get_handlers.lists(ledger, {"pool": None})[:NEWS],
-        corrections=get_handlers.all_corrections(ledger, newest).rows,
+        corrections=event_pages.correction_cards(ledger, get_handlers.all_corrections(ledger, newest).rows),
     )
 
 
