@@ -7,7 +7,7 @@ from typing import Any
 
 from ledger.ledger import Ledger
 
-from . import event_pages, game_pages, player_pages, site_pages
+from . import event_pages, game_pages, number_pages, player_pages, site_pages
 from .paging import AT, PAGE, POOL
 from .parameters import Parameter, Query, choice, instant, text, whole
 from .routes import SINCE, UNTIL, Cost, Route
@@ -55,6 +55,10 @@ ROUTES: tuple[Route, ...] = (
         choice("everything", "games that do not count, too", _YES, "no"), of_today=True,
     ),
     _page(
+        f"{_PLAYER}/lists/{{list}}", number_pages.number, "number.html", POOL, cost=Cost.SCAN, of_today=True,
+        of_checkpoints=True,
+    ),
+    _page(
         f"{_PLAYER}/statistics", player_pages.statistics, "statistics.html", POOL, AT, PAGE,
         cost=Cost.PART, of_today=True,
     ),
@@ -80,7 +84,7 @@ ROUTES: tuple[Route, ...] = (
         text("part", "a part of the name"), cost=Cost.SCAN,
     ),
     _page(
-        "/tournaments/{tournament}", event_pages.table, "crosstable.html", POOL,
+        "/tournaments/{tournament}", event_pages.table, "crosstable.html", POOL, PAGE,
         text("edition", "a year, month or day of it"),
         whole("player", "number of a player whose games are listed", None, 1), cost=Cost.PART,
     ),

@@ -56,7 +56,8 @@ def of_player(path: str) -> Callable[[Callable[[Ledger, Person, forms.PlayerHead
             if word != str(person.player):
                 # A merge may be taken apart and a name be another one's tomorrow, but browsers ask again: see ETag.
                 rest = {name: value for name, value in query.items() if name != "player" and _is_told(name, value)}
-                return Redirection(path, (person.player,), word.isdecimal(), rest)
+                parts = (person.player,) if path.count("{}") == 1 else (person.player, rest.pop("list"))
+                return Redirection(path, parts, word.isdecimal(), rest)
             return ask(ledger, person, _head(ledger, person, query["pool"]), query)
 
         return asking
