@@ -325,7 +325,7 @@ def test_who_may_not_is_told_so(staff: dict[str, Officer]) -> None:
 def test_a_list_is_looked_at_and_published(staff: dict[str, Officer]) -> None:
     adam = staff["adam"]
     shown = adam.look("/desk/publish?at=2026-03-31")
-    assert "players would stand on standard@2026-03-31" in words(shown.text)
+    assert "players would be on standard@2026-03-31" in words(shown.text)
     form = adam.form(shown, "/desk/publish")
     done = adam.send(form, {"despite": "on"})
     assert done.status_code == 303, words(done.text)[:2000]

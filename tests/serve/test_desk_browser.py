@@ -69,7 +69,7 @@ def test_from_a_file_to_a_published_list(at_desk: Callable[..., Page]) -> None:
     page.get_by_role("link", name="Publish").click()
     page.fill("#at", "2026-03-31")
     page.get_by_role("button", name="Look at it").click()
-    assert "4 players would stand on standard@2026-03-31" in page.inner_text("main")
+    assert "4 players would be on standard@2026-03-31" in page.inner_text("main")
     if page.locator("#despite").count():
         page.check("#despite")
     page.get_by_role("button", name="Publish").click()

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from ledger.answers import corrections, differences, publications, recorded_games, searching
-from ledger.answers.asking import display_name
+from ledger.answers.asking import display_name, names
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.differences import ListDifference
 from ledger.auth.token_store import RefusalRow
@@ -25,6 +25,7 @@ from ledger.facts.words import Standing
 from ledger.imports.files import FORMATS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 from ledger.recording.pool_choice import BY_SPEED
@@ -357,6 +358,7 @@ class ListDraft:
         since: name of the list before it; None: there is none.
         counts: players by what became of them since then.
         rows: who came, went or changed since then, the largest changes first.
+        first: the first rows of the list, with the names of their players.
     """
 
     players: int
@@ -365,6 +367,7 @@ class ListDraft:
     since: str | None
     counts: Mapping[str, int]
     rows: Sequence[ListDifference]
+    first: Sequence[tuple[ListRow, str]]
 
     @property
     def is_refused(self) -> bool:
@@ -411,6 +414,8 @@ def _draft(ledger: Ledger, pool: str, at: str) -> ListDraft:
         lists = differences.two_lists(ledger, before.name, f"{pool}@{at}/{differences.NOW}")
         moved = differences.differences(ledger, *lists, why=False)
     differ = [row for row in moved if row.change != differences.UNCHANGED]
+    first = sorted(draft.rows.values(), key=lambda row: (row.rank, row.player))[:SHOWN]
+    called = names(ledger, {row.player for row in first})
     return ListDraft(
         players=len(draft.rows),
         seen=draft.head,
@@ -418,4 +423,5 @@ def _draft(ledger: Ledger, pool: str, at: str) -> ListDraft:
         since=None if before is None else before.name,
         counts=Counter(row.change for row in moved),
         rows=sorted(differ, key=lambda row: -abs(row.difference or 0.0))[:SHOWN],
+        first=[(row, called[row.player]) for row in first],
     )
