@@ -37,9 +37,9 @@ from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_between
-from ledger.ratings import keeping, past_views, queries
+from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import at_hand
+from ledger.ratings.installed_projectors import projectors_for
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameBlock, GameImport, ImportReport, take_blocks
 from ledger.recording.game_rows import GameRows
@@ -125,7 +125,7 @@ class Ledger(OpenLedger):
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         judge.check(event, Evidence(Context.JOURNAL, 0))
         codec.actor_json(actor)
-        at_hand(projectors)
+        projectors_for(projectors)
         refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
@@ -179,7 +179,9 @@ class Ledger(OpenLedger):
         journal = self.journal
         if not 1 <= position <= journal.size():
             raise UnknownNameError("entry", str(position), f"the journal holds entries 1 to {journal.size()}")
-        with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
+        with past_views.open_views_known_at(
+            self.path, self.views.kept(), journal, position, progress, keep=keep
+        ) as past:
             then = ScratchJournal(journal, position if listed is None else listed)
             with _Borrowed(self.path, then, self.names.file, past, self.clock, self.token_store) as ledger:
                 ledger.names = self.names  # the name of a player renamed since is committed by a later entry
@@ -757,8 +759,8 @@ class Ledger(OpenLedger):
             ProjectionError: a process without the plug-in of the table has gone on since it was up to date.
         """
         self.level()
-        keeping.refuse_left_behind(self.views.connection, table, self.views.at_hand.broken)
-        return queries.rows_where(self.views.connection, table, where, arguments)
+        read_models.refuse_stale_table(self.views.connection, table, self.views.installed.broken)
+        return queries.select_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
         """Return the up-to-date views as a read-only sqlite-utils database, for any question in SQL."""

@@ -20,7 +20,7 @@ from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import utc_now
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.calls import checked
 from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
@@ -195,7 +195,7 @@ class _Calculator:
         sides = []
         for other, score in zip(others, scores, strict=True):
             state = [*flat_of(own), *flat_of(other)]
-            game = Rateable([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
+            game = RateableGames([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
             engine.rate(FEW, self.scheme, self.numbers, game, state, [0, 0])
             sides.append(ExplainedPlayer(own, self.scheme.player_of(state)))
             own = sides[-1].after
@@ -206,7 +206,7 @@ class _Calculator:
     ) -> tuple[ExplainedPlayer, list[MetOpponent]]:
         """Return the player before and after the period in which all the games are rated, and the games."""
         count = len(others)
-        games = Rateable(
+        games = RateableGames(
             [0] * count,
             list(range(1, count + 1)),
             list(scores),
@@ -353,7 +353,7 @@ def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> O
     after = engine.predict(scheme, numbers, states[0], states[1], when)
     ratings = {word: _listed(calculator, state) for word, state in after.items()}
     return OutcomesForetold(
-        expected_score=engine.expected(scheme, numbers, states[0], states[1], when),
+        expected_score=engine.expected_result(scheme, numbers, states[0], states[1], when),
         outcomes={
             word: ResultEffect(rating=rating, change=_change(before, rating)) for word, rating in ratings.items()
         },
@@ -390,7 +390,9 @@ def _games(
         side = parts[place][0] if len(parts) == len(others) else parts[0][0]
         by_itself = calculator.scheme.rhythm is Rhythm.GAME
         before, after = side.before.rating, _listed(calculator, flat_of(side.after))
-        expected = engine.expected(calculator.scheme, calculator.numbers, flat_of(side.before), other, calculator.when)
+        expected = engine.expected_result(
+            calculator.scheme, calculator.numbers, flat_of(side.before), other, calculator.when
+        )
         rows.append(
             CalculatedGame(
                 game=place + 1,

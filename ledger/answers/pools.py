@@ -56,7 +56,7 @@ def pools(ledger: OpenLedger) -> list[PoolRow]:
     """Return every pool of a ledger."""
     by_number = {pool.pool: pool for pool in ledger.pools()}
     rows = []
-    for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
+    for row in queries.fetch_dicts(ledger.views.connection, queries.POOLS):
         pool = by_number[row["number"]]
         era = era_in_force(ledger, pool)
         following = next(iter(pool.eras[pool.eras.index(era) + 1 :]), None)

@@ -37,7 +37,7 @@ clear: Callable[[Any], None]
 put: Callable[[Any, int, Any], None]
 
 
-class Rateable(NamedTuple):
+class RateableGames(NamedTuple):
     """Games of one pool under one scheme, in rating order, as columns.
 
     Attributes:
@@ -112,17 +112,17 @@ class SideRatings(NamedTuple):
     counts: Column
 
 
-def replay(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None:
-    """Rate games in order, one by one. What is kept of each is the business of ``foretell`` and ``keep``.
+def rate_games(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None:
+    """Rate games in order, one by one. What is kept of each is the business of ``forecast_game`` and ``record_sides``.
 
     Nothing is written between what is expected of a game and the game itself: the compiler then sees that both begin
     with the same two ratings, and works out once what the scheme's two kernels both need.
 
     Args:
-        games: ``Rateable``.
+        games: ``RateableGames``.
         players: records of everybody; changed in place.
         both: two records to work with.
-        kept: handed on to ``keep``.
+        kept: handed on to ``record_sides``.
         numbers: the scheme's settings.
     """
     white, black, score, day = games.white, games.black, games.score, games.day
@@ -133,18 +133,18 @@ def replay(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None
             copy(both[1], opponent)  # noqa: F821
             at(both[0], 0.0, day[game], numbers)  # noqa: F821
             at(both[1], 0.0, day[game], numbers)  # noqa: F821
-            foretold = foretell(both[0], both[1], numbers)
+            foretold = forecast_game(both[0], both[1], numbers)
         else:
-            foretold = foretell(own, opponent, numbers)
+            foretold = forecast_game(own, opponent, numbers)
         rate_game(own, opponent, score[game], day[game], numbers)  # noqa: F821
-        keep(game, white[game], black[game], foretold, own, opponent, kept, numbers)
+        record_sides(game, white[game], black[game], foretold, own, opponent, kept, numbers)
 
 
-def gather(games: Any, first: int, last: int, space: Any) -> int:
+def gather_batch(games: Any, first: int, last: int, space: Any) -> int:
     """Give the players of a batch places in order of appearance, and sort its sides by them; returns how many.
 
     Args:
-        games: ``Rateable``, of which *first* <= game < *last* are the batch.
+        games: ``RateableGames``, of which *first* <= game < *last* are the batch.
         first: see *games*.
         last: see *games*.
         space: ``Workspace``; filled, but for *own*, *work* and *after*.
@@ -200,31 +200,31 @@ def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: An
         tally[place] = 0
 
 
-def replay_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
-    """Rate ``Rateable`` games batch by batch in a ``Workspace``; the records of everybody are changed in place."""
+def rate_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
+    """Rate ``RateableGames`` games batch by batch in a ``Workspace``; the records of everybody are changed in place."""
     white, black, starts, side = games.white, games.black, games.starts, space.side
     for batch in range(len(games.period)):
         first = starts[batch]
         last = starts[batch + 1]
-        present = gather(games, first, last, space)
+        present = gather_batch(games, first, last, space)
         rate_batch(present, When(games.period[batch], games.closing[batch]), players, space, numbers)
         for place in range(present):
             copy(players[space.roster[place]], space.after[place])  # noqa: F821
         for game in range(first, last):  # *own* is as the batch began
             w, b = side[2 * (game - first)], side[2 * (game - first) + 1]
-            foretold = foretell(space.own[w], space.own[b], numbers)
-            keep(game, white[game], black[game], foretold, space.after[w], space.after[b], kept, numbers)
+            foretold = forecast_game(space.own[w], space.own[b], numbers)
+            record_sides(game, white[game], black[game], foretold, space.after[w], space.after[b], kept, numbers)
 
 
-def foretell(white: Any, black: Any, numbers: Any) -> tuple[float, float, float, float]:
+def forecast_game(white: Any, black: Any, numbers: Any) -> tuple[float, float, float, float]:
     """Both ratings before a game, White's first, and what is expected of both, who are as they are at its time."""
     of_white = expected_score(white, black, numbers)  # noqa: F821
     of_black = 1.0 - of_white if MIRRORED else expected_score(black, white, numbers)  # noqa: F821
     return white.rating, black.rating, of_white, of_black
 
 
-# *numbers* is for the other ``keep`` (``answers.comparing.forecasts``), which asks the scheme whom it lists.
-def keep(
+# *numbers* is for the other ``record_sides`` (``answers.comparing.forecasts``), which asks the scheme whom it lists.
+def record_sides(
     game: int,
     white: int,
     black: int,
@@ -234,7 +234,7 @@ def keep(
     kept: Any,
     numbers: Any,  # noqa: ARG001
 ) -> None:
-    """Keep in ``SideRatings`` what ``foretell`` said of a game, both players after it, and count it for each."""
+    """Keep in ``SideRatings`` what ``forecast_game`` said of a game, both players after it, and count it for each."""
     n, before, expected, counts = kept.n, kept.before, kept.expected, kept.counts
     before[2 * game], before[2 * game + 1], expected[2 * game], expected[2 * game + 1] = foretold
     put(kept.history, 2 * game * FIELDS, own)  # noqa: F821
@@ -245,10 +245,6 @@ def keep(
     n[2 * game + 1] = counts[black]
 
 
-__all__ = [
-    "COMPILE_FROM", "Rateable", "SideRatings", "Workspace", "expected", "gather", "newcomers", "predict", "rate",
-    "rate_one_batch", "rating_loop", "rating_loop_of", "run", "scheme_loop", "workspace",
-]  # fmt: skip
 COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3 s) pays
 
 
@@ -277,24 +273,26 @@ def _rate_pass(passes: tuple[Callable[..., None], ...]) -> Callable[..., None]:
 
 
 def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[..., None]:
-    """``replay`` or ``replay_batches`` for one scheme, with *noting* for ``foretell`` and ``keep``."""
+    """``rate_games`` or ``rate_batches`` for one scheme, with *noting* for ``forecast_game`` and ``record_sides``."""
     if scheme.rhythm is Rhythm.GAME:
-        return scheme_loop(replay, scheme, *noting)
-    return scheme_loop(replay_batches, scheme, gather, rate_batch, *noting)
+        return scheme_loop(rate_games, scheme, *noting)
+    return scheme_loop(rate_batches, scheme, gather_batch, rate_batch, *noting)
 
 
 @cache
 def rating_loop(scheme: Scheme) -> Callable[..., None]:
     """The loop that fills ``SideRatings`` for one scheme."""
-    return rating_loop_of(scheme, foretell, keep)
+    return rating_loop_of(scheme, forecast_game, record_sides)
 
 
-def newcomers(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> list[float]:
+def initial_states(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> list[float]:
     """The flat state of players who have not played, in the given order."""
     return [value for newcomer in who for value in scheme.begin(newcomer, numbers)]
 
 
-def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column, counts: Column) -> SideRatings:
+def rate(
+    cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column, counts: Column
+) -> SideRatings:
     """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``); the same bits.
 
     Args:
@@ -312,7 +310,7 @@ def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Co
     kept = SideRatings(
         cols.room(sides * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.room(sides), counts
     )
-    run(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
+    run_loop(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
     ratings = cols.field(kept.history, 0, len(scheme.state))
     # Finite ones are taken, however large: of settings that make them so a correction can be proposed, for which the
     # views must be level.
@@ -322,12 +320,12 @@ def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Co
     return kept
 
 
-def run(
+def run_loop(
     cols: Columns,
     scheme: Scheme,
     loop: Callable[..., None],
     numbers: Any,
-    games: Rateable,
+    games: RateableGames,
     state: Column,
     players: int,
     kept: Any,
@@ -338,10 +336,10 @@ def run(
         loop = compiled(loop)
     try:
         if scheme.rhythm is Rhythm.GAME:
-            loop(games, everybody, room(cols, scheme.player, 2), kept, numbers)
+            loop(games, everybody, blank_records(cols, scheme.player, 2), kept, numbers)
         else:
             space = workspace(cols, scheme, players, 2 * cols.longest(games.starts))
-            loop(with_began(cols, scheme, games), everybody, space, kept, numbers)
+            loop(with_tournament_starts(cols, scheme, games), everybody, space, kept, numbers)
     except Exception as error:  # whatever somebody else's kernel does
         if scheme.is_own:
             raise
@@ -359,12 +357,12 @@ def records(cols: Columns, cls: type, flat: Column) -> Any:
     return [objects_of(cls)(flat, at) for at in range(0, len(flat), width)]
 
 
-def room(cols: Columns, cls: type, count: int) -> Any:
+def blank_records(cols: Columns, cls: type, count: int) -> Any:
     """So many records to be filled."""
     return records(cols, cls, cols.room(count * len(numbers_of(cls))))
 
 
-def with_began(cols: Columns, scheme: Scheme, games: Rateable) -> Rateable:
+def with_tournament_starts(cols: Columns, scheme: Scheme, games: RateableGames) -> RateableGames:
     """The games with the day on which the tournament of each began, where the scheme asks and it was not said."""
     if scheme.in_force is None or len(games.began):
         return games
@@ -383,9 +381,9 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
         cols.zeros(places),
         cols.zeros(places),
         cols.zeros(sides),
-        room(cols, scheme.player, places),
-        room(cols, scheme.work, places),
-        room(cols, scheme.player, places),
+        blank_records(cols, scheme.player, places),
+        blank_records(cols, scheme.work, places),
+        blank_records(cols, scheme.player, places),
         cols.zeros(sides),
         cols.room(sides),
         cols.zeros(sides),
@@ -393,13 +391,13 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
     )
 
 
-def rate_one_batch(scheme: Scheme, numbers: Any, games: Rateable, players: Sequence[Any]) -> list[ExplainedPlayer]:
+def rate_one_batch(scheme: Scheme, numbers: Any, games: RateableGames, players: Sequence[Any]) -> list[ExplainedPlayer]:
     """One batch by itself: each player as it begins and after it, with the work numbers.
 
     A player without a game in it stays as in *players*, with work numbers as they start.
     """
     space = workspace(FEW, scheme, len(players), 2 * len(games.white))
-    present = scheme_loop(gather, scheme)(with_began(FEW, scheme, games), 0, len(games.white), space)
+    present = scheme_loop(gather_batch, scheme)(with_tournament_starts(FEW, scheme, games), 0, len(games.white), space)
     when = When(games.period[0], games.closing[0])
     scheme_loop(rate_batch, scheme)(present, when, players, space, numbers)
     rated = {player: place for place, player in enumerate(space.roster[:present])}
@@ -411,7 +409,7 @@ def rate_one_batch(scheme: Scheme, numbers: Any, games: Rateable, players: Seque
     ]
 
 
-def expected(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
+def expected_result(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
     """The score, 0 to 1, that the scheme expects of the first player against the second at a time."""
     both = (scheme.player_at(state, when, numbers) for state in (own, opponent))
     return scheme.expected_score(*both, numbers)
@@ -424,7 +422,7 @@ def predict(
     after: dict[str, tuple[float, ...]] = {}
     for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
         state = [*own, *opponent]
-        games = Rateable([0], [1], [score], [when.day], [0, 1], [when.period], [when.day])
+        games = RateableGames([0], [1], [score], [when.day], [0, 1], [when.period], [when.day])
         rate(FEW, scheme, numbers, games, state, [0, 0])
         after[word] = tuple(state[: len(own)])
     return after

@@ -36,7 +36,7 @@ class _FactAtPosition(NamedTuple):
     now: Event | None
 
 
-def fold_changes(
+def fold_changed_facts(
     book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Changes
 ) -> None:
     """Pass the new entries, and the facts that they changed, to projectors.
@@ -62,13 +62,13 @@ def fold_changes(
         rows.write()
 
 
-def fold_everything(
+def fold_all_facts(
     book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent
 ) -> None:
     """Pass all current facts of an entry to projectors with empty tables; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):
-        fold_changes(book, projectors, last, min(last + _BLOCK, until), Changes())
+        fold_changed_facts(book, projectors, last, min(last + _BLOCK, until), Changes())
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 

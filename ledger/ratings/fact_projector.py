@@ -139,7 +139,7 @@ class DeclaredFactProjector:
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
 
     def __attrs_post_init__(self) -> None:
-        for name in (self.name, *(column.name for column in self.every_column)):
+        for name in (self.name, *(column.name for column in self.all_columns)):
             if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name) or name.lower().startswith("sqlite"):
                 message = f"a name of a table or column matches {NAME_PATTERN} and is none of SQLite's, got {name!r}"
                 raise ProjectionError(str(self.name), message)
@@ -151,10 +151,10 @@ class DeclaredFactProjector:
         if acts := sorted(kind.KIND for kind in self.kinds if issubclass(kind, NO_FACTS)):
             message = f"{acts} say how other facts stand, which it is told of these; name the kinds of the facts"
             raise ProjectionError(self.name, message)
-        names = [column.name.lower() for column in self.every_column]  # SQLite's names know no cases
+        names = [column.name.lower() for column in self.all_columns]  # SQLite's names know no cases
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
-        if odd := [column.name for column in self.every_column if column.type not in TYPES]:
+        if odd := [column.name for column in self.all_columns if column.type not in TYPES]:
             raise ProjectionError(self.name, f"columns {odd} are of none of the types {list(TYPES)}")
         if not self.key or (self.sums and not self.columns):
             raise ProjectionError(self.name, "its rows need a key, and sums something that is added up")
@@ -163,7 +163,7 @@ class DeclaredFactProjector:
             raise ProjectionError(self.name, message)
 
     @cached_property
-    def every_column(self) -> tuple[Kept, ...]:
+    def all_columns(self) -> tuple[Kept, ...]:
         """The columns of its table, in their order."""
         return (*self.key, *self.columns)
 
@@ -172,7 +172,7 @@ class DeclaredFactProjector:
         """The statement that makes its table."""
         must = {column.name for column in self.key} | ({column.name for column in self.columns} if self.sums else set())
         columns = ", ".join(
-            f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}' for column in self.every_column
+            f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}' for column in self.all_columns
         )
         key = ", ".join(f'"{column.name}"' for column in self.key)
         return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY({key})) STRICT, WITHOUT ROWID'
@@ -180,7 +180,7 @@ class DeclaredFactProjector:
     @cached_property
     def replace(self) -> str:
         """The statement that inserts a row, in the place of the one under its key."""
-        return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({", ".join("?" * len(self.every_column))})'
+        return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({", ".join("?" * len(self.all_columns))})'
 
     @cached_property
     def add(self) -> str:
@@ -206,7 +206,7 @@ class DeclaredFactProjector:
         """Name, version, settings, kinds and columns: if this changes, the table is built again."""
         columns = [FACTS, *(kind.KIND for kind in self.kinds), "sums" if self.sums else ""]
         columns += [
-            *(f"{column.name} {column.type}" for column in self.every_column),
+            *(f"{column.name} {column.type}" for column in self.all_columns),
             *source_of_plugin(self.made, "on_change"),
         ]
         identity = [self.name, self.version, dict(self.settings), [*columns, len(self.key)]]
@@ -216,12 +216,12 @@ class DeclaredFactProjector:
 ReadModel = DeclaredProjector | DeclaredFactProjector
 
 
-def of_facts(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
+def fact_projectors_among(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
     """Return the projectors of facts among read models."""
     return [made for made in read_models if isinstance(made, DeclaredFactProjector)]
 
 
-def is_of_facts(identity: str) -> bool:
+def is_fact_identity(identity: str) -> bool:
     """Return whether the projector of this identity is one of facts."""
     # Told by what the views have stored, for its plug-in may be missing here.
     try:
@@ -249,7 +249,7 @@ class FactRows:
         self._check(key, values, sums=False)
         self._rows[tuple(key)] = tuple(values)
 
-    def take_out(self, key: Sequence[Value]) -> None:
+    def remove(self, key: Sequence[Value]) -> None:
         """Remove the row of a key.
 
         Raises:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ledger.book.roster import Listed, Roster
 from ledger.book.timeline import BEGINNING, LaterList, Pool
-from ledger.ratings.rated_games import Games, first_games
+from ledger.ratings.rated_games import GamesInOrder, places_of_first_games
 from ledger.runtime.columns import Column, Columns
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _PLACES_BACK = (
 )
 
 
-def lists_in_state(connection: sqlite3.Connection, pool: Pool, player: int, n: int) -> int:
+def lists_taken_in_until(connection: sqlite3.Connection, pool: Pool, player: int, n: int) -> int:
     """Return the instant up to which the state after a player's *n*-th game takes lists into account."""
     until, first_ms = BEGINNING, 0
     place: tuple[int, str] | None = None
@@ -50,7 +50,7 @@ class LaterLists:
         self._seeds: dict[int, list[Listed]] = {}  # as far as they were asked for
 
     @property
-    def are_any(self) -> bool:
+    def any_player_has_lists(self) -> bool:
         """True if a player of the pool has the rating of a list."""
         return self._roster.has_lists(self._pool.pool)
 
@@ -72,12 +72,12 @@ class LaterLists:
         for player in players:
             self._until.pop(player, None)
 
-    def waits(self, player: int) -> bool:
+    def has_pending_list(self, player: int) -> bool:
         """Return whether a list of a player is later than what the state takes into account."""
         after = self._until.get(player)
         return after is not None and self._lists_of(player)[-1].ms > after
 
-    def taken_in(self, player: int, rated_ms: int, first_ms: int) -> list[LaterList]:
+    def lists_before_batch(self, player: int, rated_ms: int, first_ms: int) -> list[LaterList]:
         """Return the lists that take effect before a player's batch, and note that they have.
 
         Args:
@@ -90,7 +90,7 @@ class LaterLists:
         self.note(player, until)
         return self._roster.later_lists(self._pool.pool, player, after, until)
 
-    def cuts(self, cols: Columns, games: Games, dense: tuple[Column, Column, Column]) -> list[int]:
+    def places_of_lists(self, cols: Columns, games: GamesInOrder, dense: tuple[Column, Column, Column]) -> list[int]:
         """Return the places of games before which later lists may take effect, in order.
 
         Args:
@@ -98,10 +98,10 @@ class LaterLists:
             games: in rating order.
             dense: their players, and Whites and Blacks as places among them.
         """
-        if not self.are_any or not len(games.white):
+        if not self.any_player_has_lists or not len(games.white):
             return []
         (players,) = cols.lists([dense[0]])
-        first = first_games(cols, len(players), *dense[1:])
+        first = places_of_first_games(cols, len(players), *dense[1:])
         ends, (last_ms,) = cols.lists([cols.take(games.ended_ms, first)])[0], cols.lists([games.rated_ms[-1:]])[0]
         days: set[int] = set()
         for player, ended_ms in zip(players, ends, strict=True):
@@ -114,7 +114,7 @@ class LaterLists:
         return sorted(places - {0, len(games.white)})
 
 
-def _cuts(cols: Columns, games: Games, day: int) -> Sequence[int]:
+def _cuts(cols: Columns, games: GamesInOrder, day: int) -> Sequence[int]:
     """Return the places before which a list of that instant may take effect: for batches of games before it, later."""
     first = cols.place(games.rated_ms, day)
     straddling = cols.where(cols.up_to(games.ended_ms[first:], day - 1))

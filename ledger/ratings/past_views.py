@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
+from ledger.ratings.build_files import BuildFiles
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
-from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import sidecar
@@ -26,7 +26,7 @@ _WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
 
 
 @contextmanager
-def known_at(
+def open_views_known_at(
     path: Path,
     projectors: Sequence[ReadModel],
     journal: Journal,
@@ -68,10 +68,10 @@ class _KnownViews(Views):
 
     def make(self, progress: Progress) -> None:
         """Build them unless they exist, and open them before another process can delete them."""
-        builds = WholeBuilds(self.path)
-        with builds.alone():
+        builds = BuildFiles(self.path)
+        with builds.exclusive():
             try:
-                is_built = self.is_level()
+                is_built = self.is_up_to_date()
             except LedgerError:  # of another journal, or damaged
                 is_built = False
             if not is_built:
@@ -84,7 +84,7 @@ class _KnownViews(Views):
 
     def delete(self) -> None:
         """Delete them, unless another process builds them; one that has them open keeps them until the end."""
-        with suppress(OSError, filelock.Timeout), WholeBuilds(self.path).lock.acquire(timeout=0):
+        with suppress(OSError, filelock.Timeout), BuildFiles(self.path).lock.acquire(timeout=0):
             for word in ("", "-wal", "-shm", ".lock"):
                 self.path.with_name(self.path.name + word).unlink(missing_ok=True)
 
@@ -98,14 +98,14 @@ def _temporary(projectors: Sequence[ReadModel], journal: Journal, position: int)
 
 
 @contextmanager
-def stepping(journal: Journal, begun: Views | None = None) -> Iterator[Steps]:
+def open_advancing_views(journal: Journal, begun: Views | None = None) -> Iterator[AdvancingViews]:
     """Open views that go from entry to entry, for the length of the block, in a temporary folder.
 
     Args:
         journal: the journal.
         begun: level views of an entry, to go on from a copy of them; by default from the beginning.
     """
-    with _temporary(() if begun is None else begun.at_hand.making, journal, 0) as views:
+    with _temporary(() if begun is None else begun.installed.offered, journal, 0) as views:
         if begun is not None:
             with (
                 closing(sqlite.connect(begun.path, read_only=True)) as source,
@@ -113,10 +113,10 @@ def stepping(journal: Journal, begun: Views | None = None) -> Iterator[Steps]:
             ):
                 source.copy_to(target)
                 target.execute("PRAGMA journal_mode=WAL")
-        yield Steps(views)
+        yield AdvancingViews(views)
 
 
-class Steps:
+class AdvancingViews:
     """Views that go forward through a journal."""
 
     def __init__(self, views: Views) -> None:
@@ -125,7 +125,7 @@ class Steps:
         self.views = views
         self._until = views.journal
 
-    def go_to(self, position: int, progress: Progress = silent) -> Views:
+    def advance_to(self, position: int, progress: Progress = silent) -> Views:
         """Return the views of an entry, which must not lie before the last one asked for."""
         self._until.know(position)
         self.views.catch_up(progress)

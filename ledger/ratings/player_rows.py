@@ -20,8 +20,8 @@ from ledger.errors import ProjectionError
 from ledger.ratings import engine, later_lists
 from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.view_tables import SideTable, begun, columns_wanted, facts_wanted
-from ledger.ratings.views_file import BOUNDS
+from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state
+from ledger.ratings.views_file import RATING_BOUNDS
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
@@ -67,7 +67,7 @@ def is_listed(era: Era, state: Sequence[float]) -> bool:
     return era.scheme.lists(state, era.numbers)
 
 
-def mark(players: Any, flags: Any, numbers: Any) -> None:
+def flag_listed_players(players: Any, flags: Any, numbers: Any) -> None:
     """Flag the players whom a scheme lists.
 
     Args:
@@ -85,7 +85,7 @@ def mark(players: Any, flags: Any, numbers: Any) -> None:
 
 @cache
 def _marking_loop(scheme: Scheme) -> Callable[..., None]:
-    return engine.scheme_loop(mark, scheme)
+    return engine.scheme_loop(flag_listed_players, scheme)
 
 
 def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[str, Column]) -> Column:
@@ -126,7 +126,7 @@ def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
     return flags
 
 
-NEVER = -(2**62)  # before any game, milliseconds
+BEFORE_ALL_GAMES = -(2**62)  # before any game, milliseconds
 # A player's number and that of a game have 31 bits each: both together are one whole number of SQLite's, of 63.
 N_BITS = 31  # of a whole number that holds a player and, in its lower bits, which of the player's games
 
@@ -136,7 +136,13 @@ _PLACE = "SELECT rated_ms FROM games WHERE position = ?"
 _PLACES = "SELECT position, rated_ms FROM games WHERE position IN (SELECT value FROM json_each(?))"
 _LAST_LIST = "SELECT 1 FROM seeds WHERE pool = ? AND player = ? AND effective_ms > ? LIMIT 1"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
-CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player; then ``listed``
+CURRENT_COLUMNS = (
+    "n",
+    "rating",
+    "game",
+    "ended_ms",
+    "rated_ms",
+)  # of the last side, after pool and player; then ``listed``
 # An update, not a replacement: that would be counted out of the distribution and into it though the points stay.
 WRITE_CURRENT = (
     "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
@@ -145,7 +151,7 @@ WRITE_CURRENT = (
 )
 _RATING = [name for name, _ in SideTable(HISTORY).columns].index("rating")  # its place in a row of the history
 RAISE_BOUND = (
-    f"INSERT INTO {BOUNDS} VALUES (?, ?, ?) "
+    f"INSERT INTO {RATING_BOUNDS} VALUES (?, ?, ?) "
     "ON CONFLICT DO UPDATE SET rating = excluded.rating WHERE excluded.rating > rating"
 )
 _COUNTS = (
@@ -166,7 +172,7 @@ _RESTORE_CURRENT = (
 )
 
 
-class Carried(NamedTuple):
+class PlayerEntryStates(NamedTuple):
     """The states with which a player enters the next rated game.
 
     Attributes:
@@ -183,7 +189,7 @@ class Carried(NamedTuple):
         return 0 if self.held is None else self.held.games
 
 
-def as_read(fold: DeclaredProjector, values: Sequence[float | None]) -> list[float]:
+def from_stored(fold: DeclaredProjector, values: Sequence[float | None]) -> list[float]:
     """Return a running state from the table, where NULL is NaN: as it starts."""
     # Not strict: of a fold that keeps nothing the question gives one NULL (``_quoted``).
     return [
@@ -243,12 +249,12 @@ class PlayerRows:
         self._insert = {table.name: table.insert for table in tables}
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
 
-    def last_place(self, player: int) -> tuple[int, int]:
+    def last_game_place(self, player: int) -> tuple[int, int]:
         """Return the player's number of rated games, and the place of the last one in rating order, milliseconds."""
         row = self._connection.execute(_LAST_PLACE, (self._number, player)).fetchone()
-        return (0, NEVER) if row is None else row
+        return (0, BEFORE_ALL_GAMES) if row is None else row
 
-    def counted(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
+    def count_games(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
         """By player, how many rated games there are, and how many of them have their place in rating order before *ms*.
 
         Who has no rated game is left out.
@@ -257,20 +263,20 @@ class PlayerRows:
         rows = self._connection.execute(query, (self._number, _json(players), ms))
         return {player: (n, before) for player, n, before in rows}
 
-    def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
+    def count_games_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
         """By player, how many rated games have their place in rating order before *ms*."""
-        counted = self.counted(players, ms)
+        counted = self.count_games(players, ms)
         return {player: counted[player][1] if player in counted else 0 for player in players}
 
-    def lists_in_state(self, player: int, n: int) -> int:
+    def lists_taken_in_until(self, player: int, n: int) -> int:
         """Return the instant up to which the state after a player's *n*-th game takes lists into account."""
-        return later_lists.lists_in_state(self._connection, self._pool, player, n)
+        return later_lists.lists_taken_in_until(self._connection, self._pool, player, n)
 
-    def is_last(self, position: int, rated_ms: int) -> bool:
+    def is_last_game(self, position: int, rated_ms: int) -> bool:
         """Return whether the rated game at this position and place is the last in rating order."""
         return self._connection.execute(_LATER, (self._number, rated_ms, position)).fetchone() is None
 
-    def carried(self, player: int, n: int) -> Carried:
+    def entry_states(self, player: int, n: int) -> PlayerEntryStates:
         """Return the states with which the player enters the game after the *n*-th.
 
         Raises:
@@ -284,18 +290,18 @@ class PlayerRows:
             era = self._pool.era_at(self._connection.execute(_PLACE, (game,)).fetchone()[0])
         by_name = dict(zip(self._pool.state_fields, fields, strict=True))
         last_state = EraState(era, tuple(by_name[name] for name in self._pool.eras[era].scheme.state), n)
-        return Carried(last_state, [self._kept_row(table, query, player, n) for table, query in self._kept])
+        return PlayerEntryStates(last_state, [self._kept_row(table, query, player, n) for table, query in self._kept])
 
     def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:
         """The running state of a table's fold after the player's *n*-th game."""
         if table.by_tournament:
             return []
         if not table.is_sparse:
-            return as_read(table.fold, self._row(table.name, query, player, n))
+            return from_stored(table.fold, self._row(table.name, query, player, n))
         row = self._connection.execute(query, (self._number, player, n)).fetchone()
-        return begun(table.fold, None) if row is None else as_read(table.fold, row)
+        return initial_state(table.fold, None) if row is None else from_stored(table.fold, row)
 
-    def in_tournaments(self, table: SideTable, runs: Sequence[tuple[int, str, int]]) -> list[list[float]]:
+    def tournament_states(self, table: SideTable, runs: Sequence[tuple[int, str, int]]) -> list[list[float]]:
         """The running state that the last row of a player in a tournament keeps, or with which a fold begins.
 
         Args:
@@ -303,14 +309,14 @@ class PlayerRows:
             runs: of each a player, the name of a tournament, and a number of the player's games: rows from there on do
                 not count.
         """
-        start, rows = begun(table.fold, None), self._in_tournament[table.name]
+        start, rows = initial_state(table.fold, None), self._in_tournament[table.name]
         states = []
         for player, tournament, before in runs:
             row = self._connection.execute(rows, (self._number, tournament, player, int(before))).fetchone()
-            states.append(start if row is None else as_read(table.fold, row))
+            states.append(start if row is None else from_stored(table.fold, row))
         return states
 
-    def at_games(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
+    def fold_rows_at(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
         """Return, by player, the stored part of a table's row of a game: in the history the game and the state first.
 
         Of a table with rows of changes it is the last row up to that game; who has none is left out.
@@ -346,10 +352,10 @@ class PlayerRows:
         if len(by_player) < len(counts):
             missing = {player: counts[player] for player in counts if player not in by_player}
             for number in self.tables_of_states:
-                self.at_games(number, missing)
+                self.fold_rows_at(number, missing)
         return by_player
 
-    def shown_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
+    def ratings_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
         """By player, the game of the given number and the rating after it, as the history has them."""
         rows = self._connection.execute(_SHOWN, (self._number, _json(_keys(counts))))
         return {player: (game, rating) for player, game, rating in rows}
@@ -366,9 +372,11 @@ class PlayerRows:
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
         return [f'{of}."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
 
-    def begun(self, seed: Seed | None) -> Carried:
+    def begun(self, seed: Seed | None) -> PlayerEntryStates:
         """Return the states with which a player with this past enters the first rated game, without the scheme's."""
-        return Carried(None, [[] if table.by_tournament else begun(table.fold, seed) for table in self.tables])
+        return PlayerEntryStates(
+            None, [[] if table.by_tournament else initial_state(table.fold, seed) for table in self.tables]
+        )
 
     def _row(self, table: str, query: str, player: int, n: int) -> Any:
         row = self._connection.execute(query, (self._number, player, n)).fetchone()
@@ -391,7 +399,7 @@ class PlayerRows:
             self._connection.executemany(RAISE_BOUND, [(self._number, *bound) for bound in highest.items()])
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
 
-    def is_filled(self, table: SideTable) -> bool:
+    def has_rows(self, table: SideTable) -> bool:
         """Return whether a table has rows of the pool."""
         query = f'SELECT EXISTS(SELECT 1 FROM "{table.name}" WHERE pool = ?)'
         return bool(self._connection.execute(query, (self._number,)).fetchone()[0])
@@ -401,7 +409,7 @@ class PlayerRows:
         query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n = ?'
         self._connection.executemany(query, [(self._number, *key) for key in keys])
 
-    def in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
+    def rows_in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
         """The rows of ascending players, each between two numbers, in their order: all columns but the pool."""
         names = ", ".join(f'h."{name}"' for name, _ in table.columns[1:])
         between = f"asked.value >> {N_BITS} AND asked.value & {(1 << N_BITS) - 1}"
@@ -414,7 +422,7 @@ class PlayerRows:
         rows.sort(key=itemgetter(0, 1))  # as SQLite gives them; no promise of SQL's
         return rows
 
-    def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
+    def delete_rows_after(self, bases: Sequence[tuple[int, int]]) -> None:
         """Delete the rows of each player with a number above the one given."""
         if bases:
             # a NumPy number as it is would reach SQLite as bytes, which no number equals
@@ -434,11 +442,11 @@ class PlayerRows:
         """Make the given row of each player the last one; number 0 leaves none."""
         for player, base in bases:
             self._connection.execute(_DROP_CURRENT, (self._number, player))
-            last_state = self.carried(player, base).held
+            last_state = self.entry_states(player, base).held
             if last_state is not None:
                 listed_flag = int(is_listed(self._pool.eras[last_state.era], last_state.state))
                 if self._connection.execute(
-                    _LAST_LIST, (self._number, player, self.lists_in_state(player, base))
+                    _LAST_LIST, (self._number, player, self.lists_taken_in_until(player, base))
                 ).fetchone():
                     listed_flag = BY_LATER_LIST
                 self._connection.execute(_RESTORE_CURRENT, (listed_flag, self._number, player, base))

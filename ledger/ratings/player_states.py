@@ -19,7 +19,7 @@ from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
 from ledger.book.timeline import ALONE, BEGINNING, Era, EraState, LaterList, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
-from ledger.ratings.later_lists import lists_in_state
+from ledger.ratings.later_lists import lists_taken_in_until
 from ledger.ratings.player_rows import BY_LATER_LIST, closed_at, is_listed
 from ledger.schemes.scheme import Newcomer, Rhythm, SeedsStand, as_it_stands
 
@@ -154,7 +154,7 @@ class PlayerStates:
         return era if last is None or last["ms"] is None else max(era, self.pool.era_at(last["ms"]))
 
     def _row(self, query: str, *arguments: object) -> dict[str, Any] | None:
-        return queries.first_row(self._connection, query, arguments)
+        return queries.fetch_first(self._connection, query, arguments)
 
     def last_row(self, player: int) -> dict[str, Any] | None:
         """Return the row of a player's last rated game, to be read only; None if there is none."""
@@ -261,7 +261,7 @@ class PlayerStates:
         """Return the lists later than the state that a row keeps, up to an instant, in order."""
         if not self._has_lists or not self._roster.later_lists(self.pool.pool, row["player"], BEGINNING, until_ms):
             return []
-        after = lists_in_state(self._connection, self.pool, row["player"], row["n"])
+        after = lists_taken_in_until(self._connection, self.pool, row["player"], row["n"])
         return self._roster.later_lists(self.pool.pool, row["player"], after, until_ms)
 
     @cached_property
@@ -283,10 +283,10 @@ class PlayerStates:
         # Before the first game a past gives a rating, too; if shown ratings count, every player may have one.
         without_row = set(self._roster.with_past(self.pool.pool))
         if without_row or from_shown:
-            players = queries.dictionaries(self._connection, queries.PLAYERS, (self.pool.pool,))
+            players = queries.fetch_dicts(self._connection, queries.PLAYERS, (self.pool.pool,))
             numbers = {row["player"] for row in players}
             without_row = numbers if from_shown else without_row & numbers
-        for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self.pool.pool, ms)):
+        for row in queries.fetch_dicts(self._connection, queries.ROWS_AT, (self.pool.pool, ms)):
             without_row.discard(row["player"])
             yield from _in_force(self._state_from(row["player"], row, ms))
         for player in sorted(without_row):
@@ -418,7 +418,7 @@ class PlayerStates:
             players: how many players are looked up, in the order of what their ratings never exceed.
             after: how many come before them.
         """
-        for row in queries.dictionaries(self._connection, queries.BEST_ROWS_AT, (self.pool.pool, ms, players, after)):
+        for row in queries.fetch_dicts(self._connection, queries.BEST_ROWS_AT, (self.pool.pool, ms, players, after)):
             yield from _in_force(self._state_from(row["player"], row, ms))
 
     def moved_since(self, today_ms: int) -> Iterator[PlayerState]:
@@ -433,9 +433,9 @@ class PlayerStates:
         if latest is None:
             return
         pool, since = self.pool.pool, self.rows_current_since_ms
-        rows = queries.dictionaries(self._connection, queries.ROWS_BY_LATER_LIST, (pool,))
+        rows = queries.fetch_dicts(self._connection, queries.ROWS_BY_LATER_LIST, (pool,))
         if since > BEGINNING:
-            rows = chain(rows, queries.dictionaries(self._connection, queries.ROWS_BEFORE, (pool, since)))
+            rows = chain(rows, queries.fetch_dicts(self._connection, queries.ROWS_BEFORE, (pool, since)))
         until = max(latest, today_ms)
         for row in rows:
             yield from _in_force(self._state_from(row["player"], row, latest, self.latest_era, until))

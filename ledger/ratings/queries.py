@@ -67,14 +67,14 @@ WHERE current.pool = ?1
 def _of_bounded(query: str, players: str, after: str) -> str:
     """A question for so many players, after the first ones, in the order of what their ratings never exceed."""
     bounded = (
-        f"(SELECT pool, player FROM {views_file.BOUNDS} WHERE pool = ?1 "
+        f"(SELECT pool, player FROM {views_file.RATING_BOUNDS} WHERE pool = ?1 "
         f"ORDER BY rating DESC, player LIMIT {players} OFFSET {after})"
     )
     return query.replace("FROM current", f"FROM {bounded} AS current")
 
 
 BEST_AT = _of_bounded(RATINGS_AT, "?5", "?6") + " AND h.n >= ?3 AND h.ended_ms > ?4"
-BOUND = f"SELECT rating FROM {views_file.BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT 1 OFFSET ?2"
+BOUND = f"SELECT rating FROM {views_file.RATING_BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT 1 OFFSET ?2"
 # The same counts of an instant.
 COUNTED_AT = f"""
 SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM ({RATINGS_AT})
@@ -121,7 +121,7 @@ LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
 ROW = _rows("player = ?2 AND n = ?3")
 
 
-def halved(name: str, condition: str, apart: int = 0) -> str:
+def binary_search(name: str, condition: str, apart: int = 0) -> str:
     """Return a table expression that finds a player's (?2) last row whose game holds a condition.
 
     It lies from *low* to *high*, which are so far *apart* at most.
@@ -140,8 +140,8 @@ def halved(name: str, condition: str, apart: int = 0) -> str:
 )"""
 
 
-def row_found(name: str, bound: str = "low", apart: int = 0) -> str:
-    """Return the number of the row that ``halved`` finds, or a bound of it."""
+def found_row(name: str, bound: str = "low", apart: int = 0) -> str:
+    """Return the number of the row that ``binary_search`` finds, or a bound of it."""
     return f"(SELECT {bound} FROM {name} WHERE high - low <= {apart})"
 
 
@@ -149,8 +149,8 @@ NEAR = 256  # rows of a player take as long to walk through as to halve
 
 
 def _last_row(condition: str) -> str:
-    rows = f"player = ?2 AND n = {row_found('halved')}"
-    return f"WITH RECURSIVE {halved('halved', condition)} {_rows(rows)}"
+    rows = f"player = ?2 AND n = {found_row('halved')}"
+    return f"WITH RECURSIVE {binary_search('halved', condition)} {_rows(rows)}"
 
 
 ROW_AT = _last_row("rated_ms <= ?3")
@@ -173,7 +173,7 @@ WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 """
 
 
-def page_of(state_fields: Iterable[str]) -> str:
+def graph_page(state_fields: Iterable[str]) -> str:
     """A page of a player's graph: the games from the ?3-th to the ?4-th, with what the opponents' rows say of them.
 
     Args:
@@ -236,16 +236,16 @@ WHERE mine.pool = ?1 AND mine.player = ?2 AND proposals.effective ORDER BY corre
 OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY proposal"
 
 
-def side_of_game(near: int) -> str:
+def game_side(near: int) -> str:
     """Return the query of a game's side, found by halves until so many rows of the player are left."""
     return f"""
-WITH RECURSIVE {halved("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
+WITH RECURSIVE {binary_search("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
 SELECT * FROM history
-WHERE pool = ?1 AND player = ?2 AND n <= {row_found("halved", "high", near)} AND game = ?3 ORDER BY n DESC LIMIT 1
+WHERE pool = ?1 AND player = ?2 AND n <= {found_row("halved", "high", near)} AND game = ?3 ORDER BY n DESC LIMIT 1
 """
 
 
-SIDE_OF_GAME = side_of_game(NEAR)
+SIDE_OF_GAME = game_side(NEAR)
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
 # Each rated game is counted by both of its players.
@@ -313,18 +313,18 @@ HOT = {
     "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
     "row before a batch": ROW_BEFORE, "batch": BATCH, "not counted": NOT_COUNTED, "corrected games": CORRECTED_GAMES,
     "corrected sides": CORRECTED_SIDES, "any proposal": ANY_PROPOSAL, "placed sides": PLACED_SIDES,
-    "page of a graph": page_of(["rating"]), "opponents of a page": PAGE_OPPONENTS, "games between": GAMES_BETWEEN,
+    "page of a graph": graph_page(["rating"]), "opponents of a page": PAGE_OPPONENTS, "games between": GAMES_BETWEEN,
     "numbers of games": NUMBERS_OF,
 }  # fmt: skip
 
 
-def tables(connection: sqlite3.Connection) -> list[str]:
+def table_names(connection: sqlite3.Connection) -> list[str]:
     """Names of the tables of the views."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
     return [name for (name,) in connection.execute(query)]
 
 
-def tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+def fetch_tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()) -> list[tuple[Any, ...]]:
     """The rows of a query as they are: for many.
 
     Raises:
@@ -333,7 +333,7 @@ def tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[objec
     return connection.execute(query, arguments).fetchall()
 
 
-def dictionaries(
+def fetch_dicts(
     connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()
 ) -> Iterator[dict[str, Any]]:
     """The rows of a query as dictionaries by column name.
@@ -347,7 +347,7 @@ def dictionaries(
         yield dict(zip(names, row, strict=True))
 
 
-def rows_where(
+def select_where(
     connection: sqlite.FileConnection, table: str, where: str, arguments: Sequence[object]
 ) -> Iterator[dict[str, Any]]:
     """The rows of a table that an SQL condition of the caller chooses, as dictionaries.
@@ -357,7 +357,7 @@ def rows_where(
         MalformedError: SQLite does not understand the condition, or it has another number of arguments.
         CorruptError: the views are damaged.
     """
-    names = sorted([*tables(connection), tournament_performance.NAME])
+    names = sorted([*table_names(connection), tournament_performance.NAME])
     if table not in names:
         raise UnknownNameError("table", table, choice_of(table, names))
     query = f'SELECT * FROM "{table}" WHERE {where}'
@@ -367,9 +367,9 @@ def rows_where(
         columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
         message = f"condition {where!r} on table {table!r}: {error}; its columns are {columns}"
         raise MalformedError([message]) from error
-    return dictionaries(connection, query, arguments)
+    return fetch_dicts(connection, query, arguments)
 
 
-def first_row(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:
+def fetch_first(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:
     """The first row of a query, or None."""
-    return next(dictionaries(connection, query, arguments), None)
+    return next(fetch_dicts(connection, query, arguments), None)

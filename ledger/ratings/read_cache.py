@@ -56,5 +56,5 @@ def read_pools(connection: sqlite3.Connection, path: Path) -> list[Pool]:
     Raises:
         CorruptError: a row is not what this program wrote.
     """
-    with views_file.reading(path):
+    with views_file.reporting_damage(path):
         return stored_pools(connection)

@@ -20,7 +20,7 @@ from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.ratings.carried_states import CarriedStates
 from ledger.ratings.player_rows import PlayerRows
-from ledger.ratings.rated_games import Games, Rated
+from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns
 from ledger.ratings.side_rows import FoldedSides, FormerRows, Span
 from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
@@ -208,7 +208,7 @@ class Rerating:
         """Begin a rerating that has rated no game yet."""
         return cls(start_ms, checkpoint, states, set(concerned), set(concerned))
 
-    def note_fresh(self, cols: Columns, games: Games) -> None:
+    def note_new_players(self, cols: Columns, games: GamesInOrder) -> None:
         """Note the players of new games."""
         fresh = cols.where(games.fresh)
         if len(fresh):
@@ -241,7 +241,7 @@ class Rerating:
         return [(player, row[2]) for player, row in self.current.items() if row[2] < self.stored.get(player, 0)]
 
 
-def parts(games: Games) -> Iterator[tuple[Games, bool]]:
+def split_into_blocks(games: GamesInOrder) -> Iterator[tuple[GamesInOrder, bool]]:
     """Yield games in blocks of whole batches, and whether another block follows; new games alone are one block."""
     length, first = len(games.white), 0
     # No player converges to rows that do not exist: a long import is not cut.
@@ -258,7 +258,12 @@ def parts(games: Games) -> Iterator[tuple[Games, bool]]:
 
 
 def converged_players(
-    cols: Columns, rows: PlayerRows, rerating: Rerating, rated: Rated, folded: FoldedSides, part: ReratedBlock
+    cols: Columns,
+    rows: PlayerRows,
+    rerating: Rerating,
+    rated: RatedGameColumns,
+    folded: FoldedSides,
+    part: ReratedBlock,
 ) -> dict[int, int]:
     """Return the players whose state after the rated games equals the former rows, with their numbers of games.
 
@@ -301,7 +306,11 @@ def converged_players(
 
 
 def _with_the_same_rows(
-    cols: Columns, rows: PlayerRows, rated: Rated, folded: FoldedSides, waiting: Mapping[int, tuple[int, int]]
+    cols: Columns,
+    rows: PlayerRows,
+    rated: RatedGameColumns,
+    folded: FoldedSides,
+    waiting: Mapping[int, tuple[int, int]],
 ) -> dict[int, int]:
     """Return the players whose last rows equal the former ones, in tables that have a row for each game.
 
@@ -314,7 +323,7 @@ def _with_the_same_rows(
     """
     # Hardly a player converges: the game and the rating show that at the least cost.
     counts = {player: n for player, (_, n) in waiting.items()}
-    before: Mapping[int, tuple[Any, ...]] = rows.shown_at(counts)
+    before: Mapping[int, tuple[Any, ...]] = rows.ratings_at(counts)
     ratings = _of_history(cols, rated, [place for place, _ in waiting.values()], ["rating"])
     left = [
         player for player, now in zip(waiting, zip(*ratings, strict=True), strict=True) if before.get(player) == now
@@ -322,7 +331,7 @@ def _with_the_same_rows(
     for number, table in enumerate(rows.tables):
         if not left or not table.is_whole or table.is_of_facts:
             continue
-        before = rows.at_games(number, {player: counts[player] for player in left})
+        before = rows.fold_rows_at(number, {player: counts[player] for player in left})
         places = [waiting[player][0] for player in left]
         width = len(table.fold.state)
         flat = cols.rows(folded.running[number], cols.small(places), width) if width else cols.floats(())
@@ -334,7 +343,9 @@ def _with_the_same_rows(
     return {player: counts[player] for player in left}
 
 
-def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequence[str]) -> list[list[Any]]:
+def _of_history(
+    cols: Columns, rated: RatedGameColumns, places: Sequence[int], fields: Sequence[str]
+) -> list[list[Any]]:
     """Return the positions of the last games of the players at places, and fields of the scheme's state after them."""
     # sides are sorted by player: the one before the next player's first is the player's last
     sides = cols.take(rated.order, cols.small([rated.starts[place + 1] - 1 for place in places]))

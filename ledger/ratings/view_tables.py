@@ -20,7 +20,7 @@ from ledger.ratings.projectors.history import HISTORY, begun_with
 from ledger.schemes.scheme import Seed
 
 
-def begun(fold: DeclaredProjector, seed: Seed | None) -> list[float]:
+def initial_state(fold: DeclaredProjector, seed: Seed | None) -> list[float]:
     """The running state of a fold before a player's first game; that of the history knows the player's past."""
     return begun_with(seed) if fold is HISTORY and seed is not None else [kept.start for kept in fold.state]
 

@@ -18,16 +18,16 @@ from ledger.book.judging import RecordedEvent
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, ReadModelError, StorageError, one_line
 from ledger.journal import Journal
-from ledger.ratings import keeping, views_file
+from ledger.ratings import read_models, views_file
+from ledger.ratings.build_files import BuildFiles
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.keeping import InstalledProjectors, Plan
 from ledger.ratings.live_book import LiveBook
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.read_cache import ReadCache, read_pools
+from ledger.ratings.read_models import InstalledProjectors, TablePlan
 from ledger.ratings.trial_slot import TrialSlot
 from ledger.ratings.views_connection import Version, ViewsConnection, version_of
-from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
 from ledger.runtime.long_work import Progress, silent
 
@@ -65,11 +65,11 @@ class Views:
         Raises:
             ProjectionError: a projector takes the name of another table.
         """
-        self.at_hand = projectors if isinstance(projectors, InstalledProjectors) else InstalledProjectors(projectors)
+        self.installed = projectors if isinstance(projectors, InstalledProjectors) else InstalledProjectors(projectors)
         self.journal = journal
-        self.is_of_a_trial = False
-        self.follows = True
-        self.trials = TrialSlot()
+        self.is_dry_run = False
+        self.follows_journal = True
+        self.dry_runs = TrialSlot()
         self._file = ViewsConnection(Path(path))
         self._compared: Version | None = None  # the version whose makers were compared with those that are installed
         self._snapshot: _Snapshot | None = None  # the present one
@@ -90,24 +90,24 @@ class Views:
             StorageError: they cannot be opened.
             CorruptError: they are damaged, or were derived from another journal.
         """
-        return self._file.connection or self._file.open(self.journal, read_only=not self.follows)
+        return self._file.connection or self._file.open(self.journal, read_only=not self.follows_journal)
 
     def close(self) -> None:
         """Release the file; it is opened again when it is asked."""
         self._live = self._snapshot = None
-        self.trials.close()
+        self.dry_runs.close()
         self._file.close()
 
-    def elsewhere(self, path: Path) -> Views:
+    def for_dry_run_at(self, path: Path) -> Views:
         """Views for trials in a file: a copy of this one, or this one by another connection."""
-        tried = Views(path, self.at_hand, self.journal)
-        tried.is_of_a_trial = True
+        tried = Views(path, self.installed, self.journal)
+        tried.is_dry_run = True
         return tried
 
-    def for_trials(self) -> Views:
+    def open_for_dry_run(self) -> Views:
         """Open the same views by a connection for dry runs, so that this one answers from the current state."""
-        tried = self.elsewhere(self.path)
-        tried._file = self.trials.file(self.path)
+        tried = self.for_dry_run_at(self.path)
+        tried._file = self.dry_runs.file(self.path)
         return tried
 
     def close_for_good(self) -> None:
@@ -135,10 +135,10 @@ class Views:
         return self._reads.states(self.connection, pool)
 
     def _forget_other_versions(self) -> None:
-        if (version := self.written()) != self._reads.version:
+        if (version := self.version()) != self._reads.version:
             self._reads = ReadCache(version)
 
-    def expect(self, entries: Iterable[RecordedEvent]) -> None:
+    def note_recorded(self, entries: Iterable[RecordedEvent]) -> None:
         """Take note of events that this process has recorded: folding them in needs no reading back."""
         for entry in entries:
             self._recorded[entry.position] = entry
@@ -157,24 +157,24 @@ class Views:
             return position
         return views_file.position(self.connection) if self.path.exists() else 0
 
-    def is_level(self) -> bool:
+    def is_up_to_date(self) -> bool:
         """True when there is nothing to fold in, asked without the lock and without writing."""
         if not self._file.is_there():
             return False
         connection = self.connection
         # The origin of the rows takes half a millisecond to compare: it is compared again only after a write.
-        written = self.written()
+        written = self.version()
         if written != self._compared:
-            if not views_file.are_rated_alike(connection):
+            if not views_file.are_rated_by_this_program(connection):
                 return False
-            plan = self.at_hand.plan(connection)
+            plan = self.installed.plan(connection)
             if not plan.is_done:
                 return False
             views_file.check_tables(connection, plan.kept)
             self._compared = written
         return views_file.position(connection) == self.journal.size()
 
-    def written(self) -> Version:
+    def version(self) -> Version:
         """Return a value that changes with every write."""
         return version_of(self.connection)
 
@@ -183,7 +183,7 @@ class Views:
         return self._file.build(self.connection)
 
     @property
-    def is_read(self) -> bool:
+    def in_snapshot(self) -> bool:
         """True if reads now are of one snapshot: a transaction is under way on the open views."""
         return self._file.in_transaction
 
@@ -224,12 +224,12 @@ class Views:
             CorruptError: they are damaged, or are not of this journal.
             StorageError: they do not follow, and are not there, or of another release.
         """
-        if not self.follows:
-            if not self.is_read and not self._file.is_there():
+        if not self.follows_journal:
+            if not self.in_snapshot and not self._file.is_there():
                 message = "there are no views of this release yet; who writes the ledger makes them: 'pools' does"
                 raise StorageError(str(self.path), message)
             return
-        if self.is_read or self.is_level():
+        if self.in_snapshot or self.is_up_to_date():
             # what is read as of one moment stays as it is
             return
         if not self.can_be_written():
@@ -250,12 +250,12 @@ class Views:
                 reached = self._fold_in(progress)
                 if reached is not None:
                     return reached
-            builds = WholeBuilds(self.path)
-            with builds.alone():
+            builds = BuildFiles(self.path)
+            with builds.exclusive():
                 # Checked again under the lock: another process may have built them while this one waited for it.
-                is_present = self._file.is_there() and views_file.are_rated_alike(self.connection)
+                is_present = self._file.is_there() and views_file.are_rated_by_this_program(self.connection)
                 if not is_present or self._is_built_sooner(
-                    self.at_hand.plan(self.connection), views_file.position(self.connection)
+                    self.installed.plan(self.connection), views_file.position(self.connection)
                 ):
                     self._build(builds, progress)
 
@@ -267,33 +267,33 @@ class Views:
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views again from the journal alone; return the position reached."""
         self._refuse_within_a_moment()
-        builds = WholeBuilds(self.path)
-        with builds.alone():
+        builds = BuildFiles(self.path)
+        with builds.exclusive():
             builds.discard()
             self._build(builds, progress)
         return self.catch_up(progress)
 
     def build_until(self, until: int, progress: Progress = silent) -> None:
         """Build the views of a journal with *until* entries, and leave them there."""
-        builds = WholeBuilds(self.path)
-        with builds.alone():
+        builds = BuildFiles(self.path)
+        with builds.exclusive():
             builds.discard()
             self._build(builds, progress, until)
 
     def _refuse_within_a_moment(self) -> None:
-        self.trials.refuse_within(self.path)
-        if self.is_read:
+        self.dry_runs.refuse_within(self.path)
+        if self.in_snapshot:
             message = "is read as of one moment until the block of 'moment' ends: bring the views level after it"
             raise StorageError(str(self.path), message)
 
     def read_models(self) -> list[str]:
         """Names of the read models that are at hand here, or that the views have or had."""
-        here = {projector.name for projector in self.at_hand.all}
-        return sorted(here | WholeBuilds(self.path).former_read_models())
+        here = {projector.name for projector in self.installed.all}
+        return sorted(here | BuildFiles(self.path).former_read_models())
 
     def kept(self) -> tuple[ReadModel, ...]:
         """The read models whose tables are level, and are kept level here."""
-        plan, left = self.at_hand.plan(self.connection), keeping.left_behind(self.connection)
+        plan, left = self.installed.plan(self.connection), read_models.stale_tables(self.connection)
         made = {projector.name for projector in plan.make} | left
         return tuple(projector for projector in plan.kept if projector.name not in made)
 
@@ -309,7 +309,7 @@ class Views:
         connection = self.connection
         try:
             with sqlite.immediate(connection):
-                is_compared = self.written() == self._compared
+                is_compared = self.version() == self._compared
                 live = self._live = self._brought_up(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
                 if live is None or _is_far_behind(live.position, size):
@@ -317,18 +317,18 @@ class Views:
                 if live.position < size:
                     self.journal.fence()  # what may still be lost is not folded in
                     self._fold(live, size)
-                    if not live.fits_the_rule:  # the ledger keeps other tables from now on
+                    if not live.follows_rule:  # the ledger keeps other tables from now on
                         self._live = None
                         return None
             if is_compared:  # what made the rows is as it was compared: only the entries are new
-                self._compared = self.written()
+                self._compared = self.version()
         except BaseException as error:
             self._live = None  # what it remembers was rolled back
             if isinstance(error, ReadModelError):
-                self.at_hand.leave_out(error)
+                self.installed.leave_out(error)
                 return None
             if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
-                views_file.check_sound(connection, self.path)
+                views_file.check_integrity(connection, self.path)
                 raise CorruptError(
                     str(self.path),
                     0,
@@ -347,19 +347,19 @@ class Views:
             return live
         # Another process has written since; it may be of a later release, whose tables would not be kept here.
         views_file.check_layout(connection, self.path)
-        if not views_file.are_rated_alike(connection):
+        if not views_file.are_rated_by_this_program(connection):
             return None
         done = views_file.position(connection)
-        plan = self.at_hand.plan(connection)
+        plan = self.installed.plan(connection)
         if self._is_built_sooner(plan, done):
             return None
         if live is not None and live.position == done:
             book = live.book
         else:
-            with views_file.reading(self.path):
+            with views_file.reporting_damage(self.path):
                 book = GameBook(connection, self.journal)
         live = LiveBook.of(book, plan, done, version, progress)
-        self.at_hand.has_made(plan)
+        self.installed.note_made(plan)
         return live
 
     def _fold(self, live: LiveBook, size: int) -> None:
@@ -371,16 +371,16 @@ class Views:
         else:
             live.fold(self.journal, size, by_columns=not is_short)
 
-    def _build(self, builds: WholeBuilds, progress: Progress, until: int | None = None) -> None:
+    def _build(self, builds: BuildFiles, progress: Progress, until: int | None = None) -> None:
         target = self.journal.size() if until is None else until
         if until is None and target <= FEW_ENTRIES and not _is_far_behind(0, target):
             # Made empty, and folded by the caller: a build by columns loads libraries for a second.
             target = 0
-        builds.make(self.journal, self.at_hand, target, progress)
+        builds.make(self.journal, self.installed, target, progress)
         self.close()
         builds.put_in_place()
 
-    def _is_built_sooner(self, plan: Plan, done: int) -> bool:
+    def _is_built_sooner(self, plan: TablePlan, done: int) -> bool:
         """Return whether a build of all views takes less time than going on with the present ones."""
         if _is_far_behind(done, self.journal.size()):
             return True

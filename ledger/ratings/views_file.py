@@ -31,7 +31,7 @@ from ledger import schemes
 from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings.fact_projector import ReadModel, of_facts
+from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import side_tables
@@ -86,12 +86,12 @@ def count_distribution(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-def band(rating: float) -> int:
+def whole_points(rating: float) -> int:
     """The points of a rating, as SQLite cuts them, which takes 2**63 - 1 for what is above."""
     return -_MOST - 1 if rating < -_MOST else _MOST if rating >= _MOST else int(rating)
 
 
-def highest(points: int) -> float:
+def highest_rating_of(points: int) -> float:
     """The highest rating of these points."""
     if points == _MOST:
         return inf
@@ -104,13 +104,13 @@ def highest(points: int) -> float:
 # No row of a player's history has a higher rating than this table says, so that the best of any day are among few. It
 # is raised and never lowered: after a correction it may say more than is needed. So equal journals need not give equal
 # bounds, and digests and comparisons leave the table out.
-BOUNDS = "rating_bounds"
+RATING_BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
 # Another number for each change of a table, index or trigger: earlier files are built again, nothing is read.
 LAYOUT = 13
 _SCHEME = "scheme "
-PACKAGE = "package "  # of a plug-in that brought a scheme
+PACKAGE_PREFIX = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
 REBUILD = tables.REBUILD
 
@@ -128,7 +128,7 @@ _SCHEMA = (
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       listed INTEGER NOT NULL CHECK(listed IN (0, 1, 2)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
     DISTRIBUTION,
-    f"""CREATE TABLE {BOUNDS}(
+    f"""CREATE TABLE {RATING_BOUNDS}(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, rating REAL NOT NULL, PRIMARY KEY(pool, player)
       ) STRICT, WITHOUT ROWID""",
     tournament_performance.VIEW,
@@ -137,7 +137,7 @@ _INDEXES = (
     *tables.INDEXES,
     "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)",
     "CREATE INDEX current_by_last_game ON current(pool, ended_ms) WHERE listed = 1",
-    f"CREATE INDEX bounds_by_rating ON {BOUNDS}(pool, rating DESC, player)",
+    f"CREATE INDEX bounds_by_rating ON {RATING_BOUNDS}(pool, rating DESC, player)",
 )
 
 
@@ -148,7 +148,7 @@ _OBJECTS: Mapping[tuple[str, str], str] = {
 OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHEMA) | {HISTORY.name, "build"}
 
 
-def create(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite.FileConnection:
+def create_views(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite.FileConnection:
     """Make an empty views file without its indexes, in rollback mode, for a build."""
     connection = sqlite.connect(path)
     connection.execute("PRAGMA synchronous=NORMAL")
@@ -159,7 +159,7 @@ def create(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite.FileConn
         connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
         for table in side_tables(projectors, ()):
             add_table(connection, table.fold, table.create)
-        for made in of_facts(projectors):
+        for made in fact_projectors_among(projectors):
             add_table(connection, made, made.create)
         connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
@@ -255,7 +255,7 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
             raise CorruptError(str(path), 0, f"its {kind} {name!r} is not what this program makes; {REBUILD}")
     made = [name for (name,) in connection.execute("SELECT name FROM projections")]
     for name in made:
-        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE)) and ("table", name) not in objects:
+        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE_PREFIX)) and ("table", name) not in objects:
             raise CorruptError(str(path), 0, f"its table {name!r} is missing; {REBUILD}")
     triggers = sorted(name for kind, name in objects.keys() - _OBJECTS.keys() if kind == "trigger")
     if triggers:
@@ -263,7 +263,7 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
 
 
 @contextmanager
-def reading(path: str | Path) -> Iterator[None]:
+def reporting_damage(path: str | Path) -> Iterator[None]:
     """Turn what goes wrong while rows of the views are read and understood into one clear error.
 
     Raises:
@@ -278,7 +278,7 @@ def reading(path: str | Path) -> Iterator[None]:
         raise CorruptError(str(path), 0, message) from error
 
 
-def are_rated_alike(connection: sqlite3.Connection) -> bool:
+def are_rated_by_this_program(connection: sqlite3.Connection) -> bool:
     """True when the ratings were made by the schemes, the arithmetic and the history as this program has them.
 
     Raises:
@@ -306,7 +306,7 @@ def _needed(name: str, stored: Mapping[str, str]) -> Scheme:
     try:
         return schemes.named(name)
     except UnknownNameError:
-        package = stored.get(PACKAGE + name)
+        package = stored.get(PACKAGE_PREFIX + name)
         way_out = f"install the package {package!r}, which brought it" if package else "install what brings it"
         raise UnknownNameError("scheme", name, f"this ledger is rated by it: {way_out}", where="installed") from None
 
@@ -322,7 +322,7 @@ def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
     return {
         name: identity
         for name, identity in _made_by(connection).items()
-        if name not in own and not name.startswith((_SCHEME, PACKAGE))
+        if name not in own and not name.startswith((_SCHEME, PACKAGE_PREFIX))
     }
 
 
@@ -334,8 +334,8 @@ def check_tables(connection: sqlite3.Connection, projectors: Sequence[ReadModel]
     """
     for table in side_tables(projectors, ())[1:]:
         _check_columns(connection, table.name, table.columns)
-    for made in of_facts(projectors):
-        _check_columns(connection, made.name, [(column.name, column.type) for column in made.every_column])
+    for made in fact_projectors_among(projectors):
+        _check_columns(connection, made.name, [(column.name, column.type) for column in made.all_columns])
 
 
 def _check_columns(connection: sqlite3.Connection, table: str, columns: Iterable[tuple[str, str]]) -> None:
@@ -348,7 +348,7 @@ def _check_columns(connection: sqlite3.Connection, table: str, columns: Iterable
         raise CorruptError("the views", 0, message)
 
 
-def note_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> None:
+def record_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> None:
     """Remember which versions of schemes rate the pools, and give the history a column for each field of their state.
 
     Args:
@@ -361,7 +361,7 @@ def note_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> N
         connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
         package = schemes.package_of(scheme.name)
         if package is not None:
-            row = (PACKAGE + scheme.name, package)
+            row = (PACKAGE_PREFIX + scheme.name, package)
             connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
         # Read for each scheme: the one before may have added a field of the same name.
         present = {row[1] for row in connection.execute(f"PRAGMA table_info({HISTORY.name})")}
@@ -370,7 +370,7 @@ def note_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> N
                 connection.execute(f'ALTER TABLE {HISTORY.name} ADD COLUMN "{name}" REAL')
 
 
-def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
+def check_integrity(connection: sqlite3.Connection, path: str | Path) -> None:
     """Read the whole file.
 
     Raises:
@@ -419,7 +419,7 @@ def set_checkpoint(connection: sqlite3.Connection, reached: int, root: bytes) ->
     connection.execute("UPDATE progress SET position = ?, root = ?", (reached, root))
 
 
-def put_in_place(built: Path, target: Path) -> None:
+def replace_views(built: Path, target: Path) -> None:
     """Make a whole build the views, seen by readers all at once.
 
     Where there are none yet the file is moved. Where there are, its pages are copied into them in one transaction:

@@ -18,7 +18,7 @@ from ledger.errors import MalformedError
 from ledger.facts.event_fields import MAX_HALF_MOVES, NAME_PATTERN
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
@@ -278,7 +278,7 @@ class SchemeContract:
         fields = len(scheme.state)
         for numbers, (w, b) in itertools.product(self.numbers(), ((0, 2), (2, 1), (1, 0))):
             who = [Newcomer(rating, None, FIRST_DAY) for rating in (None, 1800.0, 2400.0)]
-            state = engine.newcomers(scheme, numbers, who)
+            state = engine.initial_states(scheme, numbers, who)
             before = list(state)
             engine.rate(FEW, scheme, numbers, _one_game(w, b, 1.0), state, [0, 0, 0])
             other = 3 - w - b
@@ -311,12 +311,12 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
-                expected = engine.expected(scheme, numbers, own, opponent, case.when)
+                expected = engine.expected_result(scheme, numbers, own, opponent, case.when)
                 assert 0.0 <= expected <= 1.0
                 if self.complementary:
-                    back = engine.expected(scheme, numbers, opponent, own, case.when)
+                    back = engine.expected_result(scheme, numbers, opponent, own, case.when)
                     assert abs(expected + back - 1.0) <= TOLERANCE
-                    assert engine.expected(scheme, numbers, own, own, case.when) == 0.5
+                    assert engine.expected_result(scheme, numbers, own, own, case.when) == 0.5
 
     def test_where_one_expected_score_follows_from_the_other_it_does_so_to_the_bit(self) -> None:
         scheme = self.make()
@@ -325,8 +325,8 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
-                expected = engine.expected(scheme, numbers, own, opponent, case.when)
-                back = engine.expected(scheme, numbers, opponent, own, case.when)
+                expected = engine.expected_result(scheme, numbers, own, opponent, case.when)
+                back = engine.expected_result(scheme, numbers, opponent, own, case.when)
                 assert bits([1.0 - expected, 1.0 - back]) == bits([back, expected])
 
     def test_predictions_are_what_rating_gives(self) -> None:
@@ -362,14 +362,14 @@ class SchemeContract:
         declared = [(None, 0.0, 5000.0, 1400.0, 2800.0, 100.0)[player % 6] for player in range(PLAYERS)]
         born = [self.birth_years[player % len(self.birth_years)] for player in range(PLAYERS)]
         who = [Newcomer(rating, year, FIRST_DAY) for rating, year in zip(declared, born, strict=True)]
-        return engine.newcomers(self.make(), numbers, who)
+        return engine.initial_states(self.make(), numbers, who)
 
-    def _games(self, seed: int) -> Rateable:
+    def _games(self, seed: int) -> RateableGames:
         """Return games at random, in batches where the scheme wants them, some periods apart."""
         white, black, score = _games(seed)
         day = [FIRST_DAY + 0.7 * game for game in range(GAMES)]
         if self.make().rhythm is Rhythm.GAME:
-            return Rateable(white, black, score, day)
+            return RateableGames(white, black, score, day)
         starts = [0]
         while starts[-1] < GAMES:
             starts.append(min(starts[-1] + self.batches[len(starts) % len(self.batches)], GAMES))
@@ -377,9 +377,9 @@ class SchemeContract:
         period = [600.0 + batch + 2 * (batch // 9) for batch in range(len(starts) - 1)]
         closing = [day[last - 1] + 0.5 for last in starts[1:]]
         if self.make().in_force is None:
-            return Rateable(white, black, score, day, starts, period, closing)
+            return RateableGames(white, black, score, day, starts, period, closing)
         began = [float(round(ended) - 11 * (game % 7)) for game, ended in enumerate(day)]  # some before the last batch
-        return Rateable(white, black, score, day, starts, period, closing, began)
+        return RateableGames(white, black, score, day, starts, period, closing, began)
 
     def _cases(self, numbers: Any) -> Sequence[Case]:
         """Return players in games and batches as they come up, those of new players too; six tests use the same."""
@@ -444,24 +444,24 @@ class Case(NamedTuple):
 _CASES: dict[object, Sequence[Case]] = {}  # by scheme, its settings, and whom and what the games are between
 
 
-def _part(games: Rateable, first: int, last: int) -> Rateable:
+def _part(games: RateableGames, first: int, last: int) -> RateableGames:
     """Return the games from *first* to *last* (exclusive), which must not cut a batch."""
     white, black, score, day = (column[first:last] for column in games[:4])
     if not games.starts:
-        return Rateable(white, black, score, day)
+        return RateableGames(white, black, score, day)
     begin, end = games.starts.index(first), games.starts.index(last)
     starts = [start - first for start in games.starts[begin : end + 1]]
     began = games.began[first:last]
-    return Rateable(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end], began)
+    return RateableGames(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end], began)
 
 
-def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> Rateable:
-    return Rateable([w], [b], [score], [when.day], [0, 1], [when.period], [when.day])
+def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> RateableGames:
+    return RateableGames([w], [b], [score], [when.day], [0, 1], [when.period], [when.day])
 
 
-def _as_arrays(games: Rateable) -> Rateable:
+def _as_arrays(games: RateableGames) -> RateableGames:
     white, black, score, day, starts, period, closing, began = games
-    return Rateable(
+    return RateableGames(
         MANY.small(white),
         MANY.small(black),
         MANY.floats(score),

@@ -479,7 +479,7 @@ def ask(ledger: Ledger) -> None:
     }  # fmt: skip
     assert set(asked) == set(queries.HOT)
     for name, arguments in asked.items():
-        assert list(queries.dictionaries(views, queries.HOT[name], arguments)), name
+        assert list(queries.fetch_dicts(views, queries.HOT[name], arguments)), name
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from ledger.facts.events import (
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building, views
+from ledger.ratings import view_builds, views
 from ledger.runtime import columns, sorted_runs, sqlite
 from ledger.runtime.table_writer import WritingConnection, WritingProcess
 from ledger.schemes.scheme import Rhythm, Scheme
@@ -51,9 +51,9 @@ PLAYERS, GAMES, STEP = 9, 80, 30
 PLAYED = (Outcome.WHITE, Outcome.DRAW, Outcome.BLACK)
 WHOLE: Settings = {"by_event": True, "included_until": 2}
 SMALL = (
-    (sqlite_store, "BLOCK", 12), (building, "OWN_PROCESS_FROM", 0), (building, "ENTRIES_A_COMMIT", 30),
-    (building, "GAMES_A_RUN", 25), (building, "GAMES_A_BLOCK", 20), (building, "SIDES_A_RUN", 40),
-    (building, "SIDES_A_BLOCK", 30), (sorted_runs, "PIECE", 7), (judging, "BLOCK", 9), (judging, "FEW_JUDGED", 4),
+    (sqlite_store, "BLOCK", 12), (view_builds, "OWN_PROCESS_FROM", 0), (view_builds, "ENTRIES_A_COMMIT", 30),
+    (view_builds, "GAMES_A_RUN", 25), (view_builds, "GAMES_A_BLOCK", 20), (view_builds, "SIDES_A_RUN", 40),
+    (view_builds, "SIDES_A_BLOCK", 30), (sorted_runs, "PIECE", 7), (judging, "BLOCK", 9), (judging, "FEW_JUDGED", 4),
     (views, "FEW_ENTRIES", 0),
 )  # fmt: skip
 
@@ -82,7 +82,7 @@ def in_small_blocks() -> Iterator[None]:
         for module, name, size in SMALL:
             stack.enter_context(patch.object(module, name, size))
         stack.enter_context(patch.object(sqlite, "BUSY_SECONDS", 1.0))
-        stack.enter_context(patch.object(building, "table_writer", lambda path, _: _SecondConnection(path)))
+        stack.enter_context(patch.object(view_builds, "table_writer", lambda path, _: _SecondConnection(path)))
         yield
 
 
@@ -272,7 +272,7 @@ def test_players_whose_numbers_are_far_apart(far_apart: int, unbuilt: Ledger, mo
     told = mixed([*told_of_tournaments(), *pasts(), *played()])
     fide = schemes.named("fide")
     tell(unbuilt, [adopted(fide, given), *registered(), *told[:60], *other_schemes(fide, given), *told[60:]])
-    for module in (building, columns):
+    for module in (view_builds, columns):
         monkeypatch.setattr(module, "FAR_APART", far_apart)
     assert_built_as_folded(unbuilt)
 

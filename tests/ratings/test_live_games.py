@@ -142,7 +142,7 @@ def test_the_first_games_in_a_new_era_are_read_with_what_was_carried(
 
 
 def test_another_process_may_take_turns(club_without_games: Ledger, taken: list[bool]) -> None:
-    with Ledger.open(club_without_games.path, projectors=club_without_games.views.at_hand.making) as other:
+    with Ledger.open(club_without_games.path, projectors=club_without_games.views.installed.offered) as other:
         for number, game in enumerate(games(40)):
             play(other if number % 3 == 0 else club_without_games, [game])
     assert all(taken)

@@ -84,11 +84,11 @@ def test_an_open_ledger_goes_on_with_views_that_were_deleted_and_built_by_anothe
 
 def test_views_are_level_only_when_every_entry_is_folded_in(club_of_five_games: Path) -> None:
     with Ledger.open(club_of_five_games) as ledger:
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
         ledger.append(game_of_day(7, 1, 2))
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
         sidecar(club_of_five_games, "views").unlink()
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
 
 
 @pytest.fixture(name="with_small_schemes")
@@ -209,7 +209,7 @@ def test_a_new_version_of_a_later_scheme_builds_the_views_anew(
         before = ratings(ledger)
     install(monkeypatch, attrs.evolve(BY_GAME, version=2, rate_game=generous))
     with Ledger.open(club_of_five_games) as ledger:
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
         ledger.catch_up()
         assert ratings(ledger) != before
         projections = ledger.views.connection.execute("SELECT * FROM projections").fetchall()

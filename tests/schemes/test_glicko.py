@@ -107,7 +107,7 @@ def test_many_periods_agree_with_the_reference() -> None:
     expected = dict.fromkeys(range(PLAYERS), (1500.0, 350.0, NEVER))
     for period, batch in many_periods():
         expected = reference_period(expected, batch, period)
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
     engine.rate(FEW, SCHEME, DEFAULT, rateable(many_periods()), state, [0] * PLAYERS)
     assert state == pytest.approx([value for p in range(PLAYERS) for value in expected[p]], abs=1e-6)
 

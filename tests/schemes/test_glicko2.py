@@ -172,7 +172,7 @@ def test_many_periods_agree_with_the_reference() -> None:
     expected = dict.fromkeys(range(PLAYERS), (1500.0, 350.0, 0.06, NEVER))
     for period, batch in many_periods():
         expected = reference_period(expected, batch, period)
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
     engine.rate(FEW, SCHEME, DEFAULT, rateable(many_periods()), state, [0] * PLAYERS)
     assert state == pytest.approx([value for p in range(PLAYERS) for value in expected[p]], abs=1e-6)
 
@@ -202,7 +202,7 @@ def reference_period(
 @pytest.mark.parametrize("name", ["glicko", "glicko2"])
 def test_bounds_hold_what_many_upsets_bring(name: str) -> None:
     rated_by = named(name)
-    upsets = engine.Rateable([0] * 30, [1] * 30, [0.0] * 30, [1.0] * 30, [0, 30], [1.0], [1.0])
+    upsets = engine.RateableGames([0] * 30, [1] * 30, [0.0] * 30, [1.0] * 30, [0, 30], [1.0], [1.0])
     after = []
     for settings in ({}, {"largest_change": 300}, {"rating_floor": 1000, "rating_limit": 1600}):
         numbers = rated_by.numbers_from(settings)

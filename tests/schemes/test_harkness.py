@@ -38,7 +38,7 @@ def event(
     """Ratings and events after one event of players with these ratings; 0 for unrated."""
     players = [Player(rating, 1.0 if rating else 0.0) for rating in ratings]
     white, black, score = zip(*games, strict=True)
-    batch = engine.Rateable(white, black, score, [0.0] * len(games), [0, len(games)], [0.0], [0.0])
+    batch = engine.RateableGames(white, black, score, [0.0] * len(games), [0, len(games)], [0.0], [0.0])
     rated = engine.rate_one_batch(SCHEME, numbers, batch, players)
     return [(player.after.rating, player.after.events) for player in rated]
 

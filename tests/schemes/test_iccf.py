@@ -11,7 +11,7 @@ import pytest
 
 from ledger.facts.periods import closing, number
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.schemes.iccf import (
     DEFAULT,
     DP,
@@ -59,7 +59,7 @@ def rated(rating: float, games: float = 100.0, entry: float | None = None) -> Pl
 def run(own: Player, games: Sequence[tuple[Player, float]], numbers: Settings = DEFAULT, day: float = AFTER) -> Player:
     """The first player after a period with the given opponents and scores."""
     places = range(len(games))
-    batch = Rateable(
+    batch = RateableGames(
         [0 for _ in places],
         [place + 1 for place in places],
         [score for _, score in games],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ledger.imports.lichess import history_date
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW
 from ledger.schemes import scheme
 from ledger.schemes.lichess import (
@@ -120,8 +120,8 @@ def test_many_games_agree_with_the_reference() -> None:
             rating = max(rating, 400.0)
             rating += max(rating - live[p][0], 0.0) * 0.015
             expected[p] = (rating, min(max(rd, 45.0), 500.0), min(volatility, 0.1), day)
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(day=100.0)] * players)
-    engine.rate(FEW, SCHEME, DEFAULT, Rateable(*map(list, zip(*games, strict=True))), state, [0] * players)
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer(day=100.0)] * players)
+    engine.rate(FEW, SCHEME, DEFAULT, RateableGames(*map(list, zip(*games, strict=True))), state, [0] * players)
     assert state == pytest.approx([value for p in range(players) for value in expected[p]], abs=1e-6)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable, predict
+from ledger.ratings.engine import RateableGames, predict
 from ledger.schemes import named
 from ledger.schemes.playchess import (
     DEFAULT,
@@ -62,7 +62,7 @@ class TestPlayChess(SchemeContract):
 def run(own: Player, games: Sequence[tuple[Player, float]], numbers: Settings = DEFAULT) -> Player:
     """The first player after a run with the given opponents and scores."""
     places = range(len(games))
-    batch = Rateable(
+    batch = RateableGames(
         [0 for _ in places],
         [place + 1 for place in places],
         [score for _, score in games],

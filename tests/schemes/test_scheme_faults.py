@@ -164,7 +164,7 @@ def test_a_function_that_gives_no_player_is_named_with_its_line() -> None:
 def test_a_function_that_fails_is_named_with_its_scheme_and_line(name: str) -> None:
     odd: dict[str, Any] = {name: fails}
     scheme, numbers = attrs.evolve(SOUND, **odd), Numbers(10.0)
-    games = engine.Rateable([0], [1], [1.0], [19000.0])
+    games = engine.RateableGames([0], [1], [1.0], [19000.0])
     calls: dict[str, Callable[[], object]] = {
         "enter": lambda: scheme.begin(Newcomer(), numbers),
         "carry": lambda: scheme.carried(1500.0, 3.0, Newcomer(), numbers),

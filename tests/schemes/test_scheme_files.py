@@ -22,7 +22,7 @@ import sys
 from ledger import schemes
 from ledger.errors import MalformedError
 from ledger.runtime.columns import MANY
-from ledger.ratings.engine import Rateable, newcomers, rate, rating_loop
+from ledger.ratings.engine import RateableGames, initial_states, rate, rating_loop
 from ledger.runtime.kernels import compiled
 from ledger.schemes.scheme import Newcomer, Rhythm
 
@@ -30,8 +30,8 @@ scheme = schemes.named(sys.argv[1])
 numbers = scheme.numbers_from({})
 ids, ends = MANY.small([0, 1]), MANY.floats([1.0, 0.5])
 batches = () if scheme.rhythm is Rhythm.GAME else (MANY.small([0, 2]), MANY.floats([1.0]), MANY.floats([9.0]))
-state = MANY.floats(newcomers(scheme, numbers, [Newcomer(), Newcomer()]))
-games = Rateable(ids, MANY.small([1, 0]), ends, MANY.floats([1.0, 2.0]), *batches)
+state = MANY.floats(initial_states(scheme, numbers, [Newcomer(), Newcomer()]))
+games = RateableGames(ids, MANY.small([1, 0]), ends, MANY.floats([1.0, 2.0]), *batches)
 rate(MANY, scheme, numbers, games, state, MANY.zeros(2))
 stats = compiled(rating_loop(scheme)).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))

@@ -301,8 +301,8 @@ def test_numbers_of_something_else_in_the_column_of_ratings_end_in_a_rating(game
     numbers = SCHEME.numbers_from({})
     for rating in (999_999_999_999.0, 4_915_112_345.0):
         pasts = [Seed(rating, games), Seed(999_999_999_999.0, other_games)]
-        state = engine.newcomers(SCHEME, numbers, [Newcomer(seed=past) for past in pasts])
-        section = engine.Rateable([0], [1], [0.0], [20_000.0], [0, 1], [0.0], [20_000.0])
+        state = engine.initial_states(SCHEME, numbers, [Newcomer(seed=past) for past in pasts])
+        section = engine.RateableGames([0], [1], [0.0], [20_000.0], [0, 1], [0.0], [20_000.0])
         engine.rate(FEW, SCHEME, numbers, section, state, [0, 0])
         assert all(99_000.0 < one < 101_000.0 for one in (state[0], state[len(SCHEME.state)]))
 

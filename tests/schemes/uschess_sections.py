@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.schemes import uschess
 from ledger.schemes.formulas.uschess import Work, games_against
 from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer
@@ -39,7 +39,7 @@ def worked(
 ) -> list[ExplainedPlayer]:
     """One section of ``(White, Black, White's score)``, with the work numbers."""
     white, black, score = (list(column) for column in zip(*games, strict=True))
-    batch = Rateable(white, black, score, [day] * len(games), [0, len(games)], [0.0], [day])
+    batch = RateableGames(white, black, score, [day] * len(games), [0, len(games)], [0.0], [day])
     return engine.rate_one_batch(SCHEME, with_settings(DEFAULT, **settings), batch, players)
 
 

@@ -3,7 +3,7 @@
 import re
 from datetime import date
 
-from ledger.ratings.engine import Rateable, rate_one_batch
+from ledger.ratings.engine import RateableGames, rate_one_batch
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
 from ledger.schemes.scheme import Newcomer
@@ -119,7 +119,7 @@ def section(given: Inputs) -> list[float]:
         players.append(_entrant(rating, float(games)))
     numbers = with_settings(uschess.DEFAULT, dual_rated=bool(given.get("dual")), online=bool(given.get("online")))
     day = _day(given["on"]) if given.get("on") else CLOSING
-    batch = Rateable(white, black, score, [day] * len(white), [0, len(white)], [0.0], [day])
+    batch = RateableGames(white, black, score, [day] * len(white), [0, len(white)], [0.0], [day])
     return [each.after.rating for each in rate_one_batch(uschess.SCHEME, numbers, batch, players)]
 
 

@@ -26,7 +26,7 @@ from ledger.facts.codec import Entry
 from ledger.facts.events import RatingSeeded
 from ledger.journal import Journal
 from ledger.ratings import fact_folds, views_file
-from ledger.ratings.fact_projector import ReadModel, of_facts
+from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projectors.history import HISTORY
@@ -46,7 +46,7 @@ class _OverError(Exception):
 
 
 @contextmanager
-def trial(views: Views, at_most: float | None = None, *, apart: bool = False) -> Iterator[Views]:
+def dry_run(views: Views, at_most: float | None = None, *, apart: bool = False) -> Iterator[Views]:
     """Level views in which anything may be written that is gone after the block; a copy where these cannot be had.
 
     Args:
@@ -99,31 +99,31 @@ def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[N
 @contextmanager
 def _locked(views: Views, *, apart: bool) -> Iterator[Views]:
     """Open the views by a connection of its own with their write lock, or a copy if the lock cannot be had."""
-    if views.is_of_a_trial:  # one within another
-        with undone(views.connection):
+    if views.is_dry_run:  # one within another
+        with rolled_back(views.connection):
             yield views
         return
     with ExitStack() as stack:
         is_copied = apart or not views.can_be_written()
-        tried = stack.enter_context(copied(views)) if is_copied else views.for_trials()
+        tried = stack.enter_context(copy_of_views(views)) if is_copied else views.open_for_dry_run()
         try:
             stack.enter_context(sqlite.immediate(tried.connection, PATIENCE))
         except StorageError:  # others are writing, perhaps for long
-            tried = stack.enter_context(copied(views))
+            tried = stack.enter_context(copy_of_views(views))
             stack.enter_context(sqlite.immediate(tried.connection))
-        stack.enter_context(views.trials.taken(views.path))
+        stack.enter_context(views.dry_runs.taken(views.path))
         yield tried
 
 
 @contextmanager
-def copied(views: Views) -> Iterator[Views]:
+def copy_of_views(views: Views) -> Iterator[Views]:
     """A copy of views in a folder of its own, which goes after the block: it costs reading and writing all of them.
 
     Raises:
         StorageError: the disk refuses.
     """
     with TemporaryDirectory(prefix="ledger-trial-") as folder:
-        copy = views.elsewhere(Path(folder) / views.path.name)
+        copy = views.for_dry_run_at(Path(folder) / views.path.name)
         with (
             closing(sqlite.connect(views.path, read_only=True)) as source,
             closing(sqlite.connect(copy.path)) as target,
@@ -134,7 +134,7 @@ def copied(views: Views) -> Iterator[Views]:
 
 
 @contextmanager
-def undone(connection: sqlite3.Connection) -> Iterator[None]:
+def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
     """Within a trial: what is written in the block is rolled back after it, and the trial goes on."""
     connection.execute("SAVEPOINT as_it_stands")
     try:
@@ -146,7 +146,7 @@ def undone(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @attrs.frozen
-class RatedAgain:
+class ReratedGames:
     """The games of a pool that entries cause to be rated again.
 
     Attributes:
@@ -161,7 +161,7 @@ class RatedAgain:
 
 
 @attrs.frozen
-class TrialViews:
+class DryRunResult:
     """Views in which entries took effect.
 
     Attributes:
@@ -172,14 +172,14 @@ class TrialViews:
     """
 
     book: GameBook
-    again: Mapping[int, RatedAgain]
+    again: Mapping[int, ReratedGames]
     seeded: frozenset[tuple[str, int]]
     merged: frozenset[int]
 
 
-def fold_in(
+def apply_entries(
     views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()
-) -> TrialViews:
+) -> DryRunResult:
     """Let entries take effect within a trial.
 
     Args:
@@ -192,11 +192,11 @@ def fold_in(
         CorruptError: the entries do not follow from what is there.
     """
     connection, seen = views.connection, views_file.position(views.connection)
-    listeners = of_facts(read_models)
+    listeners = fact_projectors_among(read_models)
     book, fresh = GameBook(connection, journal), Changes(former_games={} if listeners else None)
     merges = dict(book.decided.merges)
     book.take(entries, fresh)
-    views_file.note_schemes(connection, fresh.adopted)
+    views_file.record_schemes(connection, fresh.adopted)
     watched: dict[int, _WatchedRows] = {}
 
     def rows_of(connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> PlayerRows:
@@ -208,13 +208,13 @@ def fold_in(
         # one pool at a time, so that the games rated again are counted by pool
         only = Changes({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
-        again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
-    fact_folds.fold_changes(book, listeners, seen, seen + len(entries), fresh)
+        again[number] = ReratedGames(start_ms, games, frozenset(watched[number].players))
+    fact_folds.fold_changed_facts(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
     changed = merges.items() ^ book.decided.merges.items()
-    return TrialViews(book, again, seeded, frozenset(chain.from_iterable(changed)))
+    return DryRunResult(book, again, seeded, frozenset(chain.from_iterable(changed)))
 
 
 class _WatchedRows(PlayerRows):

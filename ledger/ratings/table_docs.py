@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ledger.book.tables import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
-from ledger.ratings.fact_projector import ReadModel, of_facts
+from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
 from ledger.ratings.projectors import ratings, tournament_performance
@@ -89,7 +89,7 @@ _ROWS = {
 }
 
 
-def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
+def table_docs(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
     """Return the description of each table, the games and the history first.
 
     Args:
@@ -103,8 +103,8 @@ def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] 
     for table in others:
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
         tables[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
-    for made in of_facts(projectors):
-        columns = {kept.name: ColumnDoc(kept.doc, kept.unit) for kept in made.every_column}
+    for made in fact_projectors_among(projectors):
+        columns = {kept.name: ColumnDoc(kept.doc, kept.unit) for kept in made.all_columns}
         tables[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
     tables[tournament_performance.NAME] = tournament_performance.DOC
     tables.update(_OWN)
@@ -126,11 +126,11 @@ def _side_columns(fold: DeclaredProjector, scheme_state: Sequence[str]) -> dict[
     }
 
 
-def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
-    """Return the descriptions of these views' tables, in the order of ``described``; columns as they are stored."""
+def table_docs_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
+    """Return the descriptions of these views' tables, in the order of ``table_docs``; columns as they are stored."""
     stored_names = {column for _, column in _columns(connection, HISTORY.name)}
-    fixed = described()[HISTORY.name].columns
-    everything = described(projectors, [name for name in stored_names if name not in fixed])
+    fixed = table_docs()[HISTORY.name].columns
+    everything = table_docs(projectors, [name for name in stored_names if name not in fixed])
     tables: dict[str, TableDoc] = {}
     for name, table in everything.items():
         stored = [column for _, column in _columns(connection, name)]

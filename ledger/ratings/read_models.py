@@ -21,7 +21,7 @@ from ledger.facts.events import PolicySet
 from ledger.journal import Journal
 from ledger.journal.late_facts import policy_entries
 from ledger.ratings import views_file
-from ledger.ratings.fact_projector import ReadModel, is_of_facts
+from ledger.ratings.fact_projector import ReadModel, is_fact_identity
 from ledger.ratings.view_tables import refuse_taken_names
 from ledger.runtime import plugins
 
@@ -37,11 +37,11 @@ _LEAVE = """
 INSERT INTO left_behind VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT(name, pool) DO UPDATE SET since_ms = min(since_ms, excluded.since_ms)
 """  # the position stays: up to there the rows are right; NULL, from the beginning, is below everything
-NOWHERE = 0  # the pool of a read model that has no table yet
-EVERYWHERE = -1  # that of a table of facts
+NO_TABLE_YET = 0  # the pool of a read model that has no table yet
+ALL_POOLS = -1  # that of a table of facts
 
 
-class Rule(NamedTuple):
+class ReadModelRule(NamedTuple):
     """The policy of read models: by name, whether one is kept; others are not named."""
 
     said: Mapping[str, bool]
@@ -51,7 +51,7 @@ class Rule(NamedTuple):
         return self.said.get(name)
 
 
-class Plan(NamedTuple):
+class TablePlan(NamedTuple):
     """The steps to make the views keep the right read models.
 
     Attributes:
@@ -92,7 +92,7 @@ class InstalledProjectors:
         further: Sequence[ReadModel] = (),
         broken: Mapping[str, ProjectionError] | None = None,
     ) -> None:
-        self.making = tuple(making)
+        self.offered = tuple(making)
         names = {projector.name for projector in making}
         self.further = tuple(projector for projector in further if projector.name not in names)
         self.broken = dict(broken or {})
@@ -102,17 +102,17 @@ class InstalledProjectors:
     @property
     def all(self) -> tuple[ReadModel, ...]:
         """All of them."""
-        return (*self.making, *self.further)
+        return (*self.offered, *self.further)
 
     def leave_out(self, error: ReadModelError) -> None:
         """Go on without the projector that failed, as if its plug-in were missing."""
-        self.making = tuple(made for made in self.making if made.name != error.projector)
+        self.offered = tuple(made for made in self.offered if made.name != error.projector)
         self.further = tuple(made for made in self.further if made.name != error.projector)
         self.broken[error.projector] = error
         plugins.leave_out(error)
         warnings.warn(f"left out: {error}", ReadModelWarning, stacklevel=2)
 
-    def to_keep(self, rule: Rule, present: Iterable[str]) -> list[ReadModel]:
+    def projectors_to_keep(self, rule: ReadModelRule, present: Iterable[str]) -> list[ReadModel]:
         """Return the projectors that views should keep here.
 
         Args:
@@ -121,7 +121,7 @@ class InstalledProjectors:
         """
         there = set(present)
         return [
-            *(made for made in self.making if rule.keeps(made.name) is not False),
+            *(made for made in self.offered if rule.keeps(made.name) is not False),
             *(
                 made
                 for made in self.further
@@ -129,12 +129,16 @@ class InstalledProjectors:
             ),
         ]
 
-    def plan(self, connection: sqlite3.Connection) -> Plan:
+    def plan(self, connection: sqlite3.Connection) -> TablePlan:
         """Return the steps for the tables of these views."""
-        rule, stored, left = rule_in(connection), views_file.stored_projectors(connection), left_behind(connection)
+        rule, stored, left = (
+            rule_in_views(connection),
+            views_file.stored_projectors(connection),
+            stale_tables(connection),
+        )
         drop = [name for name in (stored.keys() | left) if rule.keeps(name) is False]
         make, mend, kept = list[ReadModel](), list[ReadModel](), list[ReadModel]()
-        for projector in self.to_keep(rule, stored.keys() | left):
+        for projector in self.projectors_to_keep(rule, stored.keys() | left):
             identity = stored.get(projector.name)
             if identity == projector.identity:
                 if projector.name in left:
@@ -142,24 +146,25 @@ class InstalledProjectors:
             elif identity is None or self._takes_over(projector, identity):
                 make.append(projector)
             else:  # another version's: who has that one keeps it level
+                there = version_in_identity(identity)
                 self.broken[projector.name] = ProjectionError(
                     projector.name,
-                    f"its table was made by version {version_of(identity)}, and version {projector.version} of the "
-                    "projector is here; install that version, or raise the version to make the table anew",
+                    f"its table was made by version {there}, and version {projector.version} of "
+                    "the projector is here; install that version, or raise the version to make the table anew",
                 )
                 continue
             kept.append(projector)
         here = {projector.name for projector in kept}
         others = sorted(name for name in stored if name not in here and name not in drop)
-        return Plan(sorted(drop), make, mend, tuple(kept), others)
+        return TablePlan(sorted(drop), make, mend, tuple(kept), others)
 
-    def has_made(self, plan: Plan) -> None:
+    def note_made(self, plan: TablePlan) -> None:
         """Take note that what was planned is done: these tables are this process's."""
         self._made_here |= {projector.name for projector in plan.kept}
 
     def _takes_over(self, projector: ReadModel, identity: str) -> bool:
         """Return whether a table of another version of the projector is made again."""
-        version = version_of(identity)
+        version = version_in_identity(identity)
         if version is None or version == projector.version:
             # Of one version with other settings the one that came last is kept: who has had the table gives way, or
             # two processes would make it again by turns for ever.
@@ -167,7 +172,7 @@ class InstalledProjectors:
         return version < projector.version
 
 
-def version_of(identity: str) -> int | None:
+def version_in_identity(identity: str) -> int | None:
     """Return the version in a projector's identity; None if it has none."""
     try:
         _, version, _, _ = orjson.loads(identity)
@@ -179,14 +184,14 @@ def version_of(identity: str) -> int | None:
 # -- the rule --------------------------------------------------------------------------------------------------------
 
 
-def rule_in(connection: sqlite3.Connection) -> Rule:
+def rule_in_views(connection: sqlite3.Connection) -> ReadModelRule:
     """The rule as views know it."""
     row = stored_policies(connection).last(READ_MODELS)
     return _rule({} if row is None else row.settings)
 
 
-def _rule(settings: Given) -> Rule:
-    return Rule({name: value for name, value in settings.items() if isinstance(value, bool)})
+def _rule(settings: Given) -> ReadModelRule:
+    return ReadModelRule({name: value for name, value in settings.items() if isinstance(value, bool)})
 
 
 def rule_position(connection: sqlite3.Connection) -> int:
@@ -195,7 +200,7 @@ def rule_position(connection: sqlite3.Connection) -> int:
     return int(position)
 
 
-def rule_of(journal: Journal) -> Rule:
+def rule_in_journal(journal: Journal) -> ReadModelRule:
     """Return the rule of a journal, for views that are to be made."""
     # As with four eyes the entry decides, not an instant: a table is kept or not, for questions about any day.
     last = max(policy_entries(journal.find, READ_MODELS), key=lambda entry: entry.position, default=None)
@@ -206,17 +211,19 @@ def rule_of(journal: Journal) -> Rule:
 # -- what was left behind --------------------------------------------------------------------------------------------
 
 
-def left_behind(connection: sqlite3.Connection) -> set[str]:
+def stale_tables(connection: sqlite3.Connection) -> set[str]:
     """Names of the read models whose tables are not level with the views, or are still to be made."""
     return {name for (name,) in connection.execute(_LEFT)}
 
 
-def places(connection: sqlite3.Connection, name: str) -> dict[int, int | None]:
+def stale_since(connection: sqlite3.Connection, name: str) -> dict[int, int | None]:
     """By pool, from which place in rating order on the rows of a table may be others; None: from the beginning."""
     return dict(connection.execute(_WHERE, (name,)).fetchall())
 
 
-def leave(connection: sqlite3.Connection, names: Collection[str], position: int, start_ms: Mapping[int, int]) -> None:
+def mark_stale(
+    connection: sqlite3.Connection, names: Collection[str], position: int, start_ms: Mapping[int, int]
+) -> None:
     """Note that the rows of tables were not changed with the views.
 
     Args:
@@ -226,22 +233,22 @@ def leave(connection: sqlite3.Connection, names: Collection[str], position: int,
         start_ms: by pool, the earliest place in rating order from which games were rated again.
     """
     stored = views_file.stored_projectors(connection) if names else {}
-    of_facts = [name for name in names if is_of_facts(stored.get(name, ""))]
+    of_facts = [name for name in names if is_fact_identity(stored.get(name, ""))]
     rows = [(name, pool, position, ms) for name in names if name not in of_facts for pool, ms in start_ms.items()]
-    connection.executemany(_LEAVE, [*rows, *((name, EVERYWHERE, position, None) for name in of_facts)])
+    connection.executemany(_LEAVE, [*rows, *((name, ALL_POOLS, position, None) for name in of_facts)])
 
 
-def remember(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+def mark_missing(connection: sqlite3.Connection, names: Iterable[str]) -> None:
     """Note read models that the ledger keeps and that have no table in views that were built without them."""
-    connection.executemany(_LEAVE, [(name, NOWHERE, 0, None) for name in names])
+    connection.executemany(_LEAVE, [(name, NO_TABLE_YET, 0, None) for name in names])
 
 
-def level_again(connection: sqlite3.Connection, name: str) -> None:
+def mark_up_to_date(connection: sqlite3.Connection, name: str) -> None:
     """The table of a read model is level with the views, or gone."""
     connection.execute("DELETE FROM left_behind WHERE name = ?", (name,))
 
 
-def refuse_left_behind(
+def refuse_stale_table(
     connection: sqlite3.Connection, name: str, broken: Mapping[str, ProjectionError] | None = None
 ) -> None:
     """Refuse to answer from the table of a read model that is not level with the views.
@@ -281,7 +288,7 @@ def table_state(
     )
     message = (
         f"the ledger keeps it, but its table was never made from these views; {way_out}"
-        if pool == NOWHERE
+        if pool == NO_TABLE_YET
         else f"its table is of entry {left_at:,}, the views are of entry {now:,}: a process without its plug-in has "
         f"gone on since; {way_out}"
     )
