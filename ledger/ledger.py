@@ -122,7 +122,7 @@ class Ledger(OpenLedger):
             MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
         # All checks come before the first file is made: a refusal then leaves no file.
-        event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
+        event = schemes.complete_adoption(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         judge.check(event, Evidence(Context.JOURNAL, 0))
         codec.actor_json(actor)
         projectors_for(projectors)
@@ -266,7 +266,7 @@ class Ledger(OpenLedger):
         for event in events:
             stated = event
             if isinstance(event, SchemeAdopted) and not self.journal.find([event.key]):
-                stated = schemes.in_full(event)
+                stated = schemes.complete_adoption(event)
             elif isinstance(event, RoundWithoutGame):
                 earlier = rounds.setdefault(event.place, [])
                 stated = self.current_facts.recorded_round_now(event, earlier)
@@ -429,7 +429,8 @@ class Ledger(OpenLedger):
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
         self.catch_up_if_corrected()
-        first = schemes.in_full(self.first_scheme(), stored=True)  # the scheme that new pools of an import adopt
+        # new pools of an import adopt it
+        first = schemes.complete_adoption(self.first_scheme(), stored=True)
         # names that are not in the index yet are read again for each frame: if they are many, they enter it first
         self.names.file.folds.bring_up()
         alike = None if record_alike else DuplicateDetector(self.journal, self.names.file, ViewsGameIndex(self.views))

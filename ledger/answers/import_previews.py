@@ -186,7 +186,7 @@ class ImportPreview:
         """Return the report of ``Ledger.import_games``, with the same arguments and errors."""
         ledger = self._ledger
         ledger.catch_up_if_corrected()
-        first = schemes.in_full(ledger.first_scheme(), stored=True)
+        first = schemes.complete_adoption(ledger.first_scheme(), stored=True)
         detector = (
             None if record_alike else DuplicateDetector(self._journal, ledger.people, ViewsGameIndex(ledger.views))
         )

@@ -46,7 +46,7 @@ from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.calls import checked
 from ledger.runtime.long_work import Progress, silent
-from ledger.schemes.scheme import UNRATED, Rhythm, as_it_stands
+from ledger.schemes.scheme import UNRATED, Rhythm, unchanged_by_time
 
 if TYPE_CHECKING:
     import sqlite3
@@ -424,7 +424,7 @@ def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, po
     """
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
     # otherwise a player's record differs from the row of the last game
-    is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is as_it_stands
+    is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is unchanged_by_time
     lists = PlayerStates(connection, pool).seeds(player.number)
     if lists or not is_plain or queries.fetch_first(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
         return None

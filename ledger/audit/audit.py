@@ -436,7 +436,7 @@ def _entry(journal: Journal, position: int) -> Event:
 
 def _other_version(event: ListPublished) -> str:
     """Return why this version cannot calculate a list again; empty if it can."""
-    scheme = schemes.available().get(event.scheme)
+    scheme = schemes.available_schemes().get(event.scheme)
     if scheme is None:
         return f"scheme {event.scheme!r} is not installed here: install it to compare the list"
     here = scheme.version, arith.VERSION
@@ -509,7 +509,7 @@ def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
         event = facts.event(fact)  # the event after its corrections
         if not isinstance(event, SchemeAdopted) or event.scheme_version is None or event.arithmetic is None:
             continue  # recorded before versions were
-        here = schemes.named(event.scheme).version, arith.VERSION
+        here = schemes.find_scheme(event.scheme).version, arith.VERSION
         if (event.scheme_version, event.arithmetic) != here:
             yield (
                 f"numbers first published in pool {event.pool}",

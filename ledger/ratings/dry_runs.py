@@ -136,13 +136,13 @@ def copy_of_views(views: Views) -> Iterator[Views]:
 @contextmanager
 def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
     """Within a trial: what is written in the block is rolled back after it, and the trial goes on."""
-    connection.execute("SAVEPOINT as_it_stands")
+    connection.execute("SAVEPOINT dry_run")
     try:
         yield
     finally:
-        connection.execute("ROLLBACK TO as_it_stands")
+        connection.execute("ROLLBACK TO dry_run")
         # SQLite keeps a savepoint open that was rolled back to.
-        connection.execute("RELEASE as_it_stands")
+        connection.execute("RELEASE dry_run")
 
 
 @attrs.frozen

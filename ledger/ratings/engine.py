@@ -18,7 +18,7 @@ from ledger.runtime.kernels import bound, compiled
 from ledger.runtime.lazy import np
 from ledger.runtime.records import clear_of, copy_of, generated, objects_of, put_of, records_of
 from ledger.runtime.records import numbers as numbers_of
-from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm, Scheme, When, as_it_stands
+from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm, Scheme, When, unchanged_by_time
 
 # The loops around a scheme's kernels: games one by one or in batches, each as plain Python that may be compiled.
 #
@@ -252,7 +252,7 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
     """*loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name, likewise."""
     bindings: dict[str, object] = {
         "FIELDS": len(scheme.state), "PASSES": len(scheme.passes), "at": scheme.at,
-        "AGES": scheme.at is not as_it_stands, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
+        "AGES": scheme.at is not unchanged_by_time, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
         "rate_game": scheme.rate_game, "expected_score": scheme.expected_score,
         "provisional": scheme.provisional, "listed": scheme.listed,
         "copy": copy_of(scheme.player), "put": put_of(scheme.player), "clear": clear_of(scheme.work),

@@ -25,7 +25,7 @@ from ledger.ratings.views_file import RATING_BOUNDS
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import Scheme, Seed, always
+from ledger.schemes.scheme import Scheme, Seed, always_listed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -64,7 +64,7 @@ def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
 
 def is_listed(era: Era, state: Sequence[float]) -> bool:
     """Return whether the scheme of an era lists a player with this state; an unlisted one has no rating to show."""
-    return era.scheme.lists(state, era.numbers)
+    return era.scheme.is_listed(state, era.numbers)
 
 
 def flag_listed_players(players: Any, flags: Any, numbers: Any) -> None:
@@ -108,7 +108,7 @@ def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[st
     flags, eras = np.ones(len(rated_ms), np.int32), pool.eras_at(rated_ms)
     for number, era in enumerate(pool.eras):
         players = np.flatnonzero(eras == number)
-        if len(players) and era.scheme.listed is not always:
+        if len(players) and era.scheme.listed is not always_listed:
             state = np.stack([fields[name][players] for name in era.scheme.state], axis=1).reshape(-1)
             flags[players] = _marked(cols, era, state, len(players))
     return flags

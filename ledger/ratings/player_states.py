@@ -21,7 +21,7 @@ from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.later_lists import lists_taken_in_until
 from ledger.ratings.player_rows import BY_LATER_LIST, closed_at, is_listed
-from ledger.schemes.scheme import Newcomer, Rhythm, SeedsStand, as_it_stands
+from ledger.schemes.scheme import AcceptedRatings, Newcomer, Rhythm, unchanged_by_time
 
 if TYPE_CHECKING:
     import sqlite3
@@ -58,7 +58,7 @@ class PlayerState(NamedTuple):
     @property
     def provisional(self) -> bool:
         """True if the scheme calls the rating provisional."""
-        return self.era.scheme.calls_provisional(self.state, self.era.numbers)
+        return self.era.scheme.is_provisional(self.state, self.era.numbers)
 
     @property
     def games(self) -> int:
@@ -387,11 +387,11 @@ class PlayerStates:
     def _moved_until(self, latest_ms: int, number: int) -> int:
         """Return from when on a state of an era is still the same at an instant; ``BEGINNING``: always."""
         era = self.pool.eras[number]
-        if era.scheme.at is as_it_stands:
+        if era.scheme.at is unchanged_by_time:
             return BEGINNING
-        if era.scheme.stands_from is None:
+        if era.scheme.unchanged_since is None:
             return latest_ms
-        since = era.scheme.stands_from(latest_ms / DAY_MS, era.numbers)
+        since = era.scheme.unchanged_since(latest_ms / DAY_MS, era.numbers)
         return BEGINNING if since == -inf else int(since * DAY_MS)
 
     def rows_say_all(self, ms: int) -> bool:
@@ -481,10 +481,10 @@ class PlayerStates:
         """
         latest, number = self._now(today_ms)
         era, until = self.pool.eras[number], max(latest, today_ms)
-        moved, seeds = (FROM_THE_BEGINNING, until), SeedsStand()
-        if era.scheme.seeds_stand is not None:
+        moved, seeds = (FROM_THE_BEGINNING, until), AcceptedRatings()
+        if era.scheme.accepted_ratings is not None:
             moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, number) - 1)
-            seeds = era.scheme.seeds_stand(until / DAY_MS, era.numbers)
+            seeds = era.scheme.accepted_ratings(until / DAY_MS, era.numbers)
         counts, others = self._roster.count_unplayed(self.pool.pool, until, moved, seeds, rating, closed)
         ratings = [state.rating for row in others if (state := self._seeded(*row, today_ms)).rating is not None]
         more = len(ratings), sum(other >= rating for other in ratings), sum(other > rating for other in ratings)

@@ -304,7 +304,7 @@ def _needed(name: str, stored: Mapping[str, str]) -> Scheme:
         UnknownNameError: it is not installed; the package that brought it is named where that is known.
     """
     try:
-        return schemes.named(name)
+        return schemes.find_scheme(name)
     except UnknownNameError:
         package = stored.get(PACKAGE_PREFIX + name)
         way_out = f"install the package {package!r}, which brought it" if package else "install what brings it"

@@ -28,17 +28,17 @@ from ledger.schemes.scheme import (
     REASONS,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
+    Meeting,
     Newcomer,
     Rhythm,
     Scheme,
     Seed,
     When,
-    as_it_stands,
     at_time,
+    unchanged_by_time,
 )
 from ledger.schemes.scheme_faults import faults_of_scheme
-from ledger.schemes.settings import as_written
+from ledger.schemes.settings import stored_setting
 from ledger.testing.kit import bits, refused
 
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
@@ -161,7 +161,7 @@ class SchemeContract:
     def test_whole_numbers_decimals_and_switches_are_taken_exactly(self) -> None:
         scheme = self.make()
         for field in attrs.fields(scheme.settings):
-            assert scheme.numbers_from({field.name: as_written(field.default)}) == scheme.numbers_from({})
+            assert scheme.numbers_from({field.name: stored_setting(field.default)}) == scheme.numbers_from({})
 
     # -- who counts ------------------------------------------------------------------------------------------------
 
@@ -249,29 +249,29 @@ class SchemeContract:
         for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
             for case in itertools.islice(self._cases(numbers), 60):
                 when = When(case.when.period + later // 30.0, case.when.day + later)
-                is_unchanged = scheme.at is as_it_stands
-                if not is_unchanged and scheme.stands_from is not None:
-                    is_unchanged = scheme.stands_from(when.day, numbers) <= case.when.day
+                is_unchanged = scheme.at is unchanged_by_time
+                if not is_unchanged and scheme.unchanged_since is not None:
+                    is_unchanged = scheme.unchanged_since(when.day, numbers) <= case.when.day
                 if is_unchanged:
                     state = at_time(scheme, numbers, flat_of(case.side.after), when)
                     assert bits([state[0]]) == bits([case.side.after.rating])
-                    assert scheme.lists(state, numbers) == bool(scheme.listed(case.side.after, numbers))
+                    assert scheme.is_listed(state, numbers) == bool(scheme.listed(case.side.after, numbers))
 
     def test_ratings_of_lists_that_are_said_to_stand_are_listed_as_they_are(self) -> None:
         scheme = self.make()
-        if scheme.seeds_stand is None:
+        if scheme.accepted_ratings is None:
             return
         pasts = itertools.product((None, 0.0, 3.0, 500.0), (None, 30.0, 900.0), (None, 2900.0), (None, 10.0, 40.0))
         listed = ((0.25, None), (1500.0, None), (99.0, 0.0), (1234.5, 1.0), (2345.0, 400.0), (9000.0, 30.0))
         for numbers, (games, deviation, highest, k), (rating, ago) in itertools.product(self.numbers(), pasts, listed):
             day = FIRST_DAY if ago is None or ago < 100.0 else FIRST_DAY + 1500.0
-            limits = scheme.seeds_stand(day, numbers)
+            limits = scheme.accepted_ratings(day, numbers)
             fits = limits.low <= rating <= limits.high and not (limits.whole and rating % 1.0)
             if fits and (games is None or games >= limits.games):
                 since = None if ago is None else day - ago
                 seed = Seed(rating, games, deviation, None, highest, k, since)
                 state = scheme.begin(Newcomer(1500.0, 1990, day, seed), numbers)
-                assert (state[0], scheme.lists(state, numbers)) == (rating, True), (numbers, seed)
+                assert (state[0], scheme.is_listed(state, numbers)) == (rating, True), (numbers, seed)
 
     def test_a_game_changes_its_two_players_only(self) -> None:
         scheme = self.make()
@@ -406,7 +406,7 @@ class SchemeContract:
             if games.starts or batch % 5 == 0 or batch < PLAYERS:
                 for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
                     meetings = [
-                        MetOpponent(sides[other].before, points, colour, sides[other].work, began)
+                        Meeting(sides[other].before, points, colour, sides[other].work, began)
                         for w, b, score, began in zip(part.white, part.black, part.score, begins, strict=True)
                         for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
@@ -437,7 +437,7 @@ class Case(NamedTuple):
     """A player's part in one game or batch."""
 
     side: ExplainedPlayer
-    meetings: tuple[MetOpponent, ...]
+    meetings: tuple[Meeting, ...]
     when: When
 
 

@@ -59,7 +59,7 @@ def as_arrays(told: RateableGames) -> RateableGames:
 
 
 def foreseen(name: str, count: int = 300) -> tuple[Scheme, Any, RateableGames, Foresight]:
-    scheme = schemes.named(name)
+    scheme = schemes.find_scheme(name)
     numbers = scheme.numbers_from({})
     played = games(scheme, count)
     return scheme, numbers, played, foresee(FEW, scheme, numbers, played, beginning(scheme, numbers))
@@ -81,7 +81,7 @@ def test_the_ratings_are_those_that_the_engine_gives(name: str) -> None:
     width = len(scheme.state)
     for side, rating in enumerate(told.rating):
         after = history[side * width : (side + 1) * width]
-        assert bits([rating]) == bits([after[0] if scheme.lists(after, numbers) else math.nan])
+        assert bits([rating]) == bits([after[0] if scheme.is_listed(after, numbers) else math.nan])
 
 
 def test_a_game_is_predicted_from_the_states_before_it_brought_to_its_time() -> None:
@@ -118,7 +118,7 @@ def test_the_result_of_a_game_does_not_change_its_own_prediction() -> None:
 
 
 def test_two_equal_newcomers_are_expected_to_draw_and_then_the_winner_to_win() -> None:
-    scheme = schemes.named("elo")
+    scheme = schemes.find_scheme("elo")
     numbers = scheme.numbers_from({})
     state = engine.initial_states(scheme, numbers, [Newcomer(), Newcomer()])
     told = foresee(FEW, scheme, numbers, RateableGames([0, 0], [1, 1], [1.0, 1.0], [1.0, 2.0]), state)
@@ -142,7 +142,7 @@ def test_a_game_is_unsettled_while_either_side_is_provisional() -> None:
 
 
 def test_who_is_not_listed_has_no_rating() -> None:
-    scheme = schemes.named("fide")
+    scheme = schemes.find_scheme("fide")
     numbers = scheme.numbers_from({})
     told = foresee(
         FEW,
@@ -162,7 +162,7 @@ def fade(player: Any, period: float, day: float, numbers: Any) -> None:
 
 
 def test_the_final_ratings_are_brought_to_the_last_game() -> None:
-    elo = schemes.named("elo")
+    elo = schemes.find_scheme("elo")
     fading = attrs.evolve(elo, name="fading", at=fade)
     numbers = elo.numbers_from({})
     state = engine.initial_states(elo, numbers, [Newcomer(), Newcomer(), Newcomer()])
@@ -173,6 +173,6 @@ def test_the_final_ratings_are_brought_to_the_last_game() -> None:
 
 def test_no_games_at_all() -> None:
     for name in SOME:
-        scheme = schemes.named(name)
+        scheme = schemes.find_scheme(name)
         none = games(scheme, 0)._replace(starts=[0], period=[], closing=[])
         assert foresee(FEW, scheme, scheme.numbers_from({}), none, []) == ([], [], [], [])

@@ -382,7 +382,7 @@ def as_told(error: LedgerError, scene: ClubOfTwo) -> str:
                          (r"_of_club\d+", ""), (r"PostgreSQL \d+", "PostgreSQL 14"),
                          (r"\bnames_\d+_", "club_")):  # fmt: skip
         told = re.sub(server, word, told)
-    return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
+    return told.replace(str(sorted(schemes.available_schemes())), "[SCHEMES]")
 
 
 ON_A_SERVER = {*COPY_REFUSALS, *EXPORT_REFUSALS, *NAMES_REFUSALS, *POSTGRES_REFUSALS, *SERVER_REFUSALS}

@@ -13,7 +13,7 @@ from ledger.ratings import engine
 from ledger.runtime.columns import FEW, MANY, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.records import flat_of
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 from ledger.schemes.scheme import Newcomer
 from tests.kit.small_schemes import BY_GAME
 
@@ -60,7 +60,7 @@ def test_mantissa_and_exponent_by_bits_are_those_of_the_c_library(x: float) -> N
 
 
 def test_a_batch_gives_its_players_places_in_order_of_appearance() -> None:
-    space = engine.workspace(FEW, named("glicko"), 9, 6)
+    space = engine.workspace(FEW, find_scheme("glicko"), 9, 6)
     batch = engine.RateableGames([7, 2, 7], [2, 5, 5], [1.0, 0.5, 0.0], [0.0] * 3)
     players = engine.gather_batch(batch, 0, 3, space)
     assert (players, space.roster[:3], space.side) == (3, [7, 2, 5], [0, 1, 1, 2, 0, 2])
@@ -71,7 +71,7 @@ def test_a_batch_gives_its_players_places_in_order_of_appearance() -> None:
 
 
 def test_who_sits_a_batch_out_stays_as_before_it() -> None:
-    scheme = named("glicko")
+    scheme = find_scheme("glicko")
     numbers = scheme.numbers_from({})
     state = [1500.0, 200.0, 3.0, 1600.0, 80.0, 3.0, 1700.0, 90.0, 3.0]
     players = engine.records(FEW, scheme.player, state)

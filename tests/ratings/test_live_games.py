@@ -14,7 +14,7 @@ from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from ledger.ratings import projection
 from ledger.ratings.projection import LiveGames
-from ledger.schemes import built_in_names, named
+from ledger.schemes import built_in_names, find_scheme
 from ledger.schemes.scheme import Rhythm
 from tests.kit.games import game_recorded
 from tests.kit.lived_histories import all_rows
@@ -23,7 +23,7 @@ from tests.kit.plugins import WIN_STREAKS
 PLAYERS = 7
 FIRST_MS = 1_577_836_800_000  # 2020-01-01
 HOUR_MS = 3_600_000
-BY_GAME = sorted(name for name in built_in_names() if named(name).rhythm is Rhythm.GAME)
+BY_GAME = sorted(name for name in built_in_names() if find_scheme(name).rhythm is Rhythm.GAME)
 
 
 def games(count: int, first: int = 0) -> list[GameRecorded]:

@@ -58,7 +58,7 @@ def _club_of_five_games(tmp_path: Path) -> Path:
 def test_a_new_version_of_a_scheme_builds_the_views_anew(
     club_of_five_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = schemes.named("chessworld")
+    old = schemes.find_scheme("chessworld")
     with Ledger.open(club_of_five_games) as ledger:
         before = [row["rating"] for row in ledger.rows("current")]
     install(monkeypatch, attrs.evolve(old, version=2, rate_game=generous))

@@ -32,7 +32,7 @@ from ledger.schemes.formulas.fide_rules import (
     round_hundredths,
 )
 from ledger.schemes.scheme import Scheme
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.games import game_recorded
 from tests.schemes.fide_periods import day, play, player, whole
@@ -235,7 +235,7 @@ def test_a_tie_goes_away_from_zero() -> None:
     st.booleans(),
 )
 def test_the_kernel_gives_what_decimals_give(own: int, games: list[tuple[int, float]], on: str, rapid: bool) -> None:
-    numbers = with_settings(DEFAULT, rapid=rapid)
+    numbers = replace_settings(DEFAULT, rapid=rapid)
     sides = [(player(rating, 50, on=on), score) for rating, score in games]
     side, _ = whole(player(own, 50, on=on), sides, on, numbers)
     exact = tournament(own, games, int(side.work.k), day(on), rapid=rapid)

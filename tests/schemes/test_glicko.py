@@ -11,7 +11,7 @@ from ledger.runtime.records import flat_of
 from ledger.schemes import scheme
 from ledger.schemes.glicko import DEFAULT, NEVER, SCHEME, Player, after_period, decayed, enter, expected_between, impact
 from ledger.schemes.scheme import Newcomer, Scheme, When
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.schemes.glicko_periods import PLAYERS, many_periods, one_batch, rateable
 from tests.vectors.published import interval
@@ -100,7 +100,7 @@ def test_a_newcomers_rd_does_not_grow_before_the_first_game() -> None:
 def test_rd_does_not_fall_below_its_floor() -> None:
     games = [(1500.0, 30.0, 0.5)] * 300
     assert after_period(1500.0, 40.0, games)[1] == 30.0
-    assert after_period(1500.0, 40.0, games, with_settings(DEFAULT, rd_floor=0.0))[1] < 30.0
+    assert after_period(1500.0, 40.0, games, replace_settings(DEFAULT, rd_floor=0.0))[1] < 30.0
 
 
 def test_many_periods_agree_with_the_reference() -> None:

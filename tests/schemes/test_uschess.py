@@ -12,8 +12,8 @@ from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
-from ledger.schemes.scheme import MetOpponent, Newcomer, Scheme, Seed, When
-from ledger.schemes.settings import with_settings
+from ledger.schemes.scheme import Meeting, Newcomer, Scheme, Seed, When
+from ledger.schemes.settings import replace_settings
 from ledger.schemes.uschess import DEFAULT, SCHEME, Player
 from ledger.testing import SchemeContract
 from ledger.testing.scheme_contract import evaluated
@@ -260,9 +260,7 @@ def told(players: Sequence[Player], games: Sequence[tuple[int, int, float]]) -> 
     """The explanation for player 0."""
     sides = worked(players, games)
     meetings = [
-        MetOpponent(
-            sides[b if w == 0 else w].before, s if w == 0 else 1.0 - s, int(w != 0), sides[b if w == 0 else w].work
-        )
+        Meeting(sides[b if w == 0 else w].before, s if w == 0 else 1.0 - s, int(w != 0), sides[b if w == 0 else w].work)
         for w, b, s in games
         if 0 in (w, b)
     ]
@@ -372,11 +370,11 @@ def test_a_newcomer_is_unrated_and_not_listed_and_grows_older() -> None:
 def test_without_a_birth_year_a_newcomer_starts_at_750_or_as_an_adult() -> None:
     assert SCHEME.enter(STRANGER, DEFAULT).start == 750.0
     for switch in ("assume_adult", "old_starts"):
-        assert SCHEME.enter(STRANGER, with_settings(DEFAULT, **{switch: True})).start == 1300.0
+        assert SCHEME.enter(STRANGER, replace_settings(DEFAULT, **{switch: True})).start == 1300.0
 
 
 def test_a_fide_rating_is_converted_by_the_formula_of_the_day() -> None:
-    numbers = with_settings(DEFAULT, declared_fide=True)
+    numbers = replace_settings(DEFAULT, declared_fide=True)
     early, late = (SCHEME.enter(Newcomer(1500.0, None, day_of(2024, *day)), numbers) for day in ((2, 29), (3, 1)))
     assert (early.rating, early.games) == (180.0 + 0.94 * 1500.0, 5.0)
     assert (late.rating, late.games) == (-1073.0 + 1.5667 * 1500.0, 5.0)

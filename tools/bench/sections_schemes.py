@@ -53,7 +53,7 @@ def _rate_elo(white: EloPlayer, black: EloPlayer, score: float, day: float, numb
 
 
 PLAIN_ELO: Scheme = attrs.evolve(  # mirrored, as ChessWorld's expected score is
-    built_in.named("chessworld"), name="bench-elo", numbers=EloNumbers, player=EloPlayer, rate_game=_rate_elo,
+    built_in.find_scheme("chessworld"), name="bench-elo", numbers=EloNumbers, player=EloPlayer, rate_game=_rate_elo,
     enter=lambda _, __: EloPlayer(1500.0),
 )  # fmt: skip
 
@@ -72,7 +72,7 @@ class SchemeVariant(NamedTuple):
 
 def variants() -> Iterator[SchemeVariant]:
     """Yield every built-in scheme with its default settings, and by week those that usually are."""
-    for scheme in built_in.built_in():
+    for scheme in built_in.built_in_schemes():
         numbers = scheme.numbers_from({})
         if scheme.name in WORKS["weekly"]:
             yield SchemeVariant(f"{scheme.name} by week", scheme, scheme.numbers_from(WORKS["weekly"][scheme.name]))
@@ -228,7 +228,7 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
 
 def agreement_lines(name: str, part: Columns) -> Iterator[Line]:
     """Yield the largest difference of our ratings from riix's after the last games: the same system by others."""
-    glicko, glicko2, lichess = (built_in.named(system) for system in ("glicko", "glicko2", "lichess"))
+    glicko, glicko2, lichess = (built_in.find_scheme(system) for system in ("glicko", "glicko2", "lichess"))
     weekly = cut(part, glicko, glicko.numbers_from(WORKS["weekly"]["glicko"]))
     weekly = weekly._replace(period=np.arange(float(len(weekly.period))))
     batched = partial(riix, part, steps="week with games", update_method="batched")

@@ -60,8 +60,9 @@ def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None)
         UnknownNameError: there is no such scheme.
         MalformedError: settings that it cannot work with.
     """
-    scheme, settings = schemes.named(name), dict(settings or {})
-    return Candidate(scheme, scheme.numbers_from(scheme.in_full(settings)), {**scheme.for_new_pools, **settings})
+    scheme, settings = schemes.find_scheme(name), dict(settings or {})
+    numbers = scheme.numbers_from(scheme.complete_settings(settings))
+    return Candidate(scheme, numbers, {**scheme.for_new_pools, **settings})
 
 
 def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
@@ -77,7 +78,7 @@ def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | st
     if era is None:
         return candidate(name, settings)
     settings = dict(settings or {})
-    numbers = era.scheme.numbers_from({**era.scheme.meant(era.settings), **settings})
+    numbers = era.scheme.numbers_from({**era.scheme.adopted_settings(era.settings), **settings})
     return Candidate(era.scheme, numbers, {**chosen(era), **settings})
 
 

@@ -63,4 +63,4 @@ def begun_with(seed: Seed) -> list[float]:
 
 def highest_of(seed: Seed) -> float | None:
     """The HERA that a player brings along: what the list says, or its rating if that stands on enough games."""
-    return seed.peak if seed.highest is not None or (seed.games or 0.0) >= HERA_FROM else None
+    return seed.highest_known if seed.highest is not None or (seed.games or 0.0) >= HERA_FROM else None
