@@ -1,4 +1,4 @@
-"""Builds of all views in a file next to the one that they replace, by one process at a time.
+"""The file next to the views in which one process at a time builds them again.
 
 A build that was stopped goes on where it was. Readers see the old views until the new ones are complete.
 """
@@ -24,7 +24,7 @@ from ledger.runtime.table_writer import wait_for_writer
 
 
 class BuildFiles:
-    """The builds of one file of views."""
+    """The build of one file of views: its lock, its file, and the replacement of the views by it."""
 
     def __init__(self, path: Path) -> None:
         """Name the views; their builds are made next to them."""

@@ -1,4 +1,4 @@
-"""Players of a pool carry a state from one rated game to the next, and games are rated with it.
+"""The states that a pool's players carry from one rated game to the next, and the rating of games with them.
 
 A build of the views rates all games of a pool, a change rates those that it affects: both rate them here. Games come in
 rating order, in blocks; a player's state is that of the scheme by which the last game was rated, until the next one.
@@ -54,16 +54,13 @@ class CarriedStates:
         self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
 
     def newcomer(self, player: int, ended_ms: int) -> Newcomer:
-        """Return what is known of a player whose first game ended then."""
+        """Return the facts about a player whose first game ended then."""
         return self._roster.newcomer(self._pool, player, ended_ms)
 
     def rate(self, games: GamesInOrder, dense: tuple[Column, Column, Column], places: Column) -> RatedGameColumns:
-        """Rate games; their players carry on from what they have after them.
+        """Rate games in rating order; their players carry the states after them.
 
-        Args:
-            games: in rating order.
-            dense: their players, and Whites and Blacks as places among them.
-            places: the places of the states that these players carry.
+        *dense* has their players, and Whites and Blacks as places among them; *places* are those of their states.
         """
         cols, (players, white, black) = self.cols, dense
 
@@ -96,7 +93,7 @@ class CarriedStates:
         return kept
 
     def _taken_along(self, era: int, games: GamesInOrder, dense: tuple[Column, Column, Column], at: Column) -> Column:
-        """The scheme's states with which players at places go into their first games of an era, flat."""
+        """Return the scheme's states with which players at places go into their first games of an era, flat."""
         cols, rated_by = self.cols, self._pool.eras[era]
         width = len(rated_by.scheme.state)
         state = cols.rows(self.scheme, at, self.width, slice(width))

@@ -1,9 +1,9 @@
-"""Dry runs: entries that are not recorded, folded into the views as ever, in a transaction that is rolled back.
+"""Dry runs: entries that are not recorded take effect in the views, in a transaction that is rolled back.
 
-Whatever is asked within a trial is asked of the real tables by the ordinary questions, so what it answers is what the
-entries would bring. The journal is not touched; the writing lock of the views is held meanwhile, so that others read on
-and wait to write. Where it cannot be had (others write, or try, for long; nobody may write the folder) a copy of the
-views is tried on. What other connections or processes are to read is committed in such a copy.
+Within a dry run the ordinary questions read the real tables, so what they answer is what the entries would bring. The
+journal is not touched; the write lock of the views is held meanwhile, so that others read on and wait to write. Where
+it cannot be had (others write, or try, for long; nobody may write the folder) the dry run takes a copy of the views.
+What other connections or processes are to read is committed in such a copy.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _STEPS = 10_000  # of SQLite's machine, some tenths of a millisecond, between tw
 
 
 class _OverError(Exception):
-    """A trial is over: what was written is rolled back."""
+    """A dry run is over: what was written is rolled back."""
 
 
 @contextmanager
 def dry_run(views: Views, at_most: float | None = None, *, apart: bool = False) -> Iterator[Views]:
-    """Level views in which anything may be written that is gone after the block; a copy where these cannot be had.
+    """Open up-to-date views in which anything may be written that is gone after the block; a copy if they are locked.
 
     Args:
-        views: level.
+        views: up to date.
         at_most: seconds that the block may take; None: any.
         apart: on a copy in any case, so that no writer waits.
 
@@ -68,11 +68,7 @@ def dry_run(views: Views, at_most: float | None = None, *, apart: bool = False) 
 
 @contextmanager
 def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[None]:
-    """Give up what is done over a connection after so many seconds; None: never.
-
-    Raises:
-        TooLongError: it was given up.
-    """
+    """Raise TooLongError if the work over a connection takes longer than *seconds*; None: any time."""
     if seconds is None:
         yield
         return
@@ -117,7 +113,7 @@ def _locked(views: Views, *, apart: bool) -> Iterator[Views]:
 
 @contextmanager
 def copy_of_views(views: Views) -> Iterator[Views]:
-    """A copy of views in a folder of its own, which goes after the block: it costs reading and writing all of them.
+    """Open a copy of views in a temporary folder for the block; it costs reading and writing all of them.
 
     Raises:
         StorageError: the disk refuses.
@@ -135,7 +131,7 @@ def copy_of_views(views: Views) -> Iterator[Views]:
 
 @contextmanager
 def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
-    """Within a trial: what is written in the block is rolled back after it, and the trial goes on."""
+    """Roll back what is written in the block, within a dry run that goes on."""
     connection.execute("SAVEPOINT dry_run")
     try:
         yield
@@ -150,9 +146,9 @@ class ReratedGames:
     """The games of a pool that entries cause to be rated again.
 
     Attributes:
-        start_ms: the first place in rating order of a game that was rated again, milliseconds.
-        games: how many were.
-        players: whose.
+        start_ms: the place of the first of them in rating order, milliseconds.
+        games: their number.
+        players: their players.
     """
 
     start_ms: int
@@ -162,11 +158,11 @@ class ReratedGames:
 
 @attrs.frozen
 class DryRunResult:
-    """Views in which entries took effect.
+    """The effect of entries in a dry run.
 
     Attributes:
         book: the game book.
-        again: by number of a pool, what was rated again.
+        again: by number of a pool, the games that were rated again.
         seeded: pool and player of each list rating that is new or changed.
         merged: players who are other persons now, and those who these are and were.
     """
@@ -180,10 +176,10 @@ class DryRunResult:
 def apply_entries(
     views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()
 ) -> DryRunResult:
-    """Let entries take effect within a trial.
+    """Let entries take effect within a dry run.
 
     Args:
-        views: in a trial.
+        views: of a dry run.
         journal: the entries that the views know, and those that are tried.
         entries: these, with the next positions.
         read_models: the tables that follow, apart from the history.
@@ -218,7 +214,7 @@ def apply_entries(
 
 
 class _WatchedRows(PlayerRows):
-    """The rows of a pool that notes whose games are rated again."""
+    """The rows of a pool that note whose games are rerated."""
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> None:
         super().__init__(connection, pool, tables)
@@ -239,6 +235,6 @@ class _WatchedRows(PlayerRows):
         self.players.update(players)
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
-        """Note who has no rated game any longer from there on."""
+        """Note the players who have no rated game any longer from there on."""
         self.players.update(player for player, _ in bases)
         super().restore_current(bases)

@@ -63,7 +63,7 @@ class RateableGames(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Room for the players of one batch at a time, close together at their *places* in it.
+    """The memory of one batch: its players, close together at their *places*, and their games.
 
     Attributes:
         slot: by player, the place in the batch and 1; 0 for everybody between two batches.
@@ -113,7 +113,7 @@ class SideRatings(NamedTuple):
 
 
 def rate_games(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None:
-    """Rate games in order, one by one. What is kept of each is the business of ``forecast_game`` and ``record_sides``.
+    """Rate games in order, one by one; ``forecast_game`` and ``record_sides`` decide what is kept of each.
 
     Nothing is written between what is expected of a game and the game itself: the compiler then sees that both begin
     with the same two ratings, and works out once what the scheme's two kernels both need.
@@ -141,7 +141,7 @@ def rate_games(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> 
 
 
 def gather_batch(games: Any, first: int, last: int, space: Any) -> int:
-    """Give the players of a batch places in order of appearance, and sort its sides by them; returns how many.
+    """Give the players of a batch places in order of appearance, and sort its sides by them; return their number.
 
     Args:
         games: ``RateableGames``, of which *first* <= game < *last* are the batch.
@@ -201,7 +201,7 @@ def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: An
 
 
 def rate_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
-    """Rate ``RateableGames`` games batch by batch in a ``Workspace``; the records of everybody are changed in place."""
+    """Rate ``RateableGames`` batch by batch in a ``Workspace``; the records of everybody are changed in place."""
     white, black, starts, side = games.white, games.black, games.starts, space.side
     for batch in range(len(games.period)):
         first = starts[batch]
@@ -217,7 +217,7 @@ def rate_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) 
 
 
 def forecast_game(white: Any, black: Any, numbers: Any) -> tuple[float, float, float, float]:
-    """Both ratings before a game, White's first, and what is expected of both, who are as they are at its time."""
+    """Return both ratings before a game, White's first, and both expected scores, of players brought to its time."""
     of_white = expected_score(white, black, numbers)  # noqa: F821
     of_black = 1.0 - of_white if MIRRORED else expected_score(black, white, numbers)  # noqa: F821
     return white.rating, black.rating, of_white, of_black
@@ -234,7 +234,7 @@ def record_sides(
     kept: Any,
     numbers: Any,  # noqa: ARG001
 ) -> None:
-    """Keep in ``SideRatings`` what ``forecast_game`` said of a game, both players after it, and count it for each."""
+    """Record in ``SideRatings`` the forecast of a game and both players after it, and count it for each."""
     n, before, expected, counts = kept.n, kept.before, kept.expected, kept.counts
     before[2 * game], before[2 * game + 1], expected[2 * game], expected[2 * game + 1] = foretold
     put(kept.history, 2 * game * FIELDS, own)  # noqa: F821
@@ -249,7 +249,7 @@ COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3
 
 
 def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[..., Any]) -> Callable[..., Any]:
-    """*loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name, likewise."""
+    """Return *loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name."""
     bindings: dict[str, object] = {
         "FIELDS": len(scheme.state), "PASSES": len(scheme.passes), "at": scheme.at,
         "AGES": scheme.at is not unchanged_by_time, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
@@ -265,7 +265,7 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
 
 @cache
 def _rate_pass(passes: tuple[Callable[..., None], ...]) -> Callable[..., None]:
-    """``rate_pass(turn, player, after, games, when, numbers)``: the pass whose turn it is."""
+    """Return ``rate_pass(turn, player, after, games, when, numbers)``: it calls the pass whose turn it is."""
     lines = ["def rate_pass(turn, player, after, games, when, numbers):"]
     for turn, each in enumerate(passes):
         lines += [f"    if turn == {turn}:", f"        {each.__name__}(player, after, games, when, numbers)"]
@@ -273,7 +273,7 @@ def _rate_pass(passes: tuple[Callable[..., None], ...]) -> Callable[..., None]:
 
 
 def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[..., None]:
-    """``rate_games`` or ``rate_batches`` for one scheme, with *noting* for ``forecast_game`` and ``record_sides``."""
+    """Return the rating loop of a scheme, with *noting* in the place of ``forecast_game`` and ``record_sides``."""
     if scheme.rhythm is Rhythm.GAME:
         return scheme_loop(rate_games, scheme, *noting)
     return scheme_loop(rate_batches, scheme, gather_batch, rate_batch, *noting)
@@ -281,12 +281,12 @@ def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[...,
 
 @cache
 def rating_loop(scheme: Scheme) -> Callable[..., None]:
-    """The loop that fills ``SideRatings`` for one scheme."""
+    """Return the loop that fills ``SideRatings`` for one scheme."""
     return rating_loop_of(scheme, forecast_game, record_sides)
 
 
 def initial_states(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> list[float]:
-    """The flat state of players who have not played, in the given order."""
+    """Return the flat state of players who have not played, in the given order."""
     return [value for newcomer in who for value in scheme.begin(newcomer, numbers)]
 
 
@@ -295,13 +295,8 @@ def rate(
 ) -> SideRatings:
     """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``); the same bits.
 
-    Args:
-        cols: how the columns are held.
-        scheme: the scheme.
-        numbers: its settings.
-        games: what is rated.
-        state: (players * fields) floats; changed in place.
-        counts: (players) 32-bit whole numbers, rated games so far; changed in place.
+    *state* is (players * fields) floats, *counts* (players) 32-bit whole numbers, rated games so far; both are changed
+    in place.
 
     Raises:
         ProjectionError: the scheme gives a rating that is no finite number.
@@ -350,7 +345,7 @@ def run_loop(
 
 
 def records(cols: Columns, cls: type, flat: Column) -> Any:
-    """The records of a flat column: objects of a few, or a view of the memory of many."""
+    """Return the records of a flat column: objects of a few, or a view of the memory of many."""
     if cols is not FEW:
         return records_of(cls, flat)
     width = len(numbers_of(cls))
@@ -358,12 +353,12 @@ def records(cols: Columns, cls: type, flat: Column) -> Any:
 
 
 def blank_records(cols: Columns, cls: type, count: int) -> Any:
-    """So many records to be filled."""
+    """Return *count* records to be filled."""
     return records(cols, cls, cols.room(count * len(numbers_of(cls))))
 
 
 def with_tournament_starts(cols: Columns, scheme: Scheme, games: RateableGames) -> RateableGames:
-    """The games with the day on which the tournament of each began, where the scheme asks and it was not said."""
+    """Return the games with the day on which each one's tournament began, if the scheme asks and no caller gave it."""
     if scheme.in_force is None or len(games.began):
         return games
     if cols is FEW:
@@ -373,7 +368,7 @@ def with_tournament_starts(cols: Columns, scheme: Scheme, games: RateableGames) 
 
 
 def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Workspace:
-    """Room for *players* in batches of at most so many *sides*, two a game."""
+    """Return room for *players* in batches of at most *sides* sides, two a game."""
     places = min(players, sides)
     return Workspace(
         cols.zeros(players),
@@ -392,7 +387,7 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
 
 
 def rate_one_batch(scheme: Scheme, numbers: Any, games: RateableGames, players: Sequence[Any]) -> list[ExplainedPlayer]:
-    """One batch by itself: each player as it begins and after it, with the work numbers.
+    """Rate one batch by itself; return each player as it begins and after it, with the work numbers.
 
     A player without a game in it stays as in *players*, with work numbers as they start.
     """
@@ -410,7 +405,7 @@ def rate_one_batch(scheme: Scheme, numbers: Any, games: RateableGames, players: 
 
 
 def expected_result(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
-    """The score, 0 to 1, that the scheme expects of the first player against the second at a time."""
+    """Return the score, 0 to 1, that the scheme expects of the first player against the second at a time."""
     both = (scheme.player_at(state, when, numbers) for state in (own, opponent))
     return scheme.expected_score(*both, numbers)
 
@@ -418,7 +413,7 @@ def expected_result(scheme: Scheme, numbers: Any, own: Sequence[float], opponent
 def predict(
     scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When
 ) -> dict[str, tuple[float, ...]]:
-    """The state after a win, a draw and a loss of the first player against the second, each a batch by itself."""
+    """Return the first player's states after a win, a draw and a loss against the second, each a batch by itself."""
     after: dict[str, tuple[float, ...]] = {}
     for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
         state = [*own, *opponent]

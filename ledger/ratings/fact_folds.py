@@ -1,4 +1,4 @@
-"""The folds of projectors of facts: the ledger gives them the new and changed facts, or all of them.
+"""Passes new and changed facts, or all of them, to the projectors of facts.
 
 Each receives a fact once a fold, after all corrections have taken effect: before the fold, and now.
 """
@@ -42,7 +42,7 @@ def fold_changed_facts(
     """Pass the new entries, and the facts that they changed, to projectors.
 
     Args:
-        book: in which they take effect, level with the last one.
+        book: up to date with entry *until*.
         projectors: their tables are those after the entry *after*.
         after: the last entry that was known before.
         until: the last one that is known now.
@@ -116,7 +116,7 @@ def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str
 def _corrected(
     book: BookState, kinds: set[type[Event]], after: int, other_facts: Mapping[int, Event]
 ) -> Iterator[_FactAtPosition]:
-    """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
+    """Yield other facts of earlier entries that a decision changed; before, by what was decided up to then."""
     for position, event in sorted(other_facts.items()):
         if position <= after and type(event) in kinds:
             before, now = book.counted(event, until=after), book.counted(event)

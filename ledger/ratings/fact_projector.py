@@ -44,7 +44,7 @@ _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT
 
 
 class FactProjector:
-    """A projector of facts makes rows of the current facts.
+    """The base class of a plug-in that makes the rows of one table from the current facts.
 
     A class of attrs: its fields are the columns of the table, those of the key first (``key_column``, then
     ``value_column``). ``declare_facts`` says the rest.
@@ -55,7 +55,7 @@ class FactProjector:
     # ``Any`` for the two facts: a class may name its kinds alone (``GameRecorded | None``)
     @staticmethod
     def on_change(rows: FactRows, position: int, before: Any, now: Any) -> None:
-        """Take in that the fact of the entry at *position*, which was *before*, is *now*.
+        """Update the rows for the fact of the entry at *position*, which was *before* and is *now*.
 
         One of the two may be None, and they always differ.
         """
@@ -63,12 +63,12 @@ class FactProjector:
 
 
 def key_column(kind: str, doc: str, *, unit: str = "") -> Any:
-    """Return a field that is a column of the key: its type in SQL (INTEGER, REAL or TEXT), its meaning and unit."""
+    """Return a key column of the table: its type in SQL (INTEGER, REAL or TEXT), its meaning and unit."""
     return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": True})
 
 
 def value_column(kind: str, doc: str, *, unit: str = "") -> Any:
-    """Return a field that is a column outside the key."""
+    """Return a column of the table outside the key."""
     return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": False})
 
 
@@ -89,7 +89,7 @@ def declare_facts(
         version: to be raised with every change that alters a row.
         kinds: the classes of events that it receives.
         sums: whether its columns are whole numbers that facts add to and take from: a row exists while one of them is
-            other than 0. Otherwise facts put rows in and take them out.
+            other than 0. Otherwise facts put rows in and remove them.
         settings: constants that its rows depend on; part of its identity.
 
     Raises:
@@ -126,7 +126,7 @@ def declare_facts(
 
 @attrs.frozen(kw_only=True)
 class DeclaredFactProjector:
-    """A read model of facts, see ``declare_facts``; *on_change* is that of its class *made*."""
+    """A projector of facts as ``declare_facts`` gives it; *on_change* is that of its class *made*."""
 
     name: str
     version: int
@@ -232,7 +232,7 @@ def is_fact_identity(identity: str) -> bool:
 
 
 class FactRows:
-    """The rows of one table for the projector that fills it; what it says is kept until it is written."""
+    """The pending changes to one table of facts: a projector puts, removes and adds; ``write`` stores them."""
 
     def __init__(self, connection: sqlite3.Connection, projector: DeclaredFactProjector) -> None:
         self._connection = connection
@@ -287,7 +287,7 @@ class FactRows:
                 raise ReadModelError(made.name, message)
 
     def apply(self, position: int, before: Event | None, now: Event | None) -> None:
-        """Pass a fact to the projector.
+        """Call the projector with a fact before and now.
 
         Raises:
             ReadModelError: it failed; the fold is rolled back.
@@ -303,7 +303,7 @@ class FactRows:
             self.write()
 
     def write(self) -> None:
-        """Write what was said since this was last called."""
+        """Store the pending changes."""
         made = self._projector
         if made.sums:
             self._connection.executemany(made.add, [(*key, *amounts) for key, amounts in self._sums.items()])

@@ -1,8 +1,7 @@
-"""The projectors that are installed: the built-in ones (``projectors``) and plug-ins, all from ``ledger.projectors``.
+"""The installed projectors: the built-in ones (``projectors``) and plug-ins, all from ``ledger.projectors``.
 
 Built-in ones are entry points like plug-ins; ``BUILT_IN`` is their order, and what a ledger keeps if an installation is
-older than its files. The rating history is no projector: it is the ledger's own table
-(``projectors.history``).
+older than its files. The rating history is no projector: it is the ledger's own table (``projectors.history``).
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ RETIRED = frozenset({tournament_performance.NAME})  # an installation that is ol
 
 @cache
 def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
-    """The projectors, and by the name of the entry point why one cannot be loaded."""
+    """Return the projectors, and by name of an entry point why it cannot be loaded."""
     points = (point for point in entry_points(group="ledger.projectors") if point.name not in RETIRED)
     offered, failed = loadable(points, (DeclaredProjector, DeclaredFactProjector))
     by_name = {projector.name: projector for projector in BUILT_IN}
@@ -51,9 +50,7 @@ def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
 
 
 def installed_projectors() -> tuple[ReadModel, ...]:
-    """The installed projectors: the built-in ones first, then the others by the names of their entry points.
-
-    Those of broken plug-ins are left out.
+    """Return the installed projectors: built-in ones first, then the others by entry point, without broken plug-ins.
 
     Raises:
         ProjectionError: two have one name.
@@ -62,7 +59,7 @@ def installed_projectors() -> tuple[ReadModel, ...]:
 
 
 def projectors_for(projectors: Sequence[ReadModel] | None = None) -> InstalledProjectors:
-    """The projectors of a process that makes the tables of these, by default of the built-in ones, and keeps others.
+    """Return the projectors of a process that makes the tables of *projectors*, by default of the built-in ones.
 
     Raises:
         ProjectionError: two have one name.
@@ -80,5 +77,5 @@ def projectors_for(projectors: Sequence[ReadModel] | None = None) -> InstalledPr
 
 
 def broken_projectors() -> dict[str, ProjectionError]:
-    """By name of a projector that is installed and cannot be loaded, why; a ledger with its table needs it."""
+    """Return, by name of an installed projector that cannot be loaded, the reason; a ledger with its table needs it."""
     return _installed()[1]

@@ -1,4 +1,4 @@
-"""The game book and the projections that a process carries from one recorded game to the next."""
+"""The game book and the projections that a process keeps in memory from one recorded game to the next."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 @attrs.define
 class LiveBook:
-    """A game book whose tables fit the rule of read models, and its projections: the next game reads nothing back.
+    """A game book and its projections in memory, whose tables are those that the ledger keeps: nothing is read back.
 
     Attributes:
-        book: the game book.
         position: the entry up to which it has folded; another process may have gone on since.
         data_version: that of the file when this process last looked.
         plan: the read models that are kept here, and those that only other processes can fold.
@@ -45,7 +44,7 @@ class LiveBook:
 
     @classmethod
     def of(cls, book: GameBook, plan: TablePlan, position: int, data_version: int, progress: Progress) -> LiveBook:
-        """Open a live book; make and repair its tables by a plan of read models."""
+        """Return a live book; make and repair its tables by a plan of read models."""
         table_repairs.apply_plan(book, plan, position, progress)
         rule_at = read_models.rule_position(book.connection)
         projections = PoolProjections(book, plan.kept)
@@ -53,7 +52,7 @@ class LiveBook:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The connection to the views that it writes."""
+        """The connection to the views."""
         return self.book.connection
 
     @property

@@ -1,4 +1,4 @@
-"""Past views: the views of a journal with fewer entries, built in a file of their own, stored for the next question.
+"""Past views: the views of a journal with fewer entries, built in a file of their own and stored for the next question.
 
 They follow from the entries up to that one alone. Everything that is built here can be deleted at any time.
 """
@@ -37,15 +37,8 @@ def open_views_known_at(
 ) -> Iterator[Views]:
     """Open the views of an earlier entry, for the length of the block.
 
-    They are stored next to the journal, those of one entry at a time, if its folder can be written.
-
-    Args:
-        path: the journal's file.
-        projectors: the read models, apart from the history.
-        journal: the journal, with at least so many entries.
-        position: how many entries were known.
-        progress: receives the progress.
-        keep: whether they may be stored, and stored ones used; otherwise they are built in a temporary folder.
+    They are stored next to the journal's file *path*, those of one entry at a time, if its folder can be written;
+    without *keep* they are built in a temporary folder.
     """
     kept = _KnownViews(sidecar(path, f"{_WORD}{position}"), projectors, ScratchJournal(journal, position))
     if keep and kept.can_be_written():
@@ -99,11 +92,9 @@ def _temporary(projectors: Sequence[ReadModel], journal: Journal, position: int)
 
 @contextmanager
 def open_advancing_views(journal: Journal, begun: Views | None = None) -> Iterator[AdvancingViews]:
-    """Open views that go from entry to entry, for the length of the block, in a temporary folder.
+    """Open views in a temporary folder that go from entry to entry, for the length of the block.
 
-    Args:
-        journal: the journal.
-        begun: level views of an entry, to go on from a copy of them; by default from the beginning.
+    *begun* are up-to-date views of an entry, to go on from a copy of them; by default they begin with no entry.
     """
     with _temporary(() if begun is None else begun.installed.offered, journal, 0) as views:
         if begun is not None:
@@ -117,7 +108,7 @@ def open_advancing_views(journal: Journal, begun: Views | None = None) -> Iterat
 
 
 class AdvancingViews:
-    """Views that go forward through a journal."""
+    """Views that go forward through a journal, from entry to entry."""
 
     def __init__(self, views: Views) -> None:
         """Take views of a ``ScratchJournal``; their game book keeps it, too, so that it goes on."""

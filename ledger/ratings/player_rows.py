@@ -1,4 +1,4 @@
-"""The rows of one pool in the views: a player's state at a cut, rows written and dropped, who is listed.
+"""The rows of one pool in the views: it reads players' states, writes and deletes rows, and says who is listed.
 
 The statements are put together once, for a live game runs each of them. Which rows, and what is in them, is decided
 in ``projection`` and ``side_rows``.
@@ -53,11 +53,9 @@ SELECT player FROM players WHERE player IN (
 
 
 def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
-    """The players whose accounts are closed at an instant: no list shows them, and their games count as ever.
+    """Return the players whose accounts are closed at an instant, milliseconds since 1970.
 
-    Args:
-        connection: the views.
-        ms: the instant, milliseconds since 1970.
+    No list shows them; their games count.
     """
     return frozenset(player for (player,) in connection.execute(CLOSED_AT, (ms,)))
 
@@ -68,13 +66,7 @@ def is_listed(era: Era, state: Sequence[float]) -> bool:
 
 
 def flag_listed_players(players: Any, flags: Any, numbers: Any) -> None:
-    """Flag the players whom a scheme lists.
-
-    Args:
-        players: records.
-        flags: by player; filled with 1 or 0.
-        numbers: the scheme's settings.
-    """
+    """Fill *flags* with 1 for each player whom a scheme lists, else 0; *players* are records."""
     for player in range(len(flags)):
         # ``bound`` puts the scheme's own kernel in under this name.
         if listed(players[player], numbers):  # noqa: F821
@@ -89,13 +81,10 @@ def _marking_loop(scheme: Scheme) -> Callable[..., None]:
 
 
 def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[str, Column]) -> Column:
-    """1 for each state that its scheme lists, else 0.
+    """Return 1 for each state that its scheme lists, else 0.
 
-    Args:
-        cols: how the columns are held.
-        pool: the pool.
-        rated_ms: when the last game of each state took its place, which says by which scheme it was rated.
-        fields: the columns of ``pool.state_fields``.
+    *rated_ms* is the place of each state's last game, which says by which scheme it was rated; *fields* are the columns
+    of ``pool.state_fields``.
     """
     if pool.lists_everybody:
         return cols.small([1] * len(rated_ms))
@@ -115,7 +104,7 @@ def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[st
 
 
 def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
-    """The flags of so many players of one era; interpreted where compiling would not pay."""
+    """Return the flags of players of one era; interpreted where compiling would not pay."""
     loop = _marking_loop(era.scheme)
     if players < engine.COMPILE_FROM:
         marks = [0] * players
@@ -176,8 +165,8 @@ class PlayerEntryStates(NamedTuple):
     """The states with which a player enters the next rated game.
 
     Attributes:
-        held: the scheme's state, its era, and how many games were rated; None for a newcomer.
-        kept: the running state of each table's fold; nothing of a fold by tournament, whose rows are read when needed.
+        held: the scheme's state, its era, and how many games were rated; None for a new player.
+        kept: the running state of each table's fold; empty for a fold by tournament, whose rows are read when needed.
     """
 
     held: EraState | None
@@ -199,7 +188,7 @@ def from_stored(fold: DeclaredProjector, values: Sequence[float | None]) -> list
 
 
 class PlayerRows:
-    """The rows of one pool in one views database."""
+    """The rows of one pool in one views database, and the statements that read and write them."""
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> None:
         """Prepare the statements.
@@ -255,21 +244,21 @@ class PlayerRows:
         return (0, BEFORE_ALL_GAMES) if row is None else row
 
     def count_games(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
-        """By player, how many rated games there are, and how many of them have their place in rating order before *ms*.
+        """Return, by player, the number of rated games, and of those whose place in rating order is before *ms*.
 
-        Who has no rated game is left out.
+        A player without a rated game is left out.
         """
         query = _ENDED_BEFORE if self._pool.by_game else _BEFORE
         rows = self._connection.execute(query, (self._number, _json(players), ms))
         return {player: (n, before) for player, n, before in rows}
 
     def count_games_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
-        """By player, how many rated games have their place in rating order before *ms*."""
+        """Return, by player, the number of rated games whose place in rating order is before *ms*."""
         counted = self.count_games(players, ms)
         return {player: counted[player][1] if player in counted else 0 for player in players}
 
     def lists_taken_in_until(self, player: int, n: int) -> int:
-        """Return the instant up to which the state after a player's *n*-th game takes lists into account."""
+        """Return the instant up to which the state after a player's *n*-th game includes rating lists."""
         return later_lists.lists_taken_in_until(self._connection, self._pool, player, n)
 
     def is_last_game(self, position: int, rated_ms: int) -> bool:
@@ -283,7 +272,7 @@ class PlayerRows:
             ProjectionError: there is no such row.
         """
         if n == 0:
-            return self.begun(None)
+            return self.new_player_states(None)
         game, *fields = self._row(HISTORY.name, self._state, player, n)
         era = 0
         if len(self._pool.eras) > 1:
@@ -293,7 +282,7 @@ class PlayerRows:
         return PlayerEntryStates(last_state, [self._kept_row(table, query, player, n) for table, query in self._kept])
 
     def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:
-        """The running state of a table's fold after the player's *n*-th game."""
+        """Return the running state of a table's fold after the player's *n*-th game."""
         if table.by_tournament:
             return []
         if not table.is_sparse:
@@ -302,12 +291,9 @@ class PlayerRows:
         return initial_state(table.fold, None) if row is None else from_stored(table.fold, row)
 
     def tournament_states(self, table: SideTable, runs: Sequence[tuple[int, str, int]]) -> list[list[float]]:
-        """The running state that the last row of a player in a tournament keeps, or with which a fold begins.
+        """Return the running states with which players go on in tournaments, in a table by tournament.
 
-        Args:
-            table: of a fold by tournament.
-            runs: of each a player, the name of a tournament, and a number of the player's games: rows from there on do
-                not count.
+        *runs* are player, name of a tournament, and a number of the player's games: rows from there on do not count.
         """
         start, rows = initial_state(table.fold, None), self._in_tournament[table.name]
         states = []
@@ -317,13 +303,10 @@ class PlayerRows:
         return states
 
     def fold_rows_at(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
-        """Return, by player, the stored part of a table's row of a game: in the history the game and the state first.
+        """Return, by player, the running state that the table at place *number* stores for the game of a number.
 
-        Of a table with rows of changes it is the last row up to that game; who has none is left out.
-
-        Args:
-            number: place of the table among all; not one by tournament.
-            counts: by player, which of the player's rated games.
+        In the history the game and the scheme's state come first. Of a table with rows of changes it is the last row up
+        to that game; a player without one is left out. Not for a table by tournament.
 
         Raises:
             ProjectionError: there is no such row.
@@ -337,12 +320,9 @@ class PlayerRows:
         return by_player
 
     def states_at(self, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
-        """Return, by player, the part that follows ratings after a game: the game, the scheme's state, the folds'.
+        """Return, by player, the states after the game of a number: game, scheme's state, and the folds' states.
 
-        Of each of ``tables_of_states`` the running state; NULLs of a table that has no row up to that game.
-
-        Args:
-            counts: by player, which of the player's rated games.
+        Those of ``tables_of_states``; NULLs for a table that has no row up to that game.
 
         Raises:
             ProjectionError: a row is missing.
@@ -356,12 +336,12 @@ class PlayerRows:
         return by_player
 
     def ratings_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
-        """By player, the game of the given number and the rating after it, as the history has them."""
+        """Return, by player, the game of the given number and the rating after it, as the history has them."""
         rows = self._connection.execute(_SHOWN, (self._number, _json(_keys(counts))))
         return {player: (game, rating) for player, game, rating in rows}
 
     def eras_of(self, games: Sequence[int]) -> list[int]:
-        """The places of the eras that rated the games at these positions."""
+        """Return the places of the eras that rated the games at these positions."""
         if len(self._pool.eras) == 1:
             return [0] * len(games)
         places = dict(self._connection.execute(_PLACES, (_json(games),)))
@@ -372,8 +352,8 @@ class PlayerRows:
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
         return [f'{of}."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
 
-    def begun(self, seed: Seed | None) -> PlayerEntryStates:
-        """Return the states with which a player with this past enters the first rated game, without the scheme's."""
+    def new_player_states(self, seed: Seed | None) -> PlayerEntryStates:
+        """Return the states with which a player enters the first rated game, without the scheme's."""
         return PlayerEntryStates(
             None, [[] if table.by_tournament else initial_state(table.fold, seed) for table in self.tables]
         )
@@ -385,7 +365,7 @@ class PlayerRows:
         return row
 
     def write(self, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:
-        """Insert rows in the order of the table's columns; on request over those of the same players and numbers.
+        """Insert rows in the order of the table's columns, or replace those of the same players and numbers.
 
         A row that is replaced by the same one costs SQLite no page.
         """
@@ -405,12 +385,12 @@ class PlayerRows:
         return bool(self._connection.execute(query, (self._number,)).fetchone()[0])
 
     def delete(self, table: SideTable, keys: Iterable[tuple[int, int]]) -> None:
-        """Delete the rows of players' games: player and number of the game each."""
+        """Delete the rows of players' games, each given by player and number of the game."""
         query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n = ?'
         self._connection.executemany(query, [(self._number, *key) for key in keys])
 
     def rows_in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
-        """The rows of ascending players, each between two numbers, in their order: all columns but the pool."""
+        """Return the rows of ascending players between two numbers each, in their order: all columns but the pool."""
         names = ", ".join(f'h."{name}"' for name, _ in table.columns[1:])
         between = f"asked.value >> {N_BITS} AND asked.value & {(1 << N_BITS) - 1}"
         query = (
@@ -423,7 +403,7 @@ class PlayerRows:
         return rows
 
     def delete_rows_after(self, bases: Sequence[tuple[int, int]]) -> None:
-        """Delete the rows of each player with a number above the one given."""
+        """Delete each player's rows above a number of games."""
         if bases:
             # a NumPy number as it is would reach SQLite as bytes, which no number equals
             rows = [(self._number, player, int(base)) for player, base in bases]
@@ -436,10 +416,10 @@ class PlayerRows:
         self._connection.executemany(WRITE_CURRENT, rows)
 
     def note_converged(self, players: Iterable[int]) -> None:
-        """Note players who were rated again and whose later rows, the last one too, stay as they are."""
+        """Do nothing; a dry run notes the players who were rerated and whose later rows stay as they are."""
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
-        """Make the given row of each player the last one; number 0 leaves none."""
+        """Make each player's row of a number the last one; number 0 leaves none."""
         for player, base in bases:
             self._connection.execute(_DROP_CURRENT, (self._number, player))
             last_state = self.entry_states(player, base).held
@@ -470,7 +450,7 @@ def _quoted(columns: Iterable[str]) -> str:
 
 
 def _asked_row(table: SideTable, of: str) -> str:
-    """The row of a table, under a name, after the game that ``json_each`` asks about as ``_keys`` gives it."""
+    """Return the join with a table's row after the game that ``json_each`` gives as ``_keys`` does."""
     player, n = f"asked.value >> {N_BITS}", f"(asked.value & {(1 << N_BITS) - 1})"
     if table.is_sparse:
         n = (

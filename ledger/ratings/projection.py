@@ -56,7 +56,7 @@ REMEMBERED = 20_000  # players; some 2 KB each
 
 
 class LiveGames:
-    """The live games of one pool, each rated when it comes."""
+    """The live games of one pool, each rated as soon as it is recorded, from states that are kept in memory."""
 
     def __init__(self, pool: Pool, roster: Roster, rows: PlayerRows) -> None:
         self._pool = pool
@@ -127,7 +127,7 @@ class LiveGames:
             state_before = states[side].held
             if state_before is None:
                 newcomer = self._roster.newcomer(self._pool, player, game.ended_ms)
-                states[side] = self._rows.begun(newcomer.seed)
+                states[side] = self._rows.new_player_states(newcomer.seed)
                 state += era.scheme.begin(newcomer, era.numbers)
             else:
                 state += state_before.state
@@ -188,7 +188,7 @@ MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRow
 
 
 class PoolProjection:
-    """The projection of one pool of one views database."""
+    """The projection of one pool of one views database: games in, rows of all tables out."""
 
     def __init__(
         self,
@@ -212,16 +212,13 @@ class PoolProjection:
     def update(
         self, blocks: Iterable[list[tuple[Any, ...]]], checkpoint: int, start_ms: int, concerned: set[int]
     ) -> int:
-        """Rerate the games that fresh ones affect, from *start_ms* on, and write them.
+        """Rerate the games that fresh ones affect, write them, and return the number of games rated.
 
         Args:
             blocks: rated games from *start_ms* on, as ``GameBook.in_order`` gives them with ``facts``.
             checkpoint: games at later journal positions are fresh.
             start_ms: nothing before it changes.
             concerned: players to be rerated from there on in any case.
-
-        Returns:
-            The number of games rated.
         """
         self._live.forget()
         states = ReratedStates(FEW, self.pool, self._roster, self._rows.tables)
@@ -380,14 +377,7 @@ class PoolProjection:
         return carried.cols.floats(states)
 
     def _kept(self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]) -> Column:
-        """Return the running state of a table's fold after so many games of each player, flat.
-
-        Args:
-            cols: how the columns are held.
-            number: place of the table.
-            counts: by player, how many games.
-            newcomers: the players without a game.
-        """
+        """Return, flat, the running states of a table's fold after *counts* games of each player."""
         fold = self._rows.tables[number].fold
         by_player = self._rows.fold_rows_at(number, {player: n for player, n in counts.items() if n})
         flat: list[float | None] = []
@@ -420,16 +410,10 @@ def _with_more(blocks: Iterable[list[tuple[Any, ...]]]) -> Iterator[tuple[list[t
 
 
 class PoolProjections:
-    """The projections of all pools of one views database, made when first needed and kept."""
+    """The projections of all pools of one views database, made when first needed."""
 
     def __init__(self, book: GameBook, projectors: Sequence[ReadModel], make_rows: MakeRows = PlayerRows) -> None:
-        """Take a book.
-
-        Args:
-            book: the book whose games are rated.
-            projectors: the read models, apart from the history.
-            make_rows: makes the object that reads and writes a pool's rows; a preview's writes none.
-        """
+        """Take a book and the read models; *make_rows* makes a pool's rows: those of a dry run note the players."""
         self._book = book
         self._projectors = projectors
         self._make_rows = make_rows

@@ -33,7 +33,7 @@ PLAYER, TOURNAMENT = "player", "tournament"  # what a fold goes over: all games 
 
 
 class SideColumn(NamedTuple):
-    """A column of one side of a rated game: SQL type, meaning, and the column of ``games`` that it is from."""
+    """A column of one side of a rated game: SQL type, meaning, and the column of ``games`` that it comes from."""
 
     type: str
     doc: str
@@ -96,7 +96,7 @@ FOLLOW_RATINGS = frozenset(
 
 
 class Largest(NamedTuple):
-    """Rows that are asked for by size, the largest first: by which column of the state, and from which value on.
+    """An index of a projector's largest rows: by which column of the state, and from which value on.
 
     The table has an index of those alone, for most rows of most tables are small ones that no query needs.
     """
@@ -116,7 +116,7 @@ class Kept(NamedTuple):
 
 
 class RatedSide(Protocol):
-    """One side of a rated game, as ``step`` reads it: those columns of ``SIDE_COLUMNS`` that its projector names."""
+    """One side of a rated game, as ``step`` reads it: the columns of ``SIDE_COLUMNS`` that its projector names."""
 
     n: float
     game: float
@@ -141,7 +141,7 @@ class RatedSide(Protocol):
 
 
 class Projector:
-    """A projector keeps some columns of a player and goes on with each rated game.
+    """The base class of a plug-in that folds a player's rated games into some numbers and stores a row for each game.
 
     A class of attrs: each field is a column of the table (``column``), a row of columns (``column`` with *size*), or a
     class of such fields (``part``). ``declare`` says the rest.
@@ -221,7 +221,7 @@ def _names(projector: str, argument: str, names: Sequence[str]) -> tuple[str, ..
 
 @attrs.frozen(kw_only=True)
 class DeclaredProjector:
-    """A read model by player and game number, or by player, tournament and game number; see ``declare``."""
+    """A projector of games as ``declare`` gives it, with the columns and the identity of its table."""
 
     made: type
     name: str
@@ -304,7 +304,7 @@ class DeclaredProjector:
 
 @cache
 def source_of_plugin(made: type, method: str) -> tuple[str, ...]:
-    """The digest of a plug-in's method and all that it calls; none of our own, whose version we raise."""
+    """Return the digest of a plug-in's method and all that it calls; none of our own, whose version we raise."""
     function = getattr(made, method)
     is_own = made.__module__.partition(".")[0] == __name__.partition(".")[0]
     return () if is_own else (digest_of(sources_of(function, {})),)

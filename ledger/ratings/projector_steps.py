@@ -1,4 +1,4 @@
-"""A projector's class and its step are looked at when it is declared."""
+"""Checks a projector's class and its step when it is declared."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _WAY = "give it fields by column(...) or part(...)"
 
 
 def has_columns(made: Any) -> bool:
-    """Say whether the fields of a class are columns, so that its step can be looked at."""
+    """Return whether the fields of a class are columns, so that its step can be checked."""
     return isinstance(made, type) and is_record(made)
 
 
 def faults_of_class(made: Any, base: type) -> Iterator[str]:
-    """Say what is wrong with the fields of a projector's class."""
+    """Yield the faults in the fields of a projector's class."""
     if not (isinstance(made, type) and issubclass(made, base) and made is not base):
         yield f"its class is to be a class of {base.__name__}, got {made!r}"
         return
@@ -49,7 +49,7 @@ def faults_of_class(made: Any, base: type) -> Iterator[str]:
 
 
 def faults_of_step(made: type, reads: Sequence[str]) -> Iterator[str]:
-    """Say what is wrong with a step."""
+    """Yield the faults of a projector's step."""
     step = made.__dict__.get("step")
     if not isinstance(step, FunctionType):
         yield f"{made.__name__} has no step(self, game) of its own"

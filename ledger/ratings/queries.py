@@ -1,4 +1,4 @@
-"""The questions that people ask of the views, each one SQL statement with a pinned query plan.
+"""The SQL statements with which answers read the views, each with a pinned query plan.
 
 Rows in, plain rows out; names of people are put in by the caller. Nothing is written, nothing is rated.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _rows(which: str, columns: str = "h.*, rated_ms") -> str:
-    """Rows of the history in one pool, ?1, each with its place in rating order."""
+    """Return the query for rows of the history in one pool, ?1, each with its place in rating order."""
     return f"SELECT {columns} FROM history AS h JOIN games ON games.position = h.game WHERE h.pool = ?1 AND {which}"
 
 
@@ -65,7 +65,7 @@ WHERE current.pool = ?1
 
 
 def _of_bounded(query: str, players: str, after: str) -> str:
-    """A question for so many players, after the first ones, in the order of what their ratings never exceed."""
+    """Return a query for some players, after the first ones, in the order of what their ratings never exceed."""
     bounded = (
         f"(SELECT pool, player FROM {views_file.RATING_BOUNDS} WHERE pool = ?1 "
         f"ORDER BY rating DESC, player LIMIT {players} OFFSET {after})"
@@ -141,7 +141,7 @@ def binary_search(name: str, condition: str, apart: int = 0) -> str:
 
 
 def found_row(name: str, bound: str = "low", apart: int = 0) -> str:
-    """Return the number of the row that ``binary_search`` finds, or a bound of it."""
+    """Return the expression for the number of the row that ``binary_search`` finds, or a bound of it."""
     return f"(SELECT {bound} FROM {name} WHERE high - low <= {apart})"
 
 
@@ -174,10 +174,9 @@ WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 
 
 def graph_page(state_fields: Iterable[str]) -> str:
-    """A page of a player's graph: the games from the ?3-th to the ?4-th, with what the opponents' rows say of them.
+    """Return the query for the ?3-th to ?4-th games of a player's graph, with what the opponents' rows say of them.
 
-    Args:
-        state_fields: of the pool; no others are read, for each column costs some 3 % of a page.
+    It reads no other *state_fields* of the pool than these: each column costs some 3 % of a page.
     """
     return f"""
 SELECT {", ".join(f"mine.{name}" for name in state_fields)}, mine.player, mine.n, mine.colour, mine.half_points,
@@ -237,7 +236,7 @@ OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY
 
 
 def game_side(near: int) -> str:
-    """Return the query of a game's side, found by halves until so many rows of the player are left."""
+    """Return the query for a player's side of a game, found by halves until *near* rows of the player are left."""
     return f"""
 WITH RECURSIVE {binary_search("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
 SELECT * FROM history
@@ -319,13 +318,13 @@ HOT = {
 
 
 def table_names(connection: sqlite3.Connection) -> list[str]:
-    """Names of the tables of the views."""
+    """Return the names of the tables of the views."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
     return [name for (name,) in connection.execute(query)]
 
 
 def fetch_tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-    """The rows of a query as they are: for many.
+    """Return the rows of a query as tuples: for many.
 
     Raises:
         CorruptError: the views are damaged.
@@ -336,7 +335,7 @@ def fetch_tuples(connection: sqlite3.Connection, query: str, arguments: Sequence
 def fetch_dicts(
     connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a query as dictionaries by column name.
+    """Yield the rows of a query as dictionaries by column name.
 
     Raises:
         CorruptError: the views are damaged.
@@ -350,7 +349,7 @@ def fetch_dicts(
 def select_where(
     connection: sqlite.FileConnection, table: str, where: str, arguments: Sequence[object]
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a table that an SQL condition of the caller chooses, as dictionaries.
+    """Yield the rows of a table that an SQL condition of the caller chooses, as dictionaries.
 
     Raises:
         UnknownNameError: there is no such table.
@@ -371,5 +370,5 @@ def select_where(
 
 
 def fetch_first(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:
-    """The first row of a query, or None."""
+    """Return the first row of a query as a dictionary, or None."""
     return next(fetch_dicts(connection, query, arguments), None)

@@ -1,4 +1,4 @@
-"""Rated games as columns, what came of them, and what a change touches. Columns in, columns out; no tables.
+"""Rated games as columns, their results by side, and the games that a change affects. No tables.
 
 One way serves few games, as lists, and many, as arrays. No rule of any scheme lives here.
 """
@@ -46,12 +46,12 @@ class GamesInOrder(NamedTuple):
     facts: dict[str, Column]
 
     def at(self, cols: Columns, places: Column) -> GamesInOrder:
-        """The games at these places."""
+        """Return the games at these places."""
         facts = {name: cols.take(column, places) for name, column in self.facts.items()}
         return GamesInOrder._make([*(cols.take(column, places) for column in self[:-1]), facts])
 
     def part(self, first: int, last: int) -> GamesInOrder:
-        """The games *first* <= game < *last*."""
+        """Return the games *first* <= game < *last*."""
         facts = {name: column[first:last] for name, column in self.facts.items()}
         return GamesInOrder._make([*(column[first:last] for column in self[:-1]), facts])
 
@@ -89,7 +89,7 @@ def mark_affected(white: Any, black: Any, begins: Any, fresh: Any, touched: Any,
 
 @attrs.define
 class RatedGameColumns:
-    """Rated games and what came of them; a *side* is one player's part in a game, White's before Black's.
+    """Rated games and their ratings; a *side* is one player's part in a game, White's before Black's.
 
     Attributes:
         games: the games.
@@ -121,7 +121,7 @@ class RatedGameColumns:
 def columns_of_games(
     cols: Columns, rows: list[tuple[Any, ...]], checkpoint: int, pool: Pool, facts: Sequence[str] = ()
 ) -> GamesInOrder:
-    """Rows of ``GameBook.in_order`` as columns; games at journal positions above *checkpoint* are fresh."""
+    """Return rows of ``GameBook.in_order`` as columns; games at positions above *checkpoint* are fresh."""
     columns: list[Sequence[Any]] = [*zip(*rows, strict=True)] if rows else [()] * (5 + len(facts))
     game, players, place = (cols.ints(column) for column in columns[:3])
     batch = columns[3:4] if not pool.by_game else ()
@@ -144,7 +144,7 @@ def columns_of_games(
 
 
 def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> Sequence[int]:
-    """1 for the first game of each batch."""
+    """Return 1 for the first game of each batch, else 0."""
     if pool.by_game:
         return [1] * len(rated_ms)
     before: tuple[Any, Any] = (None, None)
@@ -157,7 +157,7 @@ def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> S
 
 
 def columns_of_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Column]:
-    """Columns of the game book by name: texts, but for the order of rounds and the beginnings of tournaments."""
+    """Return columns of the game book by name: texts, but for the order of rounds and the starts of tournaments."""
     facts = {}
     for name, column in zip(names, columns, strict=True):
         # no NULL fits into an array of whole numbers: its substitute is earlier than any day
@@ -182,7 +182,7 @@ def rated_by_era(
     rate_era: Callable[[int, int, int], engine.SideRatings],
     cuts: Sequence[int] = (),
 ) -> RatedGameColumns:
-    """Rate games era by era, and within an era stretch by stretch.
+    """Rate games in rating order, era by era, and within an era stretch by stretch.
 
     Args:
         cols: how the columns are held.
@@ -228,7 +228,7 @@ def rated_by_era(
 def join_state_fields(
     cols: Columns, before: dict[str, Column], further: dict[str, Column], done: int, more: int
 ) -> dict[str, Column]:
-    """The state fields of *done* sides and of *more*, with NaN where a scheme does not know the field."""
+    """Return the state fields of *done* sides and of *more*, with NaN where a scheme does not know the field."""
     if not done:
         return further
     return {
@@ -241,7 +241,7 @@ def join_state_fields(
 
 
 def columns_of_sides(cols: Columns, pool: Pool, rated: RatedGameColumns, asked_names: Set[str]) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS`` in *asked_names*, and a few more, of all sides in their order.
+    """Return the columns *asked_names* of ``SIDE_COLUMNS``, and a few more, of all sides in their order.
 
     Always there: the owner's dense index, ``n``, ``game``, ``ended_ms``, ``rated_ms`` and ``rating``.
     """
@@ -323,7 +323,7 @@ def rateable(
     began_ms: Column = (),
     tournament: Column = (),
 ) -> engine.RateableGames:
-    """Games of one era as the engine takes them.
+    """Return games of one era as the engine takes them.
 
     ``begins`` flags the first game of each batch; ``began_ms`` says when each game's tournament began, and
     ``tournament`` which it was, for schemes that ask.
@@ -374,7 +374,7 @@ def rateable_games(
 def tournament_starts(
     ended_ms: Sequence[int], began_ms: Sequence[int], tournament: Sequence[Any], begins: Sequence[int]
 ) -> list[float]:
-    """When each game's tournament began, days since 1970: equal for two games of a batch if they are of one tournament.
+    """Return when each game's tournament began, days since 1970: equal for two games of one tournament in a batch.
 
     Of tournaments that begin on one day each later one begins a little after those before it, too little for any
     rating to come into force meanwhile.

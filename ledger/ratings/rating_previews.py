@@ -1,4 +1,4 @@
-"""The effects of entries on the ratings: the same questions, asked before and within a dry run.
+"""The preview of a change: whose ratings and which published lists it would change, found by a dry run.
 
 The answers equal what will come by construction: the games are rated and their rows written as ever. For lists that
 were published it says how many rows would differ as revised, and the largest of them.
@@ -44,7 +44,7 @@ class ListEffect(NamedTuple):
 
     Attributes:
         name: of the list.
-        players: how many rows would say something else, come or go; who only changes places is not counted.
+        players: how many rows would differ, come or go; a player who only changes places is not counted.
         largest: the player whose rating would change most, the lower number first; None where only others change.
         before: that player's rating, as revised now.
         after: as it would be.
@@ -98,7 +98,7 @@ class PlayerFigures(NamedTuple):
         games: rated games so far.
         listed: whether the scheme lists a player with that state; else there is no rating to show.
         closed: whether the account is closed today, so that no list shows it.
-        rank: place among those who have played and are listed now and not closed; None for who is not.
+        rank: place among players with games who are listed now and not closed; None for others.
         time_losses: games lost by overstepping the time.
         hera: highest rating from game 50 on, points; None before.
         hera_game: key of the game in which it was reached; None without, and where the player came with it.
@@ -126,8 +126,8 @@ class RatingPreview(NamedTuple):
         games: games rated again.
         players: players whose games are rated again, once for each pool.
         changes: by name of a pool, the players whose rows would change, by games or without.
-        lists: the lists that would say something else.
-        seconds: what rating again took, without the figures and lists that are worked out to be compared.
+        lists: the lists that would differ.
+        seconds: time of rating again, without the figures and lists that are computed to be compared.
     """
 
     games: int
@@ -146,16 +146,15 @@ def preview_ratings(
     everybody: bool,
     now_ms: int,
 ) -> RatingPreview:
-    """Return the pools, and some lists, as they would be if these entries came next.
+    """Return the pools, and some lists, as they would be if these entries came next; roll them back.
 
     Args:
-        views: in a trial; they are afterwards as they were.
+        views: of a dry run.
         journal: the entries that they know, and those that are added.
         entries: with the next positions.
         requested: published lists.
-        everybody: whether players may stand otherwise, or a list say something else of them, whose games are not rated
-            again.
-        now_ms: today, milliseconds since 1970: whose account is closed then has no place in a ranking.
+        everybody: whether players may change, or a list differ in them, whose games are not rated again.
+        now_ms: today, milliseconds since 1970: an account that is closed then has no place in a ranking.
 
     Raises:
         CorruptError: the entries do not follow from what is there.
@@ -227,13 +226,7 @@ def _without_a_game(
 
 @attrs.frozen
 class _Today:
-    """The instants of the rankings of now, by number of a pool, and whose accounts are closed then.
-
-    Attributes:
-        by_pool: milliseconds since 1970.
-        closed: players.
-        now_ms: the instant of a pool that does not exist yet.
-    """
+    """The instants of the present rankings and the accounts closed then, by pool number; *now_ms* for a new pool."""
 
     by_pool: Mapping[int, int]
     closed: Mapping[int, Set[int]]
@@ -246,14 +239,14 @@ class _Today:
         return cls(by_pool, {number: closed_at(connection, ms) for number, ms in by_pool.items()}, now_ms)
 
     def ms(self, pool: int) -> int:
-        """The instant of the ranking of a pool."""
+        """Return the instant of the ranking of a pool."""
         return self.by_pool.get(pool, self.now_ms)
 
 
 def _figures(
     connection: sqlite3.Connection, pools: Mapping[int, Pool], today: _Today, reached: Mapping[int, Sequence[int]]
 ) -> dict[int, dict[int, PlayerFigures]]:
-    """By number of a pool and player, the figures of those who have some; asked before and within what is tried."""
+    """Return, by number of a pool and player, the figures of those who have some."""
     return {
         number: _figures_in(connection, pools[number], today.ms(number), players) if number in pools else {}
         for number, players in reached.items()
@@ -281,10 +274,7 @@ def _figures_in(
 def _seeded(
     connection: sqlite3.Connection, pool: Pool, unplayed: Sequence[int], today_ms: int, closed: Set[int]
 ) -> dict[int, PlayerFigures]:
-    """The figures of players without a rated game who came into a pool with the rating of a list.
-
-    Of merged players the number alone that stays has a seed.
-    """
+    """Return the figures of players without a rated game who came with the rating of a list."""
     merged = {player for (player,) in connection.execute(MERGED, (_json(unplayed),)).fetchall()}
     states, figures = PlayerStates(connection, pool), dict[int, PlayerFigures]()
     for player in unplayed:
@@ -303,7 +293,7 @@ Lists = Mapping[PublishedListKey, Collection[int] | None]  # of whom each may sa
 def _requested(
     connection: sqlite3.Connection, requested: Sequence[PublishedListKey], folded: DryRunResult, *, everybody: bool
 ) -> dict[PublishedListKey, Collection[int] | None]:
-    """The lists that may differ: one before the first game that is rated again only by who comes or goes."""
+    """Return the lists that may differ: one before the first rerated game only by players who come or go."""
     players_by_list: dict[PublishedListKey, Collection[int] | None] = {}
     newcomers: dict[int, list[int]] = {}
     for asked_list in requested:

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 class ReadCache:
-    """The rows read from one version of the views: valid until anybody writes.
-
-    Attributes:
-        version: the version of the views.
-    """
+    """The pools and players' states read from one *version* of the views; valid until the next write."""
 
     def __init__(self, version: Version | None) -> None:
         self.version = version

@@ -1,9 +1,9 @@
 """The read models that a ledger keeps, and which of their tables are stale.
 
-The rule is the ledger's, not the process's: the built-in read models, those that the policy
-``read-models`` names, and those that have a table already. Entry points are only at hand. Opening a ledger takes no
-table away; a process that has not the projector of one goes on without it, and notes from which place in rating order
-on its rows may be others. Until a process that has it brings it level, the table refuses to answer.
+The rule is the ledger's, not the process's: the built-in read models, those that the policy ``read-models`` names, and
+those that have a table already. Entry points only offer projectors. Opening a ledger drops no table; a process that
+lacks the projector of one goes on without it, and notes from which place in rating order on its rows may be stale.
+Until a process with the projector has repaired it, answers from the table are refused.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ class ReadModelRule(NamedTuple):
     said: Mapping[str, bool]
 
     def keeps(self, name: str) -> bool | None:
-        """True and False as it was set; None where nothing was."""
+        """Return whether the policy keeps a read model; None if it does not name it."""
         return self.said.get(name)
 
 
 class TablePlan(NamedTuple):
-    """The steps to make the views keep the right read models.
+    """The steps that make the views hold the right tables.
 
     Attributes:
         drop: names of tables that the rule does not keep.
         make: projectors whose tables are to be folded from the beginning.
-        mend: projectors whose tables were left behind.
-        kept: the projectors whose tables are level after that, and are kept level here.
+        mend: projectors whose tables are stale.
+        kept: the projectors whose tables are up to date after that, and are kept so here.
         others: names of present tables that this process cannot fold.
     """
 
@@ -78,7 +78,7 @@ class InstalledProjectors:
     """The projectors that a process has.
 
     Attributes:
-        making: those whose tables it makes where there are none.
+        offered: those whose tables it makes where there are none.
         further: those that it makes only if the ledger keeps them: by its rule, or because their tables exist.
         broken: by name, why one cannot be loaded, or failed.
 
@@ -101,11 +101,11 @@ class InstalledProjectors:
 
     @property
     def all(self) -> tuple[ReadModel, ...]:
-        """All of them."""
+        """All projectors of the process."""
         return (*self.offered, *self.further)
 
     def leave_out(self, error: ReadModelError) -> None:
-        """Go on without the projector that failed, as if its plug-in were missing."""
+        """Disable the projector that failed, as if its plug-in were missing."""
         self.offered = tuple(made for made in self.offered if made.name != error.projector)
         self.further = tuple(made for made in self.further if made.name != error.projector)
         self.broken[error.projector] = error
@@ -113,12 +113,7 @@ class InstalledProjectors:
         warnings.warn(f"left out: {error}", ReadModelWarning, stacklevel=2)
 
     def projectors_to_keep(self, rule: ReadModelRule, present: Iterable[str]) -> list[ReadModel]:
-        """Return the projectors that views should keep here.
-
-        Args:
-            rule: what the ledger says.
-            present: names of the tables that there are, or were.
-        """
+        """Return the projectors whose tables views keep here; *present* names the tables that exist, or did."""
         there = set(present)
         return [
             *(made for made in self.offered if rule.keeps(made.name) is not False),
@@ -130,7 +125,7 @@ class InstalledProjectors:
         ]
 
     def plan(self, connection: sqlite3.Connection) -> TablePlan:
-        """Return the steps for the tables of these views."""
+        """Return the steps that make these views hold the right tables."""
         rule, stored, left = (
             rule_in_views(connection),
             views_file.stored_projectors(connection),
@@ -159,7 +154,7 @@ class InstalledProjectors:
         return TablePlan(sorted(drop), make, mend, tuple(kept), others)
 
     def note_made(self, plan: TablePlan) -> None:
-        """Take note that what was planned is done: these tables are this process's."""
+        """Note that a plan is done: its tables are this process's."""
         self._made_here |= {projector.name for projector in plan.kept}
 
     def _takes_over(self, projector: ReadModel, identity: str) -> bool:
@@ -185,7 +180,7 @@ def version_in_identity(identity: str) -> int | None:
 
 
 def rule_in_views(connection: sqlite3.Connection) -> ReadModelRule:
-    """The rule as views know it."""
+    """Return the rule as the views know it."""
     row = stored_policies(connection).last(READ_MODELS)
     return _rule({} if row is None else row.settings)
 
@@ -212,25 +207,22 @@ def rule_in_journal(journal: Journal) -> ReadModelRule:
 
 
 def stale_tables(connection: sqlite3.Connection) -> set[str]:
-    """Names of the read models whose tables are not level with the views, or are still to be made."""
+    """Return the names of the read models whose tables are stale, or are still to be made."""
     return {name for (name,) in connection.execute(_LEFT)}
 
 
 def stale_since(connection: sqlite3.Connection, name: str) -> dict[int, int | None]:
-    """By pool, from which place in rating order on the rows of a table may be others; None: from the beginning."""
+    """Return, by pool, the place in rating order from which on a table may be stale; None: the beginning."""
     return dict(connection.execute(_WHERE, (name,)).fetchall())
 
 
 def mark_stale(
     connection: sqlite3.Connection, names: Collection[str], position: int, start_ms: Mapping[int, int]
 ) -> None:
-    """Note that the rows of tables were not changed with the views.
+    """Note that tables were not updated with the views.
 
-    Args:
-        connection: the views.
-        names: of the tables.
-        position: up to which entry they were level.
-        start_ms: by pool, the earliest place in rating order from which games were rated again.
+    *position* is the entry up to which they were; *start_ms* the earliest place in rating order, by pool, from which
+    games were rated again.
     """
     stored = views_file.stored_projectors(connection) if names else {}
     of_facts = [name for name in names if is_fact_identity(stored.get(name, ""))]
@@ -244,14 +236,14 @@ def mark_missing(connection: sqlite3.Connection, names: Iterable[str]) -> None:
 
 
 def mark_up_to_date(connection: sqlite3.Connection, name: str) -> None:
-    """The table of a read model is level with the views, or gone."""
+    """Note that the table of a read model is up to date, or gone."""
     connection.execute("DELETE FROM left_behind WHERE name = ?", (name,))
 
 
 def refuse_stale_table(
     connection: sqlite3.Connection, name: str, broken: Mapping[str, ProjectionError] | None = None
 ) -> None:
-    """Refuse to answer from the table of a read model that is not level with the views.
+    """Refuse to answer from the table of a read model that is stale.
 
     Raises:
         ProjectionError: saying since when, and what to do.
@@ -265,7 +257,7 @@ class TableState(NamedTuple):
 
     Attributes:
         position: the entry up to which its rows follow from the journal.
-        refusal: since when it is not level with the views, why, and what to do; None if it is level.
+        refusal: since when it is stale, why, and what to do; None if it is up to date.
     """
 
     position: int
@@ -275,7 +267,7 @@ class TableState(NamedTuple):
 def table_state(
     connection: sqlite3.Connection, name: str, broken: Mapping[str, ProjectionError] | None = None
 ) -> TableState:
-    """Return how far the table of a read model is, and why answers from it are refused."""
+    """Return the entry up to which a read model's table is right, and why answers from it are refused."""
     left_at, pool = connection.execute(_LEFT_AT, (name,)).fetchone()
     now, fault = views_file.position(connection), (broken or {}).get(name)
     if left_at is None:

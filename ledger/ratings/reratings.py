@@ -49,7 +49,7 @@ class StartingPlayers:
 
 
 class ReratedStates(CarriedStates):
-    """The players of a rerating carry their states and the running folds of the tables.
+    """The states that the players of a rerating carry, and the running folds of the tables.
 
     Attributes:
         newcomers: by player without a game, the facts about the player.
@@ -267,15 +267,8 @@ def converged_players(
 ) -> dict[int, int]:
     """Return the players whose state after the rated games equals the former rows, with their numbers of games.
 
-    Rows that follow no ratings are not compared: a player who converges has the same games.
-
-    Args:
-        cols: how the columns are held.
-        rows: with the rows as they were.
-        rerating: its players *own* are not compared.
-        rated: the games.
-        folded: what the folds of the tables make of them.
-        part: the players of the games, and their former rows.
+    Rows that follow no ratings are not compared: a player who converges has the same games. Players *own* of the
+    rerating are not compared.
     """
     for number, table in enumerate(rows.tables):
         if table.is_asked_by_state:
@@ -312,15 +305,7 @@ def _with_the_same_rows(
     folded: FoldedSides,
     waiting: Mapping[int, tuple[int, int]],
 ) -> dict[int, int]:
-    """Return the players whose last rows equal the former ones, in tables that have a row for each game.
-
-    Args:
-        cols: how the columns are held.
-        rows: with the rows as they were.
-        rated: the games.
-        folded: what the folds of the tables make of them.
-        waiting: by player, the place among the players and the number of the last game.
-    """
+    """Return those of *waiting* whose last rows equal the former ones, in tables with a row for each game."""
     # Hardly a player converges: the game and the rating show that at the least cost.
     counts = {player: n for player, (_, n) in waiting.items()}
     before: Mapping[int, tuple[Any, ...]] = rows.ratings_at(counts)
@@ -356,16 +341,7 @@ def _of_history(
 def _note_divergence(
     cols: Columns, rows: PlayerRows, rerating: Rerating, number: int, folded: FoldedSides, former: FormerRows
 ) -> None:
-    """Note in *rerating* which states of a table by tournament differ from the former rows.
-
-    Args:
-        cols: how the columns are held.
-        rows: with the rows as they were, from these games on.
-        rerating: it has the states that differed before these games.
-        number: place of the table among all.
-        folded: what the folds make of the games.
-        former: the former rows.
-    """
+    """Note in *rerating* which states of the table by tournament at place *number* differ from the former rows."""
     table, fold = rows.tables[number], folded.kept[number]
     width = len(table.fold.state)
     before_flat, after_flat = (_with_nulls(flat) for flat in cols.lists([folded.begun[number], fold.reached]))

@@ -64,7 +64,7 @@ def fold_sides(run: Any, columns: Any, players: Any, history: Any, changed: Any)
 
 @cache
 def folding_loop(projector: DeclaredProjector) -> Callable[..., None]:
-    """``fold_sides`` for one projector."""
+    """Return ``fold_sides`` for one projector."""
     made = projector.made
     return bound(
         fold_sides,
@@ -80,7 +80,7 @@ def folding_loop(projector: DeclaredProjector) -> Callable[..., None]:
 
 @cache
 def _side_of(reads: tuple[str, ...]) -> Callable[[Any, int], Any]:
-    """``side_of(columns, side)``: the numbers of one side by their names."""
+    """Return ``side_of(columns, side)``: it gives the numbers of one side by their names."""
     values = ", ".join(f"{name}=columns[{i}][side]" for i, name in enumerate(reads))
     source = f"def side_of(columns, side):\n    return RatedSide({values})\n"
     return generated(source, "side_of", RatedSide=namedtuple("RatedSide", reads))
@@ -154,14 +154,7 @@ def former_rows(
 
 
 def rows_to_write(cols: Columns, rows: PlayerRows, former: FormerRows, columns: Sequence[Column]) -> list[Column]:
-    """Delete the rows that are gone; return the columns of those to be written.
-
-    Args:
-        cols: how the columns are held.
-        rows: where they are deleted.
-        former: the former rows.
-        columns: the new rows: player, number of the game, the other columns.
-    """
+    """Delete the rows that are gone; return the columns of those to be written: player, game number, the others."""
     if not former.rows:
         return list(columns)
     gone, changed = changes(cols, former.columns(cols), [keyed(cols, *columns[:2]), *columns[2:]])
@@ -231,7 +224,7 @@ def fold_all_tables(
     running: Sequence[Column],
     own: Column | None = None,
 ) -> FoldedSides:
-    """Fold all sides of rated games.
+    """Fold all sides of rated games into every table.
 
     Args:
         cols: how the columns are held.
@@ -289,14 +282,8 @@ def write_sides(
 ) -> list[tuple[Any, ...]]:
     """Write all sides of rated games to the history and the other tables; return the new rows of ``current``.
 
-    Args:
-        cols: how the columns are held.
-        pool: the pool.
-        rows: where they are written.
-        rated: what is written.
-        folded: the result of ``fold_all_tables`` for it.
-        former: if rows with these numbers may exist, the former rows by number of a table that has no row for some
-            games; the other tables' rows are replaced.
+    If rows with these numbers may exist, *former* has the former rows by number of a table that has no row for some
+    games; the other tables' rows are replaced.
     """
     for number, (table, kept) in enumerate(zip(rows.tables, folded.kept, strict=True)):
         sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
@@ -358,7 +345,7 @@ Whose = Callable[[int], tuple[int, int]]  # the player of a side, and the number
 
 
 def side_locator(sides: Any, chosen: Column | None = None) -> Whose:
-    """Say, from the columns of sides, whose each is; *chosen* are the places of those that are counted."""
+    """Return the function that says whose each side is; *chosen* are the places of those that are counted."""
 
     def whose(side: int) -> tuple[int, int]:
         place = int(side if chosen is None else chosen[side])
@@ -375,7 +362,7 @@ def fold_side_columns(
     state: Column,
     whose: Whose | None = None,
 ) -> TableFold:
-    """Fold sides.
+    """Fold sides into a table's running states.
 
     Args:
         cols: how the columns are held.

@@ -58,29 +58,12 @@ FEW_POINT_COUNTS = 8  # numbers of points up to which the distribution is summed
 
 
 def count_listed(connection: sqlite3.Connection, pool: int) -> int:
-    """Return how many players a pool lists, those with closed accounts among them.
-
-    Args:
-        connection: the views.
-        pool: its number.
-
-    Raises:
-        CorruptError: the views are damaged.
-    """
+    """Return how many players a pool lists, those with closed accounts among them."""
     return int(connection.execute(LISTED, (pool,)).fetchone()[0])
 
 
 def count_players_before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -> dict[Point, int]:
-    """Return how many listed players of a pool rank before each of some points, which need be no player's.
-
-    Args:
-        connection: the views.
-        pool: its number.
-        points: in the order of a ranking, which is theirs.
-
-    Raises:
-        CorruptError: the views are damaged.
-    """
+    """Return how many listed players of a pool rank before each of some points, which come in ranking order."""
     counts: dict[Point, int] = {}
     groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: whole_points(-point[0]))}
     for (points_of, within), above in zip(groups.items(), _with_more(connection, pool, list(groups)), strict=True):
@@ -121,7 +104,7 @@ def _read(connection: sqlite3.Connection, pool: int, since: float, points: Seque
 
 
 def points_of_closed(connection: sqlite3.Connection, pool: int, closed: Set[int]) -> list[Point]:
-    """The points of closed accounts among all whom the views list, in order."""
+    """Return the points of closed accounts among all whom the views list, in order."""
     return sorted(connection.execute(OF_CLOSED, (pool, orjson.dumps(sorted(closed)).decode())).fetchall())
 
 
@@ -131,7 +114,7 @@ FEW_PLAYERS = 1_000  # are looked up one by one; for more of them everybody is r
 
 
 class ListedPlayer(NamedTuple):
-    """A player whom a list shows.
+    """A player on a rating list.
 
     Attributes:
         player: the player number.
@@ -147,7 +130,7 @@ class ListedPlayer(NamedTuple):
 
     @property
     def point(self) -> Point:
-        """By which players are ordered: the best first, of equals the lower number."""
+        """The sort key of rankings: the best first, of equals the lower number."""
         return -self.rating, self.player
 
     @property
@@ -157,7 +140,7 @@ class ListedPlayer(NamedTuple):
 
     @property
     def said(self) -> tuple[float, int, str | None]:
-        """The player's own row of a list, whatever the rank: rating, games, day of the last one."""
+        """The player's row of a list without the rank: rating, games, day of the last one."""
         return self.rating, self.games, self.last_game
 
 
@@ -256,7 +239,7 @@ class Standings:
         return self._best_of_bounded(limit, look_up)
 
     def _best_of_bounded(self, limit: int, look_up: Callable[[int, int], list[ListedPlayer]]) -> list[ListedPlayer]:
-        """Return the best of an instant; *look_up* asks for so many players after the first ones by their bounds."""
+        """Return the best of an instant; *look_up* reads some players, after the first ones, by their bounds."""
         # A player who never had a rating as high as the last of the best cannot be one of them. So players are looked
         # up in the order of what their ratings never exceed, each time as many again, until no other can come in.
         best: list[ListedPlayer] = []
@@ -363,11 +346,7 @@ class Standings:
         )
 
     def ranks(self, points: Sequence[Point]) -> dict[int, int]:
-        """Return the present ranks of some players with games, by player; equals share one.
-
-        Args:
-            points: those of listed players with open accounts, by their last rows, in order.
-        """
+        """Return the present ranks, by player, of listed players with open accounts; *points* are theirs, in order."""
         if self._order is None:
             # Only players with higher ratings rank before number 0: equals share a rank.
             above = self.before(sorted({(rating, 0) for rating, _ in points}))
@@ -420,14 +399,7 @@ def _count(players: Iterable[ListedPlayer], rating: float) -> RankingCounts:
 
 
 def rating_list_at(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = NO_LIMIT) -> list[ListRow]:
-    """Return the rating list in force at an instant, best first; equals share a place, lower numbers come first.
-
-    Args:
-        connection: the views.
-        pool: the pool.
-        ms: the instant, milliseconds since 1970.
-        limit: how many, the best; all by default.
-    """
+    """Return the rating list in force at an instant, best first; equals share a place, lower numbers come first."""
     best = Standings(connection, pool, ms).best(limit)
     # Halves go to the even point, as Python rounds: digests of published lists depend on it.
     return [

@@ -1,4 +1,4 @@
-"""The meaning and the unit of each column in the tables of the views: what a reader of the views meets.
+"""The meaning and the unit of each column in the tables of the views.
 
 ``book.tables`` describes the tables of the game book, ``ratings.projector`` the columns of sides, each projector its
 own columns; the others are described here, and all are put together. Nothing is written.
@@ -92,9 +92,7 @@ _ROWS = {
 def table_docs(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
     """Return the description of each table, the games and the history first.
 
-    Args:
-        projectors: those that have a table.
-        scheme_state: names of the state fields of the schemes in use.
+    *projectors* are those that have a table, *scheme_state* the state fields of the schemes in use.
     """
     history, *others = side_tables(projectors, scheme_state)
     tables = {"games": BOOK["games"], history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state))}
@@ -127,7 +125,7 @@ def _side_columns(fold: DeclaredProjector, scheme_state: Sequence[str]) -> dict[
 
 
 def table_docs_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
-    """Return the descriptions of these views' tables, in the order of ``table_docs``; columns as they are stored."""
+    """Return the descriptions of these views' tables, in the same order; columns as they are stored."""
     stored_names = {column for _, column in _columns(connection, HISTORY.name)}
     fixed = table_docs()[HISTORY.name].columns
     everything = table_docs(projectors, [name for name in stored_names if name not in fixed])

@@ -1,6 +1,6 @@
-"""Tables of read models that are made late or are stale: folded from the rows of the history, nothing rated again.
+"""Makes and repairs tables of read models from the rows of the history, without rating anything again.
 
-``keeping`` decides which these are; no other table is touched.
+``read_models`` decides which tables are missing or stale; no other table is touched.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "los
 
 @collector_paused()  # a fold of 200,000 rows made 2.7 seconds of 1.1
 def apply_plan(book: BookState, plan: TablePlan, until: int, progress: Progress = silent) -> None:
-    """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
+    """Drop, make and repair tables as planned, in the caller's transaction.
 
     Args:
         book: the game book of the views, which are rated as this program rates.
@@ -187,7 +187,7 @@ def _fold_pool(
 def _blocks(
     connection: sqlite3.Connection, pool: Pool, table: SideTable, players: str | None
 ) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
-    """The rows of a pool by player and game number, the player first, and the names of their further columns."""
+    """Yield the rows of a pool by player and game number, the player first, and the names of their further columns."""
     wants = table.fold.wants
     of_eras = {"rated_ms"} if wants & {"era", "scheme", "restart", "listed"} else set()
     names = [name for name in _KEPT_IN if name in {"n", *of_eras, *wants, *facts_wanted([table])}]
@@ -215,7 +215,7 @@ def _blocks(
 
 
 def _sides(cols: Columns, pool: Pool, by_name: Mapping[str, Sequence[Any]], table: SideTable) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
+    """Return the columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
     sides: dict[str, Column] = {}
     for name, column in by_name.items():
         # they say which era rated the side, and who is listed

@@ -1,4 +1,4 @@
-"""The trial that a process may run on its views, by a connection of its own."""
+"""The dry run that a process may have on its views, by a connection of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ledger.ratings.views_connection import ViewsConnection
 
 
 class TrialSlot:
-    """The place of one trial at a time, and the second connection to the views, which is kept for the next one."""
+    """The place of one dry run at a time, and the second connection to the views, which is kept for the next one."""
 
     def __init__(self) -> None:
         self._file: ViewsConnection | None = None
@@ -25,17 +25,17 @@ class TrialSlot:
         return self._file
 
     def refuse_within(self, path: Path) -> None:
-        """Raise StorageError while a trial is under way."""
+        """Raise StorageError during a dry run."""
         if self._is_busy:
             message = "something is tried on the views until the block of 'as_if' ends: bring them level after it"
             raise StorageError(str(path), message)
 
     @contextmanager
     def taken(self, path: Path) -> Iterator[None]:
-        """Run a trial within the block, in which nothing can be folded in: it would wait for the trial to end.
+        """Reserve the place for a dry run in the block, in which nothing can be folded in.
 
         Raises:
-            StorageError: a trial is under way.
+            StorageError: another one is under way.
         """
         self.refuse_within(path)
         self._is_busy = True
@@ -45,6 +45,6 @@ class TrialSlot:
             self._is_busy = False
 
     def close(self) -> None:
-        """Close the connection, unless a trial is under way, which would lose what it has tried."""
+        """Close the connection, unless a dry run is under way, which would lose what it has written."""
         if self._file is not None and not self._is_busy:
             self._file.close()

@@ -1,4 +1,4 @@
-"""A build of all views in another file: it folds the journal into games, rates them, and writes rows, in steps.
+"""Builds all views in another file: folds the journal into games, rates them, and writes rows, in steps.
 
 Each step commits. A build that was stopped goes on where it was, unless it is of another journal, of other projectors,
 or damaged. Putting it in place is ``views``'s business.
@@ -64,11 +64,7 @@ STATE_PREFIX = "state "  # before the name of a field of the scheme's state, whi
 
 
 class _PlayersOfPool(CarriedStates):
-    """The places of a pool's players: their numbers or, if numbers are far apart, places of their own.
-
-    Numbers are given one after another, but a program that appends registrations may give others, up to
-    2,147,483,647.
-    """
+    """The states of a pool's players, placed by number or, if numbers are far apart (up to 2**31 - 1), by order."""
 
     def __init__(self, pool: Pool, roster: Roster) -> None:
         super().__init__(MANY, pool, roster)
@@ -101,10 +97,10 @@ class _PlayersOfPool(CarriedStates):
 
 
 class PoolBuild:
-    """The ratings of one pool from its first game on: ``rate``, then ``write``."""
+    """The build of one pool from its first game on: ``rate``, then ``write``."""
 
     def __init__(self, pool: Pool, roster: Roster, projectors: Sequence[ReadModel], folder: Path) -> None:
-        """Say what is built; *folder* is where large sorts may have their temporary file."""
+        """Prepare the build; *folder* is where large sorts may have their temporary file."""
         self._pool = pool
         self._tables = side_tables(projectors, pool.state_fields)
         self._columns_wanted = columns_wanted(self._tables)
@@ -129,12 +125,7 @@ class PoolBuild:
         self._sides.clear()
 
     def rate(self, blocks: Iterable[DataFrame], after_player: int) -> None:
-        """Rate all games, and store the sides of players above *after_player* in temporary files.
-
-        Args:
-            blocks: the games in rating order, in the columns ``RATED_COLUMNS``; no batch in two blocks.
-            after_player: the rows of players up to this one are written already.
-        """
+        """Rate games in rating order, no batch in two blocks; store the sides of players above *after_player* aside."""
         for frame in blocks:
             rated = self._rate(_as_games(frame, self._pool, self._facts))
             sides = self._side_frame(rated, frame)
@@ -157,12 +148,7 @@ class PoolBuild:
         return self._players.rate(games, dense, self._players.places(dense[0]))
 
     def _side_frame(self, rated: RatedGameColumns, frame: DataFrame) -> DataFrame:
-        """The sides of rated games by player and game number, with what the tables need of them.
-
-        Args:
-            rated: the games.
-            frame: the same games, from which texts are taken as they are.
-        """
+        """Return the sides of rated games by player and game number, with what the tables need; texts from *frame*."""
         sides = columns_of_sides(MANY, self._pool, rated, self._columns_wanted)
         if "listed" in self._columns_wanted:
             sides["listed"] = side_rows.listed_sides(MANY, self._pool, rated, np.arange(len(rated.order)))
@@ -243,7 +229,7 @@ def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFo
 
 
 def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> GamesInOrder:
-    """A block of games in rating order as the engine's columns."""
+    """Return a block of games in rating order as the engine's columns."""
     if pool.by_game:
         begins = np.ones(len(frame), np.int32)
     else:
@@ -262,10 +248,10 @@ _HOW_FAR = "SELECT target, folded, pool, player FROM build"
 
 
 class Build:
-    """A build: it folds the journal into games, rates them and writes the rows; resumable after each step."""
+    """A build of all views in a file, which can be stopped and resumed after each step."""
 
     def __init__(self, path: Path, projectors: Sequence[ReadModel], journal: Journal) -> None:
-        """Say where it is made, what it holds, and which journal it follows from."""
+        """Name the file, the read models that it holds, and the journal that it follows from."""
         self._path = path
         self._projectors = projectors
         self._journal = journal
@@ -424,10 +410,10 @@ class Build:
 
 
 class _Writers:
-    """Both ways into the file, one at a time: the connection of all else, and, for much, a process of its own."""
+    """The two ways into the file, one at a time: the connection and, for many rows, a process of its own."""
 
     def __init__(self, path: Path, connection: sqlite.FileConnection, entries: int) -> None:
-        """Say which file, and how much there is to write: a process of its own is for much."""
+        """Take the file and how many entries there are to write."""
         self._path = path
         self._connection = connection
         self._own = WritingConnection(connection)
@@ -450,7 +436,7 @@ class _Writers:
             self._own.close()
 
     def own(self) -> TableWriter:
-        """The connection, once all that was written is committed and nothing is under way."""
+        """Return the connection's writer, once all that was written is committed and nothing is under way."""
         if self._aside is not None:
             self._aside.commit()
             self._aside.settle()
@@ -458,7 +444,7 @@ class _Writers:
         return self._own
 
     def together(self) -> TableWriter:
-        """As ``own``, with a transaction begun that takes in what the game book itself writes."""
+        """Return the connection's writer in a new transaction, which includes what the game book itself writes."""
         writer = self.own()
         self._own.begin()
         return writer

@@ -1,6 +1,6 @@
-"""The tables of the views: those of the sides of rated games, and what every table says.
+"""The tables of the views that hold sides of rated games: columns, indexes and statements.
 
-Here are their columns; the statements are in ``player_rows``, the rows come from ``side_rows``.
+The queries are in ``player_rows``, the rows come from ``side_rows``.
 Every ledger has the history, with the scheme's whole state and the counts that a summary or a graph needs. HERA is the
 "Highest Ever Rating Achieved" of the ChessWorld FAQ: "based upon your achievement after completing 50 rated games".
 """
@@ -21,13 +21,13 @@ from ledger.schemes.scheme import Seed
 
 
 def initial_state(fold: DeclaredProjector, seed: Seed | None) -> list[float]:
-    """The running state of a fold before a player's first game; that of the history knows the player's past."""
+    """Return the running state of a fold before a player's first game; the history's includes the player's past."""
     return begun_with(seed) if fold is HISTORY and seed is not None else [kept.start for kept in fold.state]
 
 
 @attrs.frozen
 class SideTable:
-    """One table, keyed ``(pool, player, n)``.
+    """A table with a row for each side of a rated game, keyed ``(pool, player, n)``.
 
     Attributes:
         fold: what it stores of a side, and the running state that it keeps after each.
@@ -114,11 +114,9 @@ class SideTable:
 
 
 def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) -> tuple[SideTable, ...]:
-    """The history first, then the tables of those projectors that fold sides of games.
+    """Return the history, then the tables of those projectors that fold sides of games.
 
-    Args:
-        projectors: the read models; those of facts have tables of another kind.
-        scheme_state: every state field of the schemes in use.
+    *scheme_state* has every state field of the schemes in use.
     """
     return (
         SideTable(HISTORY, ratings.further_columns(scheme_state)),
@@ -127,12 +125,12 @@ def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) ->
 
 
 def columns_wanted(tables: Iterable[SideTable]) -> frozenset[str]:
-    """The columns of ``SIDE_COLUMNS`` that some table takes or stores."""
+    """Return the columns of ``SIDE_COLUMNS`` that some table reads or stores."""
     return frozenset(name for table in tables for name in table.fold.wants)
 
 
 def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
-    """The columns of ``games`` that the tables need besides those that rating needs."""
+    """Return the columns of ``games`` that the tables need besides those that rating needs."""
     facts = {SIDE_COLUMNS[name].fact for name in columns_wanted(tables)}
     return tuple(sorted(facts - {""}))
 

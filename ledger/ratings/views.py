@@ -45,22 +45,17 @@ class Views:
     """The views of one journal on disk.
 
     Attributes:
-        at_hand: the read models that are made, and those that are only kept.
+        installed: the read models that are made, and those that are only kept.
         journal: the journal from which they are derived.
-        is_of_a_trial: True if what is written here is rolled back.
-        follows: True if questions bring them level; False if another process does, and they answer as far as they are.
-        trials: the trial that is run on them.
+        is_dry_run: True if what is written here is rolled back.
+        follows_journal: True if questions catch up first; False if another process does it.
+        dry_runs: the dry run that is under way on them.
     """
 
     def __init__(
         self, path: str | Path, projectors: Sequence[ReadModel] | InstalledProjectors, journal: Journal
     ) -> None:
-        """Say where they are or will be, what they hold, and which journal they are derived from; opens nothing.
-
-        Args:
-            path: the file.
-            projectors: the read models to make; as ``InstalledProjectors``, those that are only kept, too.
-            journal: the journal.
+        """Name the file, the read models to make, and the journal; opens nothing.
 
         Raises:
             ProjectionError: a projector takes the name of another table.
@@ -99,7 +94,7 @@ class Views:
         self._file.close()
 
     def for_dry_run_at(self, path: Path) -> Views:
-        """Views for trials in a file: a copy of this one, or this one by another connection."""
+        """Return views for dry runs in a file: a copy of this one, or this one by another connection."""
         tried = Views(path, self.installed, self.journal)
         tried.is_dry_run = True
         return tried
@@ -116,7 +111,7 @@ class Views:
         self._file.discard()
 
     def pools(self) -> list[Pool]:
-        """Return the pools of these views; the judge of a fact holds a transaction of the journal by then."""
+        """Return the pools of these views."""
         if self._position_of_snapshot is None:
             if self.connection.in_transaction:
                 # Not kept: a rollback takes no change out of the count by which versions differ.
@@ -128,7 +123,7 @@ class Views:
     def states(self, pool: Pool) -> PlayerStates:
         """Return the states of a pool's players; within a read snapshot one answer reuses the reads of another.
 
-        Their reads are stored until the next write: from snapshot to snapshot they stay the same.
+        The reads are stored until the next write: from snapshot to snapshot they stay the same.
         """
         if self._position_of_snapshot is None:
             return PlayerStates(self.connection, pool)
@@ -139,7 +134,7 @@ class Views:
             self._reads = ReadCache(version)
 
     def note_recorded(self, entries: Iterable[RecordedEvent]) -> None:
-        """Take note of events that this process has recorded: folding them in needs no reading back."""
+        """Note events that this process has recorded: folding them in needs no reading back."""
         for entry in entries:
             self._recorded[entry.position] = entry
         if len(self._recorded) > FEW_ENTRIES:
@@ -158,7 +153,7 @@ class Views:
         return views_file.position(self.connection) if self.path.exists() else 0
 
     def is_up_to_date(self) -> bool:
-        """True when there is nothing to fold in, asked without the lock and without writing."""
+        """Return whether there is nothing to fold in; neither locks nor writes."""
         if not self._file.is_there():
             return False
         connection = self.connection
@@ -179,7 +174,7 @@ class Views:
         return version_of(self.connection)
 
     def build(self) -> str:
-        """Return the word of this build of the views: another one after each build, the same in every process."""
+        """Return a word for this build of the views: another one after each build, the same in every process."""
         return self._file.build(self.connection)
 
     @property
@@ -191,8 +186,8 @@ class Views:
     def moment(self) -> Iterator[int]:
         """Read everything within the block in one transaction, whatever is written meanwhile; yield the position.
 
-        A moment within another one, or within a trial that is rolled back, is that one. As long as it lasts, the log of
-        the views grows with what others write: what is long to work out or to print follows after the block.
+        A snapshot within another one, or within a dry run, is that one. As long as it lasts, the log of the views grows
+        with what others write: what is long to work out or to print follows after the block.
 
         Raises:
             StorageError: the views cannot be opened.
@@ -215,7 +210,7 @@ class Views:
                 connection.execute("COMMIT")
 
     def level(self, progress: Progress = silent) -> None:
-        """Make sure that they are level with the journal before questions are asked.
+        """Bring the views up to date with the journal before questions are asked.
 
         If they are behind and cannot be written (a read-only folder, foreign files) they are built in a temporary
         file, until they are closed for good. Views that do not follow stay as they are.
@@ -238,11 +233,11 @@ class Views:
         self.catch_up(progress)
 
     def catch_up(self, progress: Progress = silent) -> int:
-        """Fold in every entry that the journal has and the views have not; returns the position reached.
+        """Fold in every entry that the journal has and the views have not; return the position reached.
 
         Raises:
             CorruptError: the views are damaged, or are not of this journal.
-            StorageError: a file refuses, or the views are being read as of one moment.
+            StorageError: a file refuses, or a read snapshot is open.
         """
         self._refuse_within_a_moment()
         while True:
@@ -287,12 +282,12 @@ class Views:
             raise StorageError(str(self.path), message)
 
     def read_models(self) -> list[str]:
-        """Names of the read models that are at hand here, or that the views have or had."""
+        """Return the names of the read models that are installed here, or that the views have or had."""
         here = {projector.name for projector in self.installed.all}
         return sorted(here | BuildFiles(self.path).former_read_models())
 
     def kept(self) -> tuple[ReadModel, ...]:
-        """The read models whose tables are level, and are kept level here."""
+        """Return the read models whose tables are up to date, and are kept so here."""
         plan, left = self.installed.plan(self.connection), read_models.stale_tables(self.connection)
         made = {projector.name for projector in plan.make} | left
         return tuple(projector for projector in plan.kept if projector.name not in made)
@@ -302,10 +297,7 @@ class Views:
         return self._file.can_be_written()
 
     def _fold_in(self, progress: Progress) -> int | None:
-        """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
-
-        Returns the position reached, or None, and does nothing, if a build in another file is cheaper or needed.
-        """
+        """Fold a backlog in, in one transaction; return the position, or None if a build in another file is cheaper."""
         connection = self.connection
         try:
             with sqlite.immediate(connection):

@@ -76,23 +76,19 @@ SELECT pool, {_band("rating")}, count(*) FROM current WHERE listed = 1 GROUP BY 
 
 
 def count_distribution(connection: sqlite3.Connection) -> None:
-    """Count who is listed, and have the counts kept from now on; in the caller's transaction.
-
-    Args:
-        connection: new views, whose ``current`` is written and whose ``distribution`` is empty.
-    """
+    """Count the listed players of new views, and let triggers keep the counts; in the caller's transaction."""
     connection.execute(_COUNT)
     for statement in COUNTING_TRIGGERS:
         connection.execute(statement)
 
 
 def whole_points(rating: float) -> int:
-    """The points of a rating, as SQLite cuts them, which takes 2**63 - 1 for what is above."""
+    """Return the points of a rating, as SQLite cuts them, which takes 2**63 - 1 for what is above."""
     return -_MOST - 1 if rating < -_MOST else _MOST if rating >= _MOST else int(rating)
 
 
 def highest_rating_of(points: int) -> float:
-    """The highest rating of these points."""
+    """Return the highest rating of these whole points."""
     if points == _MOST:
         return inf
     if points < 0:
@@ -180,7 +176,7 @@ def drop_table(connection: sqlite3.Connection, name: str) -> None:
 
 
 def index_statements(table: str = "") -> list[str]:
-    """The statements that make the indexes of a table, or of all, once the tables are filled."""
+    """Return the statements that make the indexes of a table, or of all, once the tables are filled."""
     return [
         statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS")
         for statement in _INDEXES
@@ -196,7 +192,7 @@ def create_indexes(connection: sqlite3.Connection, projectors: Sequence[ReadMode
 
 
 def open_views(path: str | Path, *, read_only: bool = False) -> sqlite.FileConnection:
-    """Open whole views.
+    """Open complete views.
 
     Raises:
         StorageError: not ours, or not to be opened.
@@ -242,10 +238,7 @@ def is_outdated(path: str | Path) -> bool:
 
 
 def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
-    """Refuse views in which a table, index or trigger is missing or altered, or a trigger is not of this program.
-
-    Tables and indexes that users added for their own queries change no answer: the audit names them.
-    """
+    """Refuse views with a missing or altered object, or a foreign trigger; users' own tables and indexes may exist."""
     rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
     objects = {(kind, name): sql for name, kind, sql in rows}
     for (kind, name), statement in _OBJECTS.items():
@@ -264,7 +257,7 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
 
 @contextmanager
 def reporting_damage(path: str | Path) -> Iterator[None]:
-    """Turn what goes wrong while rows of the views are read and understood into one clear error.
+    """Turn errors while rows of the views are read and understood into one clear error.
 
     Raises:
         CorruptError: a row is not what this program wrote.
@@ -279,7 +272,7 @@ def reporting_damage(path: str | Path) -> Iterator[None]:
 
 
 def are_rated_by_this_program(connection: sqlite3.Connection) -> bool:
-    """True when the ratings were made by the schemes, the arithmetic and the history as this program has them.
+    """Return whether the ratings were made by the schemes, the arithmetic and the history as this program has them.
 
     Raises:
         CorruptError: the history, or a projector's table, has other columns than it was made with.
@@ -298,11 +291,7 @@ def are_rated_by_this_program(connection: sqlite3.Connection) -> bool:
 
 
 def _needed(name: str, stored: Mapping[str, str]) -> Scheme:
-    """The scheme of that name, by which the ledger is rated.
-
-    Raises:
-        UnknownNameError: it is not installed; the package that brought it is named where that is known.
-    """
+    """Return the scheme of that name, by which the ledger is rated; UnknownNameError names the package that had it."""
     try:
         return schemes.find_scheme(name)
     except UnknownNameError:
@@ -317,7 +306,7 @@ def _made_by(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
-    """Names and identities of the projectors that have a table."""
+    """Return the names and identities of the projectors that have a table."""
     own = {_ARITHMETIC[0], HISTORY.name}
     return {
         name: identity
@@ -349,12 +338,7 @@ def _check_columns(connection: sqlite3.Connection, table: str, columns: Iterable
 
 
 def record_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> None:
-    """Remember which versions of schemes rate the pools, and give the history a column for each field of their state.
-
-    Args:
-        connection: the views.
-        adopted: the schemes that pools have adopted since this was last called.
-    """
+    """Store the versions of adopted schemes, and give the history a column for each field of their state."""
     for scheme in adopted:
         # Several pools may adopt one scheme, and a pool may come back to it: a row that is there already stays.
         row = (_SCHEME + scheme.name, str(scheme.version))
@@ -371,7 +355,7 @@ def record_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) ->
 
 
 def check_integrity(connection: sqlite3.Connection, path: str | Path) -> None:
-    """Read the whole file.
+    """Read the whole file, and refuse a damaged one.
 
     Raises:
         CorruptError: it is damaged, or a value is not of its column's type.
@@ -410,7 +394,7 @@ def position(connection: sqlite3.Connection) -> int:
 
 
 def data_version(connection: sqlite3.Connection) -> int:
-    """A number that changes when another connection has written the file since this one last looked."""
+    """Return a number that changes when another connection has written the file since this one last looked."""
     return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 

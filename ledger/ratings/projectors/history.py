@@ -19,7 +19,7 @@ from ledger.schemes.scheme import Seed
 
 @attrs.define
 class History(Projector):
-    """The history counts all results of a player, sums the ratings and keeps the highest."""
+    """The sums of a player's rating history: results, ratings after each game, and the highest rating."""
 
     results: Results = part(Results)
     ratings: RatingSums = part(RatingSums)
@@ -52,7 +52,7 @@ GAMES_BEFORE = [kept.name for kept in HISTORY.state].index("games_before")
 
 
 def begun_with(seed: Seed) -> list[float]:
-    """The numbers of the history before the first game of a player who has a past."""
+    """Return the sums of the history before the first game of a player who has a past."""
     begun = History()
     begun.highest.games_before = seed.games or 0.0
     highest = highest_of(seed)
@@ -62,5 +62,5 @@ def begun_with(seed: Seed) -> list[float]:
 
 
 def highest_of(seed: Seed) -> float | None:
-    """The HERA that a player brings along: what the list says, or its rating if that stands on enough games."""
+    """Return the HERA that a player brings along: the list's highest, or its rating if enough games are behind it."""
     return seed.highest_known if seed.highest is not None or (seed.games or 0.0) >= HERA_FROM else None

@@ -9,7 +9,7 @@ from ledger.ratings.projector import RatedSide, column
 
 @attrs.define
 class Results:
-    """Counts of results."""
+    """The counts of a player's results."""
 
     wins: float = column(0.0, "INTEGER", "rated games won so far", unit="games")
     draws: float = column(0.0, "INTEGER", "rated games drawn so far", unit="games")
