@@ -13,14 +13,7 @@ from importlib.metadata import entry_points
 from ledger.errors import ProjectionError
 from ledger.ratings.fact_projector import DeclaredFactProjector, ReadModel
 from ledger.ratings.projector import DeclaredProjector
-from ledger.ratings.projectors import (
-    bests,
-    highest_lowest,
-    streaks,
-    time_losses,
-    tournament_performance,
-    upsets,
-)
+from ledger.ratings.projectors import bests, highest_lowest, streaks, time_losses, tournament_performance, upsets
 from ledger.ratings.read_models import InstalledProjectors
 from ledger.runtime.plugins import loadable
 

@@ -25,13 +25,7 @@ from ledger.ratings.carried_states import NOBODY
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.player_rows import BEFORE_ALL_GAMES, BY_LATER_LIST, PlayerEntryStates, PlayerRows, from_stored
 from ledger.ratings.projector import DeclaredProjector
-from ledger.ratings.rated_games import (
-    GamesInOrder,
-    RatedGameColumns,
-    columns_of_games,
-    facts_needed,
-    mark_affected,
-)
+from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_games, facts_needed, mark_affected
 from ledger.ratings.reratings import (
     CurrentRow,
     ReratedBlock,

@@ -83,15 +83,7 @@ SIDE_COLUMNS: Mapping[str, SideColumn] = {
 
 # What may be otherwise after other people's games are, though the player's own are as before.
 FOLLOW_RATINGS = frozenset(
-    {
-        "opponent_n",
-        "rating",
-        "opponent_rating",
-        "rating_before",
-        "opponent_rating_before",
-        "expected_score",
-        "listed",
-    }
+    {"opponent_n", "rating", "opponent_rating", "rating_before", "opponent_rating_before", "expected_score", "listed"}
 )
 
 

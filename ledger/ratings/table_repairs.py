@@ -20,10 +20,7 @@ from ledger.ratings.fact_projector import fact_projectors_among
 from ledger.ratings.player_rows import listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, DeclaredProjector
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.rated_games import (
-    code_columns,
-    restart_places,
-)
+from ledger.ratings.rated_games import code_columns, restart_places
 from ledger.ratings.read_models import TablePlan
 from ledger.ratings.side_rows import fold_side_columns
 from ledger.ratings.view_tables import SideTable, facts_wanted

@@ -31,13 +31,7 @@ from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT_COLUMNS, RAISE_BOUND, WRITE_CURRENT, listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.rated_games import (
-    GamesInOrder,
-    RatedGameColumns,
-    columns_of_facts,
-    columns_of_sides,
-    facts_needed,
-)
+from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_facts, columns_of_sides, facts_needed
 from ledger.ratings.side_rows import TableFold
 from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state, side_tables
 from ledger.runtime import sqlite

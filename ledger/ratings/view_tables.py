@@ -70,12 +70,7 @@ class SideTable:
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Names and SQL types of its columns, in the order of its rows."""
-        return (
-            ("pool", "INTEGER NOT NULL"),
-            ("player", "INTEGER NOT NULL"),
-            ("n", "INTEGER NOT NULL"),
-            *self.values,
-        )
+        return (("pool", "INTEGER NOT NULL"), ("player", "INTEGER NOT NULL"), ("n", "INTEGER NOT NULL"), *self.values)
 
     @cached_property
     def values(self) -> tuple[tuple[str, str], ...]:

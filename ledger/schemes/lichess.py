@@ -294,14 +294,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[Meeting], when: When, numbe
             else f"held to a change of at most {numbers.largest_change:g} and a rating of at least "
             f"{numbers.rating_floor:g}; shown cut off to whole points"
         )
-    return Explanation(
-        "R + m·173.7178·φ'^2·g·(s - E)",
-        terms,
-        unrounded,
-        result,
-        rounding,
-        f"{CALCULATOR}; {GLICKO}",
-    )
+    return Explanation("R + m·173.7178·φ'^2·g·(s - E)", terms, unrounded, result, rounding, f"{CALCULATOR}; {GLICKO}")
 
 
 SCHEME = Scheme(

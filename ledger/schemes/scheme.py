@@ -34,7 +34,7 @@ FROM_SHOWN = "from_shown"
 POOL_SETTINGS: Mapping[str, str] = {
     FROM_SHOWN: (
         "who has no seed and declares no rating begins with the one that the source shows beside the first rated game"
-    ),
+    )
 }
 SHOWN_SCALE = "Elo points"  # points that sources show next to games
 # By scale. 4000 is "what no sane rating reaches" on Lichess; grades are an eighth of ratings (Clarke).
@@ -111,15 +111,7 @@ class Newcomer(NamedTuple):
 
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
-REASONS = (
-    "",
-    "unplayed",
-    "unfinished",
-    "abandoned-by-both",
-    "casual",
-    "too-short",
-    "guest",
-)
+REASONS = ("", "unplayed", "unfinished", "abandoned-by-both", "casual", "too-short", "guest")
 COUNTS, UNPLAYED, UNFINISHED, ABANDONED_BY_BOTH, CASUAL, TOO_SHORT, GUEST = range(len(REASONS))
 
 # Codes in which kernels see a game's words; the order of the enumerations in ``facts.words``.

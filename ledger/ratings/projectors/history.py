@@ -38,15 +38,7 @@ HISTORY = declare(
     version=4,
     settings={"hera_from": HERA_FROM},
     reads=("n", "half_points", "lost_on_time", "rating", "restart"),
-    stores=(
-        "game",
-        "ended_ms",
-        "opponent",
-        "opponent_n",
-        "colour",
-        "half_points",
-        *STORED,
-    ),
+    stores=("game", "ended_ms", "opponent", "opponent_n", "colour", "half_points", *STORED),
 )
 GAMES_BEFORE = [kept.name for kept in HISTORY.state].index("games_before")
 
