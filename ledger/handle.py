@@ -236,7 +236,7 @@ class OpenLedger:
 
     def level(self, progress: Progress = silent) -> None:
         """Make sure that the views are level with the journal before questions are asked, as ``Views.level`` does."""
-        self.views.level(progress)
+        self.views.ensure_up_to_date(progress)
 
     def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
         """Return once the journal has an entry, so that what is asked after it follows from that one, too.
@@ -273,7 +273,7 @@ class OpenLedger:
             CorruptError: the views are damaged, or are not of this journal.
         """
         self.level(progress)
-        with self.views.moment() as position:
+        with self.views.read_snapshot() as position:
             yield position
 
     @property

@@ -210,7 +210,7 @@ class Publications:
             ProjectionError: it has a rating that no list can show.
         """
         at_ms = instant_end_ms(as_of)
-        with self.ledger.views.moment() as head:
+        with self.ledger.views.read_snapshot() as head:
             connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
             rows = rating_list_at(connection, rated_by, at_ms)
             largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]

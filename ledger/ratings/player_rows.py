@@ -219,7 +219,7 @@ class PlayerRows:
             for table in tables
         ]
         self.tables_of_states = [
-            number for number, table in enumerate(tables) if not table.by_tournament and not table.is_of_facts
+            number for number, table in enumerate(tables) if not table.by_tournament and table.fold.follows_ratings
         ]
         # One way through the players asked about for all of these tables; one with rows of changes may have none yet.
         names, joins = ["r0.player"], ["json_each(?2) AS asked"]

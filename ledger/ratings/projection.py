@@ -216,7 +216,7 @@ class PoolProjection:
         """
         self._live.forget()
         states = ReratedStates(FEW, self.pool, self._roster, self._rows.tables)
-        rerating = Rerating.begun(start_ms, checkpoint, concerned, states)
+        rerating = Rerating(start_ms, checkpoint, states, set(concerned), set(concerned))
         rated = 0
         with collector_paused():
             for block, more in _with_more(blocks):
@@ -300,7 +300,7 @@ class PoolProjection:
             places = states.places(unknown)
             counts = dict(zip(unknown, cols.lists([cols.take(states.n, places)])[0], strict=True))
             for number, table in enumerate(self._rows.tables):
-                if table.is_of_facts and not table.by_tournament:
+                if not table.fold.follows_ratings and not table.by_tournament:
                     states.keep(number, places, self._kept(cols, number, counts, states.newcomers))
             states.facts_known.update(unknown)
         return states.places(players)

@@ -203,11 +203,6 @@ class Rerating:
     current: dict[int, CurrentRow] = attrs.Factory(dict)
     diverged: dict[int, dict[tuple[str, Any], State]] = attrs.Factory(dict)
 
-    @classmethod
-    def begun(cls, start_ms: int, checkpoint: int, concerned: set[int], states: ReratedStates) -> Rerating:
-        """Begin a rerating that has rated no game yet."""
-        return cls(start_ms, checkpoint, states, set(concerned), set(concerned))
-
     def note_new_players(self, cols: Columns, games: GamesInOrder) -> None:
         """Note the players of new games."""
         fresh = cols.where(games.fresh)
@@ -314,7 +309,7 @@ def _with_the_same_rows(
         player for player, now in zip(waiting, zip(*ratings, strict=True), strict=True) if before.get(player) == now
     ]
     for number, table in enumerate(rows.tables):
-        if not left or not table.is_whole or table.is_of_facts:
+        if not left or not table.is_whole or not table.fold.follows_ratings:
             continue
         before = rows.fold_rows_at(number, {player: counts[player] for player in left})
         places = [waiting[player][0] for player in left]

@@ -144,7 +144,7 @@ def former_rows(
     by_table = {}
     for number, table in enumerate(rows.tables):
         if not table.is_whole:
-            spans_asked = of_own if table.is_of_facts else requested
+            spans_asked = requested if table.fold.follows_ratings else of_own
             by_table[number] = FormerRows(
                 # a rare thing may have no row yet in the whole pool: one look shows that
                 table,
@@ -252,7 +252,7 @@ def fold_all_tables(
             # a player's states of several tournaments are in the rows
             folds.running.append(cols.floats(()))
             continue
-        folded = _folded(cols, table, sides, state, chosen if table.is_of_facts else None)
+        folded = _folded(cols, table, sides, state, None if table.fold.follows_ratings else chosen)
         if table.fold is HISTORY:
             sides |= history_columns(cols, folded, rows.side_columns)
         folds.kept.append(folded)

@@ -13,7 +13,7 @@ from ledger.book.tables import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION,
 from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
-from ledger.ratings.projectors import ratings, tournament_performance
+from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ _SIDE_UNITS: Mapping[str, str] = {
 }  # fmt: skip
 _SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
 _HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
+_OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
 _OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
 _OF_FACTS = "What the projector {} makes of the facts as they stand, those of unrated games among them."
 _ROWS = {
@@ -119,7 +120,7 @@ def _side_columns(fold: DeclaredProjector, scheme_state: Sequence[str]) -> dict[
             name: ColumnDoc(SIDE_COLUMNS[name].doc, _SIDE_UNITS.get(name, ""), _SIDE_REFERENCES.get(name, ""))
             for name in fold.stores
         },
-        **{name: ColumnDoc(ratings.OF_STATE) for name in scheme_state},
+        **{name: ColumnDoc(_OF_STATE) for name in scheme_state},
         **{kept.name: ColumnDoc(kept.doc, kept.unit) for kept in fold.state},
     }
 

@@ -252,6 +252,7 @@ class Build:
         facts = facts_wanted(side_tables(projectors, ()))
         self._columns = tuple(dict.fromkeys((*RATED_COLUMNS, *facts)))  # of each game that counts
 
+    @collector_paused()
     def run(self, until: int, progress: Progress, missing: Sequence[str] = ()) -> None:
         """Bring the file to position *until*, or where a stopped build was to end, and close it.
 
@@ -260,10 +261,6 @@ class Build:
             progress: receives the progress.
             missing: names of read models that the ledger keeps and this process cannot fold.
         """
-        with collector_paused():
-            self._run(until, progress, missing)
-
-    def _run(self, until: int, progress: Progress, missing: Sequence[str]) -> None:
         wait_for_writer(self._path)
         connection = self._open()
         try:

@@ -15,7 +15,6 @@ import attrs
 from ledger.errors import ProjectionError
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projector import CHANGES, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
-from ledger.ratings.projectors import ratings
 from ledger.ratings.projectors.history import HISTORY, begun_with
 from ledger.schemes.scheme import Seed
 
@@ -36,11 +35,6 @@ class SideTable:
 
     fold: DeclaredProjector
     scheme_state: tuple[str, ...] = ()
-
-    @cached_property
-    def is_of_facts(self) -> bool:
-        """True if a player's rows depend only on the player's own games, however others are rated."""
-        return not self.fold.follows_ratings
 
     @cached_property
     def name(self) -> str:
@@ -65,7 +59,7 @@ class SideTable:
     @cached_property
     def is_asked_by_state(self) -> bool:
         """True if its last row up to a game has a player's state, which other players' games may change."""
-        return self.is_sparse and not self.by_tournament and not self.is_of_facts
+        return self.is_sparse and not self.by_tournament and self.fold.follows_ratings
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
@@ -114,7 +108,7 @@ def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) ->
     *scheme_state* has every state field of the schemes in use.
     """
     return (
-        SideTable(HISTORY, ratings.further_columns(scheme_state)),
+        SideTable(HISTORY, tuple(name for name in scheme_state if name != "rating")),
         *(SideTable(made) for made in projectors if isinstance(made, DeclaredProjector)),
     )
 

@@ -7,6 +7,7 @@ one transaction: rows and checkpoint together.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ import attrs
 
 from ledger.book.game_book import GameBook
 from ledger.book.judging import RecordedEvent
+from ledger.book.roster import Roster
+from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, ReadModelError, StorageError, one_line
 from ledger.journal import Journal
@@ -24,10 +27,8 @@ from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.live_book import LiveBook
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projector import DeclaredProjector
-from ledger.ratings.read_cache import ReadCache, read_pools
 from ledger.ratings.read_models import InstalledProjectors, TablePlan
-from ledger.ratings.trial_slot import TrialSlot
-from ledger.ratings.views_connection import Version, ViewsConnection, version_of
+from ledger.ratings.views_connection import DryRunSlot, Version, ViewsConnection
 from ledger.runtime import sqlite
 from ledger.runtime.long_work import Progress, silent
 
@@ -39,6 +40,41 @@ BUILD_FROM = 50_000  # a backlog of this many entries that is larger than the fo
 class _Snapshot:
     connection: sqlite.FileConnection
     position: int  # how far the journal is folded in
+
+
+class _ReadCache:
+    """The pools and players' states read from one *version* of the views; valid until the next write."""
+
+    def __init__(self, version: Version | None) -> None:
+        self.version = version
+        self._pools: list[Pool] | None = None
+        self._roster: Roster | None = None
+        self._states: dict[int, PlayerStates] = {}  # by pool
+
+    def pools(self, connection: sqlite.FileConnection, path: Path) -> list[Pool]:
+        """Return the pools with their timelines."""
+        if self._pools is None:
+            self._pools = _read_pools(connection, path)
+        return self._pools
+
+    def states(self, connection: sqlite.FileConnection, pool: Pool) -> PlayerStates:
+        """Return the states of a pool's players, which share one roster and keep the rows that they have read."""
+
+        def roster() -> Roster:
+            if self._roster is None:
+                self._roster = Roster(connection)
+            return self._roster
+
+        states = self._states.get(pool.pool)
+        if states is None or states.pool is not pool:
+            states = self._states[pool.pool] = PlayerStates(connection, pool, roster)
+        return states
+
+
+def _read_pools(connection: sqlite.FileConnection, path: Path) -> list[Pool]:
+    """Return the pools with their timelines."""
+    with views_file.reporting_damage(path):
+        return stored_pools(connection)
 
 
 class Views:
@@ -64,11 +100,11 @@ class Views:
         self.journal = journal
         self.is_dry_run = False
         self.follows_journal = True
-        self.dry_runs = TrialSlot()
+        self.dry_runs = DryRunSlot()
         self._file = ViewsConnection(Path(path))
         self._compared: Version | None = None  # the version whose makers were compared with those that are installed
         self._snapshot: _Snapshot | None = None  # the present one
-        self._reads = ReadCache(None)
+        self._reads = _ReadCache(None)
         self._live: LiveBook | None = None
         self._recorded: dict[int, RecordedEvent] = {}  # what this process has just recorded, by position
 
@@ -102,7 +138,7 @@ class Views:
     def open_for_dry_run(self) -> Views:
         """Open the same views by a connection for dry runs, so that this one answers from the current state."""
         tried = self.for_dry_run_at(self.path)
-        tried._file = self.dry_runs.file(self.path)
+        tried._file = self.dry_runs.second_connection(self.path)
         return tried
 
     def close_for_good(self) -> None:
@@ -115,7 +151,7 @@ class Views:
         if self._position_of_snapshot is None:
             if self.connection.in_transaction:
                 # Not kept: a rollback takes no change out of the count by which versions differ.
-                return read_pools(self.connection, self.path)
+                return _read_pools(self.connection, self.path)
             # Stored until the next write, for facts are judged by the thousand between two writes.
             self._forget_other_versions()
         return self._reads.pools(self.connection, self.path)
@@ -131,7 +167,7 @@ class Views:
 
     def _forget_other_versions(self) -> None:
         if (version := self.version()) != self._reads.version:
-            self._reads = ReadCache(version)
+            self._reads = _ReadCache(version)
 
     def note_recorded(self, entries: Iterable[RecordedEvent]) -> None:
         """Note events that this process has recorded: folding them in needs no reading back."""
@@ -171,19 +207,24 @@ class Views:
 
     def version(self) -> Version:
         """Return a value that changes with every write."""
-        return version_of(self.connection)
+        # The data version counts others' commits alone, the changes one's own; both are counted by connection.
+        connection = self.connection
+        return connection, views_file.data_version(connection), connection.total_changes
 
     def build(self) -> str:
         """Return a word for this build of the views: another one after each build, the same in every process."""
-        return self._file.build(self.connection)
+        # Complete builds are copied into the file, of which SQLite then says that its schema is another one.
+        (schema,) = self.connection.execute("PRAGMA schema_version").fetchone()
+        return f"{self._file.inode}.{schema}"
 
     @property
     def in_snapshot(self) -> bool:
         """True if reads now are of one snapshot: a transaction is under way on the open views."""
-        return self._file.in_transaction
+        connection = self._file.connection
+        return connection is not None and connection.in_transaction
 
     @contextmanager
-    def moment(self) -> Iterator[int]:
+    def read_snapshot(self) -> Iterator[int]:
         """Read everything within the block in one transaction, whatever is written meanwhile; yield the position.
 
         A snapshot within another one, or within a dry run, is that one. As long as it lasts, the log of the views grows
@@ -209,7 +250,7 @@ class Views:
                 # not ROLLBACK, which would end the rows that a caller still reads
                 connection.execute("COMMIT")
 
-    def level(self, progress: Progress = silent) -> None:
+    def ensure_up_to_date(self, progress: Progress = silent) -> None:
         """Bring the views up to date with the journal before questions are asked.
 
         If they are behind and cannot be written (a read-only folder, foreign files) they are built in a temporary
@@ -225,7 +266,6 @@ class Views:
                 raise StorageError(str(self.path), message)
             return
         if self.in_snapshot or self.is_up_to_date():
-            # what is read as of one moment stays as it is
             return
         if not self.can_be_written():
             self.close()
@@ -239,7 +279,7 @@ class Views:
             CorruptError: the views are damaged, or are not of this journal.
             StorageError: a file refuses, or a read snapshot is open.
         """
-        self._refuse_within_a_moment()
+        self._refuse_within_snapshot()
         while True:
             if self._file.is_there():
                 reached = self._fold_in(progress)
@@ -261,7 +301,7 @@ class Views:
 
     def rebuild(self, progress: Progress = silent) -> int:
         """Build the views again from the journal alone; return the position reached."""
-        self._refuse_within_a_moment()
+        self._refuse_within_snapshot()
         builds = BuildFiles(self.path)
         with builds.exclusive():
             builds.discard()
@@ -275,10 +315,10 @@ class Views:
             builds.discard()
             self._build(builds, progress, until)
 
-    def _refuse_within_a_moment(self) -> None:
+    def _refuse_within_snapshot(self) -> None:
         self.dry_runs.refuse_within(self.path)
         if self.in_snapshot:
-            message = "is read as of one moment until the block of 'moment' ends: bring the views level after it"
+            message = "a read snapshot is open until the block of 'moment' ends; catch up after it"
             raise StorageError(str(self.path), message)
 
     def read_models(self) -> list[str]:
@@ -294,7 +334,7 @@ class Views:
 
     def can_be_written(self) -> bool:
         """Return whether the folder, and the file if there is one, may be written."""
-        return self._file.can_be_written()
+        return os.access(self.path.parent, os.W_OK) and (not self.path.exists() or os.access(self.path, os.W_OK))
 
     def _fold_in(self, progress: Progress) -> int | None:
         """Fold a backlog in, in one transaction; return the position, or None if a build in another file is cheaper."""

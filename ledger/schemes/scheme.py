@@ -149,7 +149,7 @@ class ExplainedPlayer(NamedTuple):
     work: Any = None
 
 
-class Meeting(NamedTuple):
+class ExplainedGame(NamedTuple):
     """One game of that player: the opponent before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
 
     ``work`` holds the opponent's work numbers of the batch, if any; ``began`` is the day on which the tournament began,
@@ -370,7 +370,7 @@ class Scheme:
     player: type
     enter: Callable[[Newcomer, Any], Any]
     expected_score: Callable[..., float]
-    explain: Callable[[ExplainedPlayer, Sequence[Meeting], When, Any], Explanation]
+    explain: Callable[[ExplainedPlayer, Sequence[ExplainedGame], When, Any], Explanation]
     refuse: Callable[..., int] = refuse_by_common_reasons
     mirrored: bool = False
     rhythm: Rhythm = Rhythm.GAME
@@ -501,7 +501,9 @@ class Scheme:
         function = getattr(self, name, None) or self.passes[0]
         return ProjectionError(self.name, f"{failure_of(name, function, error)}; correct the scheme")
 
-    def explained(self, side: ExplainedPlayer, meetings: Sequence[Meeting], when: When, numbers: Any) -> Explanation:
+    def explained(
+        self, side: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Any
+    ) -> Explanation:
         """Return the result of ``explain``.
 
         Raises:

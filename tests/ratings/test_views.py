@@ -15,7 +15,7 @@ from ledger.facts.events import ConversionRange, Event, GameRecorded, RatingRunC
 from ledger.facts.periods import OPEN
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.ratings import read_cache
+from ledger.ratings import views as views_module
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo, takes_misfits
 from tests.kit.games import game_recorded, scheme_adopted
@@ -289,7 +289,7 @@ def test_what_is_known_of_everybody_is_read_only_where_a_newcomer_or_another_sch
     def read(_: object) -> NoReturn:
         raise AssertionError("all standings and changes were read")
 
-    monkeypatch.setattr(read_cache, "Roster", read)
+    monkeypatch.setattr(views_module, "Roster", read)
     with Ledger.open(club_of_five_games) as ledger, ledger.moment():
         states = ledger.states(ledger.pool())
         now = states.now(1, ledger.now_ms())

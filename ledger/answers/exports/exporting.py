@@ -521,7 +521,7 @@ def snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
     for attempt in range(_TRIES + 1):
         # a read snapshot that has begun already cannot be used by another process
         is_alone = views.in_snapshot or attempt == _TRIES
-        with views.moment() as position:
+        with views.read_snapshot() as position:
             make = ReadingConnection if is_alone or position <= FEW_ENTRIES else table_reader
             reader: TableReader = make(views.path, views.connection)
             with closing(reader):
