@@ -24,7 +24,7 @@ from ledger.ratings.engine import RateableGames
 from ledger.runtime.calls import checked
 from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
-from ledger.schemes.scheme import ExplainedGame, ExplainedPlayer, Explanation, Newcomer, Rhythm, Scheme, Seed, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, Newcomer, OpponentGame, Rhythm, Scheme, Seed, When
 
 RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
 _SCORES: Mapping[float | str, float] = {score: score for score in RESULTS} | {
@@ -203,7 +203,7 @@ class _Calculator:
 
     def together(
         self, own: Any, others: Sequence[Any], scores: Sequence[float]
-    ) -> tuple[ExplainedPlayer, list[ExplainedGame]]:
+    ) -> tuple[ExplainedPlayer, list[OpponentGame]]:
         """Return the player before and after the period in which all the games are rated, and the games."""
         count = len(others)
         games = RateableGames(
@@ -217,7 +217,7 @@ class _Calculator:
         )
         side, *met = engine.rate_one_batch(self.scheme, self.numbers, games, [own, *others])
         meetings = [
-            ExplainedGame(other.before, score, 0, other.work, self.when.day)
+            OpponentGame(other.before, score, 0, other.work, self.when.day)
             for other, score in zip(met, scores, strict=True)
         ]
         return side, meetings
@@ -365,9 +365,7 @@ def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], score
     own, *others = map(scheme.player_of, states)
     if scheme.rhythm is Rhythm.GAME:
         sides = calculator.one_by_one(own, others, scores)
-        parts = [
-            (side, [ExplainedGame(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)
-        ]
+        parts = [(side, [OpponentGame(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
     else:
         parts = [calculator.together(own, others, scores)]
     last = flat_of(parts[-1][0].after)
@@ -385,7 +383,7 @@ def _games(
     calculator: _Calculator,
     others: Sequence[tuple[float, ...]],
     scores: Sequence[float],
-    parts: Sequence[tuple[ExplainedPlayer, list[ExplainedGame]]],
+    parts: Sequence[tuple[ExplainedPlayer, list[OpponentGame]]],
 ) -> list[CalculatedGame]:
     rows = []
     for place, (other, score) in enumerate(zip(others, scores, strict=True)):

@@ -30,7 +30,7 @@ from ledger.ratings import engine, queries
 from ledger.ratings.engine import RateableGames
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, tournament_starts
-from ledger.schemes.scheme import ExplainedGame, ExplainedPlayer, Rhythm, When
+from ledger.schemes.scheme import ExplainedPlayer, OpponentGame, Rhythm, When
 
 if TYPE_CHECKING:
     import sqlite3
@@ -101,7 +101,7 @@ class _Explained(NamedTuple):
     """A player's part in an explanation."""
 
     side: ExplainedPlayer
-    meetings: tuple[ExplainedGame, ...]
+    meetings: tuple[OpponentGame, ...]
     when: When
     opponents: tuple[int, ...]
     began_ms: tuple[int, ...] = ()  # by meeting, when its tournament began, where tournaments are rated whole
@@ -173,7 +173,7 @@ def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
 
 
 def _met(
-    place: int, opponent: str, meeting: ExplainedGame, era: Era, part: _Explained, ratings: Sequence[float]
+    place: int, opponent: str, meeting: OpponentGame, era: Era, part: _Explained, ratings: Sequence[float]
 ) -> ExplainedGame:
     """Return a game; *ratings* are those of the opponents that the formula took, if it says so itself."""
     in_force = era.scheme.in_force if _by_event(era) else None
@@ -213,7 +213,7 @@ def _of_game(ledger: OpenLedger, states: PlayerStates, side_row: dict[str, Any])
     assert other_row is not None
     player_of = states.pool.eras[states.pool.era_at(side_row["rated_ms"])].scheme.player_of
     side = ExplainedPlayer(player_of(states.into_game(side_row)), player_of(states.era_state(side_row).state))
-    meeting = ExplainedGame(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
+    meeting = OpponentGame(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
     return _Explained(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
 
 
@@ -275,7 +275,7 @@ def _meetings(
     sides = engine.rate_one_batch(era.scheme, era.numbers, games, players)
     begins = games.began or [when.day] * len(games.white)
     met = [
-        (numbers[other], ExplainedGame(sides[other].before, score, colour, sides[other].work, began))
+        (numbers[other], OpponentGame(sides[other].before, score, colour, sides[other].work, began))
         for white, black, points, began in zip(games.white, games.black, games.score, begins, strict=True)
         for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
         if me == player

@@ -18,10 +18,10 @@ from ledger.runtime.records import number
 from ledger.schemes.formulas.slots import shift
 from ledger.schemes.scheme import (
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -194,7 +194,7 @@ def listed(player: Player, numbers: Settings) -> bool:
     return newest(player, numbers) < numbers.window
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one player's list with its numbers."""
     games = float(len(meetings))
     average = sum(meeting.opponent.rating for meeting in meetings) / games

@@ -20,10 +20,10 @@ from ledger.schemes.scheme import (
     STANDING_GUEST,
     STANDING_WELCOMER,
     TOO_SHORT,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Scheme,
     Term,
     When,
@@ -203,7 +203,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     return Player(rating, games, rating * counted)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     games, opponent_games = own.before.games + 1.0, opponent.games + 1.0

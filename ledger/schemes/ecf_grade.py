@@ -19,10 +19,10 @@ from ledger.runtime.records import number
 from ledger.schemes.formulas.slots import shift
 from ledger.schemes.scheme import (
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -336,7 +336,7 @@ def listed(player: Player, numbers: Settings) -> bool:
     return in_lists(player, 0, lists) > 0.0 and in_lists(player, 0, 3 * lists) >= numbers.listed_games
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one player's list with its numbers."""
     batch, grade = len(meetings), own.work.grade
     now = in_lists(own.after, 0, int(numbers.season_lists))

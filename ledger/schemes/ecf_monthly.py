@@ -21,10 +21,10 @@ from ledger.schemes.formulas.slots import shift
 from ledger.schemes.scheme import (
     AcceptedRatings,
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -334,7 +334,7 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     return player.status != UNRATED
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one player's list with its numbers."""
     rounding = "to the nearest whole rating, one half upwards" if numbers.rounded else "none"
     if own.before.status != FULL:
@@ -367,7 +367,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When,
     )
 
 
-def _explain_performance(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], rounding: str) -> Explanation:
+def _explain_performance(own: ExplainedPlayer, meetings: Sequence[OpponentGame], rounding: str) -> Explanation:
     """Explain the performance of a new or partially rated player."""
     games = own.before.pool_games + len(meetings)
     scored = own.before.pool_score + sum(meeting.score for meeting in meetings)

@@ -21,10 +21,10 @@ import attrs
 from ledger.facts.periods import year_of
 from ledger.runtime.arith import logistic
 from ledger.schemes.scheme import (
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     Term,
@@ -245,7 +245,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
     return expected(player.rating, opponent.rating)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_), player = meetings[0], own.before
     rating, years = player.rating, age(player.birth_year, when.day)

@@ -62,10 +62,10 @@ from ledger.schemes.scheme import (
     TOO_SHORT,
     AcceptedRatings,
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -471,14 +471,14 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
 # -- explained -------------------------------------------------------------------------------------------------------
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Any) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     """Return the formula of one player's period with its numbers."""
     if own.before.rating > 0.0:
         return _explain_change(own, meetings, when, numbers)
     return _explain_unrated(own, len(meetings), when, numbers)
 
 
-def _explain_change(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Any) -> Explanation:
+def _explain_change(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     """Explain a rated player's period."""
     before, games, scored = own.before.rating, own.work.counted, own.work.scored
     expected, k = own.work.expected_hundredths / 100.0, own.work.k
@@ -496,7 +496,7 @@ def _explain_change(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], whe
     return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after.rating, rounding, B02)
 
 
-def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], numbers: Any) -> str:
+def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any) -> str:
     """Return the rules for great differences: each tournament has those of the day on which it began."""
     days = dict.fromkeys(meeting.began for meeting in meetings)
     rules = [
@@ -506,7 +506,7 @@ def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[ExplainedGame
     return " or ".join(dict.fromkeys(rules))
 
 
-def _starts(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], numbers: Any) -> list[Term]:
+def _starts(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any) -> list[Term]:
     """Return, if tournaments are rated whole, the own rating in each, against the opponents' of that day."""
     if not numbers.by_event:
         return []

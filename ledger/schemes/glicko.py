@@ -19,10 +19,10 @@ from ledger.runtime.arith import LOG2_10, exp2
 from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
 from ledger.schemes.scheme import (
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -176,7 +176,7 @@ def after_period(
     return after.rating, after.rd
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of step 2 with a period's numbers, one term a game."""
     rating, rd = own.before.rating, own.before.rd
     improvement, information, by_game = 0.0, 0.0, []
@@ -206,7 +206,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When,
     )
 
 
-def game_words(i: int, meeting: ExplainedGame, g: float, e: float) -> str:
+def game_words(i: int, meeting: OpponentGame, g: float, e: float) -> str:
     """Return the factors of a game's term g(s - E), for people."""
     rating, rd = meeting.opponent.rating, meeting.opponent.rd
     return f"game {i}: g(s - E) with g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {rating:.1f}, RD {rd:.1f}"

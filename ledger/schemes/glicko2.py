@@ -23,10 +23,10 @@ from ledger.runtime.arith import LOG2_E, exp2, log
 from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
 from ledger.schemes.scheme import (
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -415,7 +415,7 @@ def after_period(
     return after.rating, after.rd, after.volatility
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formulas of steps 3 to 8 with a period's numbers, one term a game."""
     rating, rd, sigma = own.before.rating, own.before.rd, own.after.volatility
     improvement, information, by_game = 0.0, 0.0, []

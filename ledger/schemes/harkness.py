@@ -15,10 +15,10 @@ import attrs
 
 from ledger.schemes.scheme import (
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -139,7 +139,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
     return 0.0 if share < 0.0 else share
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one event with its numbers."""
     counted = [(strength(opponent, numbers), score) for opponent, score, *_ in meetings if counts(opponent, numbers)]
     games = float(len(counted))

@@ -29,10 +29,10 @@ from ledger.schemes.playchess import correction, counted, g_factor, k_factor, r_
 from ledger.schemes.scheme import (
     AcceptedRatings,
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -231,7 +231,7 @@ def listed(player: Player, numbers: Settings) -> bool:
     return player.games >= numbers.listed_games
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one player's games in one period with its numbers."""
     rating, games = own.before.rating, own.before.games
     current = own_rating(own.before, when.day, numbers)

@@ -27,10 +27,10 @@ from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
     AcceptedRatings,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     Term,
@@ -264,7 +264,7 @@ def game(
     return of_white, of_black
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one side of one game with its numbers."""
     opponent, score, colour, *_ = meetings[0]
     live, opponent_live = attrs.evolve(own.before), attrs.evolve(opponent)

@@ -12,10 +12,10 @@ from math import floor
 import attrs
 
 from ledger.schemes.scheme import (
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Scheme,
     Term,
     When,
@@ -123,7 +123,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
     return expectancy(player.rating - opponent.rating)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the steps of the page for one side of one game."""
     (opponent, score, *_) = meetings[0]
     old, other = own.before.rating, opponent.rating

@@ -24,10 +24,10 @@ from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -285,7 +285,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
     return bool(player.games < numbers.provisional_games)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one player's games in one rating run with its numbers."""
     before = own.before
     if before.games < numbers.provisional_games:
@@ -324,7 +324,7 @@ def explain_provisional(
 
 
 def explain_established(
-    own: ExplainedPlayer, meetings: Sequence[ExplainedGame], others: Sequence[float], r: float, source: str
+    own: ExplainedPlayer, meetings: Sequence[OpponentGame], others: Sequence[float], r: float, source: str
 ) -> Explanation:
     """Return eq. (4) to (6) with their numbers; *others* are the run's opponents as they count."""
     rating, games = own.before.rating, own.before.games

@@ -25,10 +25,10 @@ from ledger.schemes.playchess import (
     refuse,
 )
 from ledger.schemes.scheme import (
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     Term,
@@ -130,7 +130,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
     return bool(player.games < numbers.mean_games)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one side of one game with its numbers."""
     rating, games = own.before.rating, own.before.games
     opponent, score = meetings[0].opponent.rating, meetings[0].score

@@ -15,10 +15,10 @@ import attrs
 
 from ledger.runtime.arith import logistic
 from ledger.schemes.scheme import (
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     Term,
@@ -286,7 +286,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
     return logistic(own - (opponent.rating if listed(opponent, numbers) else numbers.unrated))
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     if own.before.left:

@@ -149,8 +149,8 @@ class ExplainedPlayer(NamedTuple):
     work: Any = None
 
 
-class ExplainedGame(NamedTuple):
-    """One game of that player: the opponent before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
+class OpponentGame(NamedTuple):
+    """An opponent as a game begins, with the player's score 0, 0.5 or 1 and colour (0 White, 1 Black) in it.
 
     ``work`` holds the opponent's work numbers of the batch, if any; ``began`` is the day on which the tournament began,
     days since 1970, for a scheme that rates from the ratings in force then.
@@ -370,7 +370,7 @@ class Scheme:
     player: type
     enter: Callable[[Newcomer, Any], Any]
     expected_score: Callable[..., float]
-    explain: Callable[[ExplainedPlayer, Sequence[ExplainedGame], When, Any], Explanation]
+    explain: Callable[[ExplainedPlayer, Sequence[OpponentGame], When, Any], Explanation]
     refuse: Callable[..., int] = refuse_by_common_reasons
     mirrored: bool = False
     rhythm: Rhythm = Rhythm.GAME
@@ -502,7 +502,7 @@ class Scheme:
         return ProjectionError(self.name, f"{failure_of(name, function, error)}; correct the scheme")
 
     def explained(
-        self, side: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Any
+        self, side: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any
     ) -> Explanation:
         """Return the result of ``explain``.
 

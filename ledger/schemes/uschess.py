@@ -41,10 +41,10 @@ from ledger.schemes.formulas.uschess import (
 from ledger.schemes.scheme import (
     AcceptedRatings,
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -301,7 +301,7 @@ def finish(player: Player, after: Player, rating: float, work: Work, m: float, n
     after.start = player.start
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one player's section with its numbers; opponents as rated by step 4."""
     # Without these one player of a section cannot be calculated again (RULES 2).
     table = [meeting.work.step_4 for meeting in meetings]
@@ -351,7 +351,7 @@ def _standard_terms(
 
 
 def _special_terms(
-    record: float, r0: float, counted: float, score: float, meetings: Sequence[ExplainedGame]
+    record: float, r0: float, counted: float, score: float, meetings: Sequence[OpponentGame]
 ) -> tuple[str, list[Term], float]:
     games = formulas.games_against([meeting.work for meeting in meetings])
     rating = special(r0, record, counted, score, games, step=4)
@@ -374,7 +374,7 @@ def _special_terms(
     return "(Z + 800·(S' - F) - 400·W) / W: where N'·PWe(R, R0') + Σ PWe(R, Ri) = S'", terms, rating
 
 
-def _from_there(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], unrounded: float, numbers: Settings) -> str:
+def _from_there(own: ExplainedPlayer, meetings: Sequence[OpponentGame], unrounded: float, numbers: Settings) -> str:
     """Return the steps from the formula's result to the rating."""
     result, r0 = own.after.rating, own.work.yardstick
     if abs(result - unrounded) < 1e-6:

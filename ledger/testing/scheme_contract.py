@@ -26,10 +26,10 @@ from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     REASONS,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -406,7 +406,7 @@ class SchemeContract:
             if games.starts or batch % 5 == 0 or batch < PLAYERS:
                 for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
                     meetings = [
-                        ExplainedGame(sides[other].before, points, colour, sides[other].work, began)
+                        OpponentGame(sides[other].before, points, colour, sides[other].work, began)
                         for w, b, score, began in zip(part.white, part.black, part.score, begins, strict=True)
                         for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
@@ -437,7 +437,7 @@ class Case(NamedTuple):
     """A player's part in one game or batch."""
 
     side: ExplainedPlayer
-    meetings: tuple[ExplainedGame, ...]
+    meetings: tuple[OpponentGame, ...]
     when: When
 
 

@@ -30,7 +30,7 @@ from ledger.ratings.projector import PLAYER, TOURNAMENT, DeclaredProjector, Proj
 from ledger.ratings.projectors.history import HISTORY
 from ledger.schemes import built_in_schemes, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
-from ledger.schemes.scheme import ExplainedGame, ExplainedPlayer, Explanation, Scheme, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, OpponentGame, Scheme, When
 from ledger.testing import (
     FactProjectorContract,
     ImporterContract,
@@ -296,7 +296,7 @@ def overconfident(player: Any, opponent: Any, numbers: Any) -> float:
     return chessworld.expected_score(player, opponent, numbers) * 1.5
 
 
-def explained_before(own: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Any) -> Explanation:
+def explained_before(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     told = CHESSWORLD.explain(own, meetings, when, numbers)
     return told._replace(terms=tuple(term._replace(value=term.value + 1.0) for term in told.terms))
 

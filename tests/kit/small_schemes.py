@@ -13,10 +13,10 @@ import pytest
 from ledger import schemes
 from ledger.schemes.scheme import (
     BatchGames,
-    ExplainedGame,
     ExplainedPlayer,
     Explanation,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     When,
@@ -99,7 +99,7 @@ def expected_score(player: Player, opponent: Player, numbers: Any) -> float:
     return 0.5
 
 
-def explain(side: ExplainedPlayer, meetings: Sequence[ExplainedGame], when: When, numbers: Any) -> Explanation:
+def explain(side: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     return Explanation("R + worth", (), side.after.rating, side.after.rating, "none", "this file")
 
 

@@ -18,7 +18,7 @@ from ledger.schemes.harkness import (
     performance,
     provisional,
 )
-from ledger.schemes.scheme import ExplainedGame, ExplainedPlayer, Newcomer, Scheme, When
+from ledger.schemes.scheme import ExplainedPlayer, Newcomer, OpponentGame, Scheme, When
 from ledger.testing.scheme_contract import SchemeContract
 
 EXACT = 1e-9
@@ -82,7 +82,7 @@ def test_who_met_no_opponent_that_counts_stays_as_before() -> None:
         (0.0, 0.0),
     ]
     stays = ExplainedPlayer(Player(1500.0, 1.0), Player(1500.0, 1.0))
-    told = explain(stays, [ExplainedGame(Player(0.0, 0.0), 1.0)], When(), NOT_COUNTED)
+    told = explain(stays, [OpponentGame(Player(0.0, 0.0), 1.0)], When(), NOT_COUNTED)
     assert told.unrounded == told.result == 1500.0
 
 

@@ -32,9 +32,9 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
-    ExplainedGame,
     ExplainedPlayer,
     Newcomer,
+    OpponentGame,
     Scheme,
     When,
 )
@@ -245,13 +245,11 @@ def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> Non
     white, black = played(before, before, 1.0, 5.0, numbers)
     for side, score, colour in ((white, 1.0, 0), (black, 0.0, 1)):
         own, opponent = Player(*before), Player(*before)
-        told = explain(ExplainedPlayer(own, side), [ExplainedGame(opponent, score, colour)], when, numbers)
+        told = explain(ExplainedPlayer(own, side), [OpponentGame(opponent, score, colour)], when, numbers)
         assert evaluated(told) == pytest.approx(side.rating, abs=1e-9)
     floored = played((401.0, 350.0, 0.06, 5.0), (401.0, 350.0, 0.06, 5.0), 0.0, 5.0)[0]
     own = Player(401.0, 350.0, 0.06, 5.0)
-    assert (
-        "at least 400" in explain(ExplainedPlayer(own, floored), [ExplainedGame(own, 0.0, 0)], when, DEFAULT).rounding
-    )
+    assert "at least 400" in explain(ExplainedPlayer(own, floored), [OpponentGame(own, 0.0, 0)], when, DEFAULT).rounding
 
 
 def test_months_of_a_rating_history_begin_at_0() -> None:

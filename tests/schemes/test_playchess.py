@@ -31,9 +31,9 @@ from ledger.schemes.playchess import (
 from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     REASONS,
-    ExplainedGame,
     ExplainedPlayer,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     When,
@@ -244,7 +244,7 @@ def test_who_comes_with_few_games_keeps_the_rating_while_scoring_evenly_against_
 def test_an_explanation_shows_each_game_of_the_run() -> None:
     own, opponents = rated(1600.0), [rated(1600.0), rated(2600.0)]
     after = run(own, [(opponents[0], 1.0), (opponents[1], 0.0)])
-    meetings = (ExplainedGame(opponents[0], 1.0), ExplainedGame(opponents[1], 0.0, 1))
+    meetings = (OpponentGame(opponents[0], 1.0), OpponentGame(opponents[1], 0.0, 1))
     told = explain(ExplainedPlayer(own, after), meetings, NOW, DEFAULT)
     assert told.rule == "Ro + r·g·(W - We)"
     values = {term.symbol: term.value for term in told.terms}

@@ -12,7 +12,7 @@ from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
-from ledger.schemes.scheme import ExplainedGame, Newcomer, Scheme, Seed, When
+from ledger.schemes.scheme import Newcomer, OpponentGame, Scheme, Seed, When
 from ledger.schemes.settings import replace_settings
 from ledger.schemes.uschess import DEFAULT, SCHEME, Player
 from ledger.testing import SchemeContract
@@ -260,7 +260,7 @@ def told(players: Sequence[Player], games: Sequence[tuple[int, int, float]]) -> 
     """The explanation for player 0."""
     sides = worked(players, games)
     meetings = [
-        ExplainedGame(
+        OpponentGame(
             sides[b if w == 0 else w].before, s if w == 0 else 1.0 - s, int(w != 0), sides[b if w == 0 else w].work
         )
         for w, b, s in games
