@@ -120,11 +120,7 @@ def copy_of_views(views: Views) -> Iterator[Views]:
     """
     with TemporaryDirectory(prefix="ledger-trial-") as folder:
         copy = views.for_dry_run_at(Path(folder) / views.path.name)
-        with (
-            closing(sqlite.connect(views.path, read_only=True)) as source,
-            closing(sqlite.connect(copy.path)) as target,
-        ):
-            source.copy_to(target)
+        views.copy_to(copy.path)
         with closing(copy):
             yield copy
 

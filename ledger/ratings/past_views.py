@@ -17,7 +17,6 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.ratings.build_files import BuildFiles
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
-from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, silent
@@ -98,12 +97,7 @@ def open_advancing_views(journal: Journal, begun: Views | None = None) -> Iterat
     """
     with _temporary(() if begun is None else begun.installed.offered, journal, 0) as views:
         if begun is not None:
-            with (
-                closing(sqlite.connect(begun.path, read_only=True)) as source,
-                closing(sqlite.connect(views.path)) as target,
-            ):
-                source.copy_to(target)
-                target.execute("PRAGMA journal_mode=WAL")
+            begun.copy_to(views.path)
         yield AdvancingViews(views)
 
 

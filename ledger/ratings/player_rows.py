@@ -121,7 +121,6 @@ N_BITS = 31  # of a whole number that holds a player and, in its lower bits, whi
 
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
-_PLACE = "SELECT rated_ms FROM games WHERE position = ?"
 _PLACES = "SELECT position, rated_ms FROM games WHERE position IN (SELECT value FROM json_each(?))"
 _LAST_LIST = "SELECT 1 FROM seeds WHERE pool = ? AND player = ? AND effective_ms > ? LIMIT 1"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
@@ -205,13 +204,6 @@ class PlayerRows:
         self.facts = facts_wanted(tables)
         self.side_columns = columns_wanted(tables)
         self.state_fields = pool.state_fields
-        self._state = _select(HISTORY.name, ["game", *pool.state_fields])
-        # Of a table of changes the state after game n is that of the last row up to n.
-        up_to = {True: "n <= ? ORDER BY n DESC LIMIT 1", False: "n = ?"}
-        self._kept = [
-            (table, _select(table.name, [kept.name for kept in table.fold.state], up_to[table.is_sparse]))
-            for table in tables
-        ]
         # CROSS JOIN in all of these: from those asked about, never from all rows of the pool.
         self._many = [  # of one by tournament never asked
             f"SELECT {', '.join(['h.player', *self._kept_names(table, 'h')])} "
@@ -273,22 +265,15 @@ class PlayerRows:
         """
         if n == 0:
             return self.new_player_states(None)
-        game, *fields = self._row(HISTORY.name, self._state, player, n)
-        era = 0
-        if len(self._pool.eras) > 1:
-            era = self._pool.era_at(self._connection.execute(_PLACE, (game,)).fetchone()[0])
-        by_name = dict(zip(self._pool.state_fields, fields, strict=True))
-        last_state = EraState(era, tuple(by_name[name] for name in self._pool.eras[era].scheme.state), n)
-        return PlayerEntryStates(last_state, [self._kept_row(table, query, player, n) for table, query in self._kept])
-
-    def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:
-        """Return the running state of a table's fold after the player's *n*-th game."""
-        if table.by_tournament:
-            return []
-        if not table.is_sparse:
-            return from_stored(table.fold, self._row(table.name, query, player, n))
-        row = self._connection.execute(query, (self._number, player, n)).fetchone()
-        return initial_state(table.fold, None) if row is None else from_stored(table.fold, row)
+        game, *stored = self.fold_rows_at(0, {player: n})[player]
+        (era,) = self.eras_of([game])
+        fields = dict(zip(self._pool.state_fields, stored, strict=False))
+        state = tuple(fields[name] for name in self._pool.eras[era].scheme.state)
+        kept = [from_stored(HISTORY, stored[len(fields) :])]
+        for number, table in enumerate(self.tables[1:], 1):
+            row = None if table.by_tournament else self.fold_rows_at(number, {player: n}).get(player)
+            kept.append(_initial_kept(table, None) if row is None else from_stored(table.fold, row))
+        return PlayerEntryStates(EraState(era, state, n), kept)
 
     def tournament_states(self, table: SideTable, runs: Sequence[tuple[int, str, int]]) -> list[list[float]]:
         """Return the running states with which players go on in tournaments, in a table by tournament.
@@ -354,15 +339,7 @@ class PlayerRows:
 
     def new_player_states(self, seed: Seed | None) -> PlayerEntryStates:
         """Return the states with which a player enters the first rated game, without the scheme's."""
-        return PlayerEntryStates(
-            None, [[] if table.by_tournament else initial_state(table.fold, seed) for table in self.tables]
-        )
-
-    def _row(self, table: str, query: str, player: int, n: int) -> Any:
-        row = self._connection.execute(query, (self._number, player, n)).fetchone()
-        if row is None:
-            raise _without_row(table, player, n)
-        return row
+        return PlayerEntryStates(None, [_initial_kept(table, seed) for table in self.tables])
 
     def write(self, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:
         """Insert rows in the order of the table's columns, or replace those of the same players and numbers.
@@ -432,6 +409,10 @@ class PlayerRows:
                 self._connection.execute(_RESTORE_CURRENT, (listed_flag, self._number, player, base))
 
 
+def _initial_kept(table: SideTable, seed: Seed | None) -> list[float]:
+    return [] if table.by_tournament else initial_state(table.fold, seed)
+
+
 def _without_row(table: str, player: int, n: int) -> ProjectionError:
     return ProjectionError(table, f"has no row for player {player}, game {n}; run 'rebuild'")
 
@@ -458,7 +439,3 @@ def _asked_row(table: SideTable, of: str) -> str:
             f"AND r.n <= {n} ORDER BY r.n DESC LIMIT 1)"
         )
     return f'"{table.name}" AS {of} ON {of}.pool = ?1 AND {of}.player = {player} AND {of}.n = {n}'
-
-
-def _select(table: str, columns: Sequence[str], which: str = "n = ?") -> str:
-    return f'SELECT {_quoted(columns)} FROM "{table}" WHERE pool = ? AND player = ? AND {which}'

@@ -197,11 +197,7 @@ class PoolProjection:
         tables = side_tables(projectors, pool.state_fields)
         self._rows = make_rows(connection, pool, tables)
         self.facts = facts_needed(pool, self._rows.facts)
-        self._live = LiveGames(pool, roster, self._rows)
-
-    def take(self, game: RatedGame) -> bool:
-        """Rate one fresh game at the end of rating order; return False, with nothing done, if it cannot."""
-        return self._live.take(game)
+        self.live = LiveGames(pool, roster, self._rows)
 
     def update(
         self, blocks: Iterable[list[tuple[Any, ...]]], checkpoint: int, start_ms: int, concerned: set[int]
@@ -214,7 +210,7 @@ class PoolProjection:
             start_ms: nothing before it changes.
             concerned: players to be rerated from there on in any case.
         """
-        self._live.forget()
+        self.live.forget()
         states = ReratedStates(FEW, self.pool, self._roster, self._rows.tables)
         rerating = Rerating(start_ms, checkpoint, states, set(concerned), set(concerned))
         rated = 0
@@ -425,7 +421,7 @@ class PoolProjections:
                 )
                 self._by_pool[number] = projection
             only = fresh.only.get(number)
-            if only is not None and projection.take(only):
+            if only is not None and projection.live.take(only):
                 rated += 1
                 continue
             concerned = set(fresh.touched.get(number, ()))

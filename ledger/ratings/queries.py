@@ -306,15 +306,6 @@ LAST_CLOSING = """
 SELECT rated_ms AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms <= ?2 ORDER BY rated_ms DESC LIMIT 1
 """
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
-HOT = {
-    "ranking": RANKING, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
-    "games of a player": GAMES_OF, "opposite sides": OPPOSITE_SIDES, "waiting games": WAITING, "latest end": LATEST_END,
-    "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
-    "row before a batch": ROW_BEFORE, "batch": BATCH, "not counted": NOT_COUNTED, "corrected games": CORRECTED_GAMES,
-    "corrected sides": CORRECTED_SIDES, "any proposal": ANY_PROPOSAL, "placed sides": PLACED_SIDES,
-    "page of a graph": graph_page(["rating"]), "opponents of a page": PAGE_OPPONENTS, "games between": GAMES_BETWEEN,
-    "numbers of games": NUMBERS_OF,
-}  # fmt: skip
 
 
 def table_names(connection: sqlite3.Connection) -> list[str]:

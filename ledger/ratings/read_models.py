@@ -275,7 +275,7 @@ def table_state(
     if fault is not None:
         return TableState(left_at, fault)
     way_out = (
-        "bring it level where its plug-in is installed (any command that reads), or by Ledger.open with its projector "
+        "update it where its plug-in is installed (any command that reads), or by Ledger.open with its projector "
         "among 'projectors'"
     )
     message = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import attrs
@@ -140,6 +140,15 @@ class Views:
         tried = self.for_dry_run_at(self.path)
         tried._file = self.dry_runs.second_connection(self.path)
         return tried
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the file of the views to a new one."""
+        with (
+            closing(sqlite.connect(self.path, read_only=True)) as source,
+            closing(sqlite.connect(path)) as target,
+        ):
+            source.copy_to(target)
+            target.execute("PRAGMA journal_mode=WAL")
 
     def close_for_good(self) -> None:
         """Release the file, and remove an unfinished build."""
