@@ -40,9 +40,9 @@ from ledger.players.sealed_names import VerifiedNames, find_player
 from ledger.players.stores import open_stores, token_store_of
 from ledger.ratings import queries
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import at_hand
-from ledger.ratings.keeping import InstalledProjectors
+from ledger.ratings.installed_projectors import projectors_for
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.read_models import InstalledProjectors
 from ledger.ratings.views import Views
 from ledger.recording.recorder import Gate, RecordedEvents, Recorder, Refused, Submission
 from ledger.recording.seed_warnings import SeedWarnings
@@ -143,8 +143,8 @@ class OpenLedger:
         people.refusal = people.refusal or journal.refusal
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
-        ledger = cls._over(path, journal, people, at_hand(projectors), clock)
-        ledger.views.follows = follow
+        ledger = cls._over(path, journal, people, projectors_for(projectors), clock)
+        ledger.views.follows_journal = follow
         return ledger
 
     @classmethod
@@ -236,7 +236,7 @@ class OpenLedger:
 
     def level(self, progress: Progress = silent) -> None:
         """Make sure that the views are level with the journal before questions are asked, as ``Views.level`` does."""
-        self.views.level(progress)
+        self.views.ensure_up_to_date(progress)
 
     def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
         """Return once the journal has an entry, so that what is asked after it follows from that one, too.
@@ -273,14 +273,14 @@ class OpenLedger:
             CorruptError: the views are damaged, or are not of this journal.
         """
         self.level(progress)
-        with self.views.moment() as position:
+        with self.views.read_snapshot() as position:
             yield position
 
     @property
     def journal_of_moment(self) -> Journal:
         """The journal up to the entry that the present moment is of; outside of a moment all of it."""
         # of what was known at an entry the journal ends there already, with the list that the question named
-        if self.views.is_read and not isinstance(self.journal, ScratchJournal):
+        if self.views.in_snapshot and not isinstance(self.journal, ScratchJournal):
             position = self.views.position()
             if position < self.journal.size():
                 return ScratchJournal(self.journal, position)
@@ -383,7 +383,7 @@ class OpenLedger:
             if not has_nameless:
                 return []
             numbers = json.dumps(sorted(players))
-            return list(queries.dictionaries(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
+            return list(queries.fetch_dicts(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
 
         return ErasedPlayerMatcher(self.names.file, keys or self.made_keys, games_of)
 
@@ -436,5 +436,7 @@ class OpenLedger:
     def _noted(self, recorded: RecordedEvents) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
         if OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
-            self.views.expect(RecordedEvent(receipt.position, event) for receipt, event in placed if event is not None)
+            self.views.note_recorded(
+                RecordedEvent(receipt.position, event) for receipt, event in placed if event is not None
+            )
         return SeedWarnings(self.views).noted(recorded)

@@ -36,9 +36,9 @@ from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_between
-from ledger.ratings import keeping, past_views, queries
+from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import at_hand
+from ledger.ratings.installed_projectors import projectors_for
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameBlock, GameImport, ImportReport
 from ledger.recording.game_rows import GameRows
@@ -119,10 +119,10 @@ class Ledger(OpenLedger):
             MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
         # All checks come before the first file is made: a refusal then leaves no file.
-        event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
+        event = schemes.complete_adoption(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
         judge.check(event, Evidence(Context.JOURNAL, 0))
         codec.actor_json(actor)
-        at_hand(projectors)
+        projectors_for(projectors)
         refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
@@ -176,7 +176,9 @@ class Ledger(OpenLedger):
         journal = self.journal
         if not 1 <= position <= journal.size():
             raise UnknownNameError("entry", str(position), f"the journal holds entries 1 to {journal.size()}")
-        with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
+        with past_views.open_views_known_at(
+            self.path, self.views.kept(), journal, position, progress, keep=keep
+        ) as past:
             then = ScratchJournal(journal, position if listed is None else listed)
             with _Borrowed(self.path, then, self.names.file, past, self.clock, self.token_store) as ledger:
                 ledger.names = self.names  # the name of a player renamed since is committed by a later entry
@@ -261,7 +263,7 @@ class Ledger(OpenLedger):
         for event in events:
             stated = event
             if isinstance(event, SchemeAdopted) and not self.journal.find([event.key]):
-                stated = schemes.in_full(event)
+                stated = schemes.complete_adoption(event)
             elif isinstance(event, RoundWithoutGame):
                 earlier = rounds.setdefault(event.place, [])
                 stated = self.current_facts.recorded_round_now(event, earlier)
@@ -424,7 +426,8 @@ class Ledger(OpenLedger):
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
         self.catch_up_if_corrected()
-        first = schemes.in_full(self.first_scheme(), stored=True)  # the scheme that new pools of an import adopt
+        # new pools of an import adopt it
+        first = schemes.complete_adoption(self.first_scheme(), stored=True)
         # names that are not in the index yet are read again for each frame: if they are many, they enter it first
         self.names.file.folds.bring_up()
         job = GameImport(
@@ -742,8 +745,8 @@ class Ledger(OpenLedger):
             ProjectionError: a process without the plug-in of the table has gone on since it was up to date.
         """
         self.level()
-        keeping.refuse_left_behind(self.views.connection, table, self.views.at_hand.broken)
-        return queries.rows_where(self.views.connection, table, where, arguments)
+        read_models.refuse_stale_table(self.views.connection, table, self.views.installed.broken)
+        return queries.select_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
         """Return the up-to-date views as a read-only sqlite-utils database, for any question in SQL."""

@@ -40,7 +40,7 @@ def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[C
     @wraps(answer)
     def consistent(ledger: OpenLedger, /, *arguments: P.args, **named: P.kwargs) -> T:
         # one within another was given what an answer made
-        if not isinstance(ledger, OpenLedger) or not ledger.views.is_read:
+        if not isinstance(ledger, OpenLedger) or not ledger.views.in_snapshot:
             (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
         with ledger.moment():
             return answer(ledger, *arguments, **named)

@@ -105,7 +105,7 @@ def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard
     except MalformedError as failure:
         hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"
         raise MalformedError([f"game {key!r}: {problem}{hint}" for problem in failure.problems]) from None
-    row = queries.first_row(ledger.views.connection, queries.GAME, (entry,))
+    row = queries.fetch_first(ledger.views.connection, queries.GAME, (entry,))
     assert row is not None
     called = names(ledger, {row["white"], row["black"]})
     title = f"{called[row['white']]} - {called[row['black']]} {RESULTS[row['outcome']]}, {row['ended_at'][:10]}"

@@ -20,11 +20,11 @@ from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import utc_now
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.calls import checked
 from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
-from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Newcomer, Rhythm, Scheme, Seed, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, Newcomer, OpponentGame, Rhythm, Scheme, Seed, When
 
 RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
 _SCORES: Mapping[float | str, float] = {score: score for score in RESULTS} | {
@@ -188,14 +188,14 @@ class _Calculator:
 
     def _provisional(self, player: CalculationFacts) -> bool:
         state = self.begun(player)
-        return self.scheme.calls_provisional(state, self.numbers) or not self.scheme.lists(state, self.numbers)
+        return self.scheme.is_provisional(state, self.numbers) or not self.scheme.is_listed(state, self.numbers)
 
     def one_by_one(self, own: Any, others: Sequence[Any], scores: Sequence[float]) -> list[ExplainedPlayer]:
         """Yield the player before and after each game."""
         sides = []
         for other, score in zip(others, scores, strict=True):
             state = [*flat_of(own), *flat_of(other)]
-            game = Rateable([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
+            game = RateableGames([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
             engine.rate(FEW, self.scheme, self.numbers, game, state, [0, 0])
             sides.append(ExplainedPlayer(own, self.scheme.player_of(state)))
             own = sides[-1].after
@@ -203,10 +203,10 @@ class _Calculator:
 
     def together(
         self, own: Any, others: Sequence[Any], scores: Sequence[float]
-    ) -> tuple[ExplainedPlayer, list[MetOpponent]]:
+    ) -> tuple[ExplainedPlayer, list[OpponentGame]]:
         """Return the player before and after the period in which all the games are rated, and the games."""
         count = len(others)
-        games = Rateable(
+        games = RateableGames(
             [0] * count,
             list(range(1, count + 1)),
             list(scores),
@@ -217,7 +217,7 @@ class _Calculator:
         )
         side, *met = engine.rate_one_batch(self.scheme, self.numbers, games, [own, *others])
         meetings = [
-            MetOpponent(other.before, score, 0, other.work, self.when.day)
+            OpponentGame(other.before, score, 0, other.work, self.when.day)
             for other, score in zip(met, scores, strict=True)
         ]
         return side, meetings
@@ -246,7 +246,7 @@ def rating(
         MalformedError: no games, a result that is none, a number that is not finite, no such day, settings that the
             scheme cannot take, or something known of a player that is of no use to it.
     """
-    chosen, pairs, faults = schemes.named(scheme), list(games), list[str]()
+    chosen, pairs, faults = schemes.find_scheme(scheme), list(games), list[str]()
     opponents, scores = [], []
     for pair in pairs:
         is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], float | int | str)
@@ -295,7 +295,7 @@ def calculate(
     Raises:
         MalformedError: naming every setting that the scheme cannot take, and every fact without a use in it.
     """
-    meant = scheme.in_full(settings)
+    meant = scheme.complete_settings(settings)
     # A scheme with K as a setting keeps none of each player: the player's own takes the place of the setting.
     if own.k_factor is not None and "k" in meant and "k" not in settings:
         meant, own = {**meant, "k": f"{own.k_factor:g}"}, attrs.evolve(own, k_factor=None)
@@ -340,7 +340,7 @@ def _refuse_useless(calculator: _Calculator, own: CalculationFacts, opponents: S
 
 
 def _listed(calculator: _Calculator, state: Sequence[float]) -> float | None:
-    return state[0] if calculator.scheme.lists(state, calculator.numbers) else None
+    return state[0] if calculator.scheme.is_listed(state, calculator.numbers) else None
 
 
 def _change(before: float, after: float | None) -> float | None:
@@ -353,7 +353,7 @@ def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> O
     after = engine.predict(scheme, numbers, states[0], states[1], when)
     ratings = {word: _listed(calculator, state) for word, state in after.items()}
     return OutcomesForetold(
-        expected_score=engine.expected(scheme, numbers, states[0], states[1], when),
+        expected_score=engine.expected_result(scheme, numbers, states[0], states[1], when),
         outcomes={
             word: ResultEffect(rating=rating, change=_change(before, rating)) for word, rating in ratings.items()
         },
@@ -365,7 +365,7 @@ def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], score
     own, *others = map(scheme.player_of, states)
     if scheme.rhythm is Rhythm.GAME:
         sides = calculator.one_by_one(own, others, scores)
-        parts = [(side, [MetOpponent(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
+        parts = [(side, [OpponentGame(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
     else:
         parts = [calculator.together(own, others, scores)]
     last = flat_of(parts[-1][0].after)
@@ -383,14 +383,16 @@ def _games(
     calculator: _Calculator,
     others: Sequence[tuple[float, ...]],
     scores: Sequence[float],
-    parts: Sequence[tuple[ExplainedPlayer, list[MetOpponent]]],
+    parts: Sequence[tuple[ExplainedPlayer, list[OpponentGame]]],
 ) -> list[CalculatedGame]:
     rows = []
     for place, (other, score) in enumerate(zip(others, scores, strict=True)):
         side = parts[place][0] if len(parts) == len(others) else parts[0][0]
         by_itself = calculator.scheme.rhythm is Rhythm.GAME
         before, after = side.before.rating, _listed(calculator, flat_of(side.after))
-        expected = engine.expected(calculator.scheme, calculator.numbers, flat_of(side.before), other, calculator.when)
+        expected = engine.expected_result(
+            calculator.scheme, calculator.numbers, flat_of(side.before), other, calculator.when
+        )
         rows.append(
             CalculatedGame(
                 game=place + 1,

@@ -168,8 +168,10 @@ def _words(change: Change, called: dict[int, str]) -> str:
 def _adopted(change: Change) -> Mapping[str, Any]:
     """Return the content of an adoption, except a scheme's own defaults, and the versions of the program."""
     facts = {name: value for name, value in (change.facts or {}).items() if name not in rules.VERSIONS}
-    if facts["scheme"] in schemes.available():
-        plain = schemes.in_full(SchemeAdopted(pool=facts["pool"], scheme=facts["scheme"], settings={})).settings
+    if facts["scheme"] in schemes.available_schemes():
+        plain = schemes.complete_adoption(
+            SchemeAdopted(pool=facts["pool"], scheme=facts["scheme"], settings={})
+        ).settings
         facts["settings"] = {name: value for name, value in facts["settings"].items() if plain.get(name) != value}
     return facts if facts["settings"] else {name: facts[name] for name in facts if name != "settings"}
 

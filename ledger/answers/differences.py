@@ -28,7 +28,7 @@ from ledger.journal import Journal
 from ledger.journal.kept_lists import ListRow, in_form
 from ledger.publishing.publications import Publications
 from ledger.ratings.row_changes import RowChange, row_changes
-from ledger.ratings.standings import Standings, by_player, list_in_force
+from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
 from ledger.ratings.views import Views
 from ledger.runtime.calls import checked
 from ledger.runtime.long_work import Progress, silent
@@ -116,13 +116,13 @@ def _list(ledger: OpenLedger, word: str) -> RatingList:
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
     publication = Publications(ledger).named(word)
-    rows = by_player(in_form(Publications(ledger).rows(publication)))  # an older form of list moves no player
+    rows = rows_by_player(in_form(Publications(ledger).rows(publication)))  # an older form of list moves no player
     return RatingList(publication.name, publication.event.pool, publication.at_ms, publication.event.head, rows)
 
 
 def _list_now(ledger: OpenLedger, pool: str, ms: int) -> RatingList:
-    rows = list_in_force(ledger.views.connection, ledger.pool(pool), ms)
-    return RatingList(NOW, pool, ms, ledger.views.position(), by_player(rows))
+    rows = rating_list_at(ledger.views.connection, ledger.pool(pool), ms)
+    return RatingList(NOW, pool, ms, ledger.views.position(), rows_by_player(rows))
 
 
 # Not of one read snapshot: views of earlier entries are made for it, which takes long: their log would grow.

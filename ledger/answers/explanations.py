@@ -27,10 +27,10 @@ from ledger.handle import OpenLedger
 from ledger.journal.game_references import find_game
 from ledger.players.persons import Person
 from ledger.ratings import engine, queries
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.rated_games import OWN_DAY, beginnings
-from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Rhythm, When
+from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, tournament_starts
+from ledger.schemes.scheme import ExplainedPlayer, OpponentGame, Rhythm, When
 
 if TYPE_CHECKING:
     import sqlite3
@@ -101,7 +101,7 @@ class _Explained(NamedTuple):
     """A player's part in an explanation."""
 
     side: ExplainedPlayer
-    meetings: tuple[MetOpponent, ...]
+    meetings: tuple[OpponentGame, ...]
     when: When
     opponents: tuple[int, ...]
     began_ms: tuple[int, ...] = ()  # by meeting, when its tournament began, where tournaments are rated whole
@@ -117,7 +117,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     connection, row = ledger.views.connection, _counted(ledger, game)
     game = row["key"]
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
-    side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
+    side_row = queries.fetch_first(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
     if side_row is None:
         both = names(ledger, {row["white"], row["black"]})
         played = f"{both[row['white']]} and {both[row['black']]} played it"
@@ -162,7 +162,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
 def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
     """Return the row of a rated game."""
     key, stored = find_game(ledger.journal_of_moment, game)
-    row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
+    row = queries.fetch_first(ledger.views.connection, queries.GAME, (stored.position,))
     if row is None:
         raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")
     if row["reason"] is not None:
@@ -173,7 +173,7 @@ def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
 
 
 def _met(
-    place: int, opponent: str, meeting: MetOpponent, era: Era, part: _Explained, ratings: Sequence[float]
+    place: int, opponent: str, meeting: OpponentGame, era: Era, part: _Explained, ratings: Sequence[float]
 ) -> ExplainedGame:
     """Return a game; *ratings* are those of the opponents that the formula took, if it says so itself."""
     in_force = era.scheme.in_force if _by_event(era) else None
@@ -199,7 +199,7 @@ def _carried_from(
     """Return the rating by an earlier scheme that the player's first games under this one begin from."""
     # All games of the batch begin from one rating: the row before them lies that many games back at most.
     for n in range(side_row["n"] - 1, max(side_row["n"] - games - 1, 0), -1):
-        row = queries.first_row(connection, queries.ROW, (pool.pool, player, n))
+        row = queries.fetch_first(connection, queries.ROW, (pool.pool, player, n))
         if row is not None and pool.era_at(row["rated_ms"]) < era:
             before = pool.eras[pool.era_at(row["rated_ms"])]
             carry = pool.eras[era].carry
@@ -209,11 +209,11 @@ def _carried_from(
 
 def _of_game(ledger: OpenLedger, states: PlayerStates, side_row: dict[str, Any]) -> _Explained:
     other = (side_row["pool"], side_row["opponent"], side_row["opponent_n"])
-    other_row = queries.first_row(ledger.views.connection, queries.ROW, other)
+    other_row = queries.fetch_first(ledger.views.connection, queries.ROW, other)
     assert other_row is not None
     player_of = states.pool.eras[states.pool.era_at(side_row["rated_ms"])].scheme.player_of
     side = ExplainedPlayer(player_of(states.into_game(side_row)), player_of(states.era_state(side_row).state))
-    meeting = MetOpponent(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
+    meeting = OpponentGame(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
     return _Explained(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
 
 
@@ -221,7 +221,7 @@ def _of_batch(
     ledger: OpenLedger, pool: Pool, number: int, states: PlayerStates, row: dict[str, Any], side_row: dict[str, Any]
 ) -> _Explained:
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
-    games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
+    games = list(queries.fetch_dicts(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
     # by player, the end of the first game in the batch: a newcomer has declared by then
     first: dict[int, int] = {}
@@ -239,9 +239,9 @@ def _of_batch(
     began: Sequence[float] = ()
     if _by_event(era):  # days since 1970
         ends = [game["ended_ms"] for game in games]
-        began_ms = [OWN_DAY if game["began_ms"] is None else game["began_ms"] for game in games]
-        began = beginnings(ends, began_ms, [game["tournament"] for game in games], [0] * len(games))
-    rateable = Rateable(
+        began_ms = [STARTS_ON_LAST_DAY if game["began_ms"] is None else game["began_ms"] for game in games]
+        began = tournament_starts(ends, began_ms, [game["tournament"] for game in games], [0] * len(games))
+    rateable = RateableGames(
         [roster[game["white"]] for game in games],
         [roster[game["black"]] for game in games],
         [game["score"] for game in games],
@@ -269,11 +269,13 @@ def _by_event(era: Era) -> bool:
     return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
 
 
-def _meetings(era: Era, games: Rateable, players: list[Any], numbers: list[int], player: int, when: When) -> _Explained:
+def _meetings(
+    era: Era, games: RateableGames, players: list[Any], numbers: list[int], player: int, when: When
+) -> _Explained:
     sides = engine.rate_one_batch(era.scheme, era.numbers, games, players)
     begins = games.began or [when.day] * len(games.white)
     met = [
-        (numbers[other], MetOpponent(sides[other].before, score, colour, sides[other].work, began))
+        (numbers[other], OpponentGame(sides[other].before, score, colour, sides[other].work, began))
         for white, black, points, began in zip(games.white, games.black, games.score, begins, strict=True)
         for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
         if me == player

@@ -55,7 +55,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
         MalformedError: *start* is no FEN, or the text that is kept has something in it that is no move.
     """
     key, position, text = kept_game(ledger, game)
-    row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
+    row = queries.fetch_first(ledger.views.connection, queries.GAME, (position,))
     assert row is not None
     moves = moves_of(text or "")
     # each with the comment of its clock, where the text is moves and clocks alone

@@ -97,7 +97,7 @@ def achievements(
     kinds: tuple[tuple[What, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
     for what, query, half_points in kinds:
         arguments = (rated_by.pool, person.player, n, half_points, bests.PLACES)
-        rows = queries.dictionaries(ledger.views.connection, query, arguments)
+        rows = queries.fetch_dicts(ledger.views.connection, query, arguments)
         reached += [
             made.of_game(what, place, row["n"], reckoned=row["opponent_rating_before"])
             for place, row in enumerate(rows, 1)
@@ -127,13 +127,13 @@ class _Made(NamedTuple):
 
 
 def _extremes(ledger: OpenLedger, made: _Made, person: Person, n: int) -> Iterator[Achievement]:
-    eras = list(queries.dictionaries(ledger.views.connection, _ERAS, (made.pool.pool, person.player, n)))
+    eras = list(queries.fetch_dicts(ledger.views.connection, _ERAS, (made.pool.pool, person.player, n)))
     highest = [row for row in eras if row["highest_n"]]
     for place, row in enumerate(highest, 1):
         yield made.of_game("highest", place, row["highest_n"], rating=row["highest"])
     # the list with whose rating the player began
     states = ledger.states(made.pool)
-    first = queries.first_row(ledger.views.connection, queries.ROW, (made.pool.pool, person.player, 1))
+    first = queries.fetch_first(ledger.views.connection, queries.ROW, (made.pool.pool, person.player, 1))
     if first is None:
         listed = next(iter(states.seeds(person.player)), None)
     else:
@@ -152,7 +152,7 @@ def _extremes(ledger: OpenLedger, made: _Made, person: Person, n: int) -> Iterat
 def lowest(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) -> Lowest:
     """Return the lowest rating of a player's first n games under the *present* scheme, its start, and that scheme."""
     # The latest era comes first.
-    row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
+    row = queries.fetch_first(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != present:
         return NO_LOWEST
     since = PlayersGames(ledger, pool, player).nth_game(row["lowest_n"]).in_force

@@ -122,5 +122,5 @@ def _fields(move: Move, limits: Mapping[str, int]) -> dict[str, Any]:
         # A scheme keeps a rating of unlisted players as well, which is not shown.
         if figures is not None and not figures.listed:
             fields |= dict.fromkeys((f"rating_{when}", f"hera_{when}", f"hera_game_{when}"))
-        fields[f"class_{when}"] = class_of(figures.rating, limits) if figures and figures.has_place else None
+        fields[f"class_{when}"] = class_of(figures.rating, limits) if figures and figures.is_ranked else None
     return fields

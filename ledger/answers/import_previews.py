@@ -184,7 +184,7 @@ class ImportPreview:
         """Return the report of ``Ledger.import_games``, with the same arguments and errors."""
         ledger = self._ledger
         ledger.catch_up_if_corrected()
-        first = schemes.in_full(ledger.first_scheme(), stored=True)
+        first = schemes.complete_adoption(ledger.first_scheme(), stored=True)
         keys = MadeKeys(self._journal, self._secret)
         job = GameImport(
             self._names,

@@ -54,21 +54,21 @@ class AroundGame:
 def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
     """Return, by key of a game, the proposals that corrected it and are in force; only games that are corrected."""
     # Where nothing was ever proposed, one look spares the search for each game.
-    if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
+    if queries.fetch_first(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
     subjects = orjson.dumps([f"game:{key}" for key in keys]).decode()
     proposals: dict[str, list[int]] = {}
-    for row in queries.dictionaries(connection, queries.CORRECTED_GAMES, (subjects,)):
+    for row in queries.fetch_dicts(connection, queries.CORRECTED_GAMES, (subjects,)):
         proposals.setdefault(row["subject"].removeprefix("game:"), []).append(row["proposal"])
     return proposals
 
 
 def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> dict[int, list[int]]:
     """Return, by place of a player's rated game, the proposals that corrected it and are in force, if there are any."""
-    if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
+    if queries.fetch_first(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
     proposals: dict[int, list[int]] = {}
-    for row in queries.dictionaries(connection, queries.CORRECTED_SIDES, (pool.pool, player)):
+    for row in queries.fetch_dicts(connection, queries.CORRECTED_SIDES, (pool.pool, player)):
         proposals.setdefault(row["n"], []).append(row["proposal"])
     return proposals
 
@@ -91,7 +91,7 @@ def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
 @of_one_moment
 def not_counted(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
     """Return a player's latest unrated games, newest first: rows of ``games``, each with ``why``."""
-    rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
+    rows = list(queries.fetch_dicts(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
     reasons = reasons_of(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
     return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
 
@@ -141,7 +141,7 @@ def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int =
         if original.is_revised:
             arguments = (pool.pool, player, original.publication.at_ms)
             # Lists come in order of their instants: of several after one game the last one stays.
-            row = queries.first_row(ledger.views.connection, queries.ROW_AT, arguments)
+            row = queries.fetch_first(ledger.views.connection, queries.ROW_AT, arguments)
             if row is not None:
                 lists[row["n"]] = original
     return lists

@@ -255,7 +255,7 @@ def _described(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
 
 def _recorded(ledger: OpenLedger, game: PlayedGame) -> Row:
     """Return the current state of a game."""
-    row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
+    row = queries.fetch_first(ledger.views.connection, queries.GAME, (game.game,))
     assert row is not None
     return row
 
@@ -265,14 +265,14 @@ def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     until = games_until(ledger, rated_by, person, at)
     arguments = (rated_by.pool, person.player, until)
-    played = [PlayedGame(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
+    played = [PlayedGame(**row) for row in queries.fetch_dicts(connection, queries.NUMBERS_OF, arguments)]
     # Where the scheme lists everybody the rows hold what is shown, and no state is looked at.
     if rated_by.lists_everybody:
         return played
     states = ledger.states(rated_by)
     # A graph is read oldest first, and may go on after the last game that is asked for.
-    own = list(queries.dictionaries(connection, queries.GRAPH, (*arguments[:2], 0, len(played))))[::-1]
-    opposite = queries.dictionaries(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))
+    own = list(queries.fetch_dicts(connection, queries.GRAPH, (*arguments[:2], 0, len(played))))[::-1]
+    opposite = queries.fetch_dicts(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))
     return [
         game._replace(
             rating=states.after_game(row).rating,

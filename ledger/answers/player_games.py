@@ -152,9 +152,9 @@ def games(
     if not left_out:
         last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, most)
-    rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
+    rows = list(queries.fetch_dicts(ledger.views.connection, queries.GAMES_OF, arguments))
     # Both queries go through the player's rows, newest first: the two sides of a game come at one time.
-    opposites = queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
+    opposites = queries.fetch_dicts(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
     placed: list[tuple[tuple[Any, ...], Row, Row | None]] = [
         # The opposite row does not say its place in rating order, which is that of the same game.
         (_place(row), row, {**opposite, "rated_ms": row["rated_ms"]})
@@ -245,7 +245,7 @@ def graph(
     # Only to refuse a player who has no game in the pool, and no list's rating.
     last_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, offset, rows_up_to(first))
-    rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, arguments)
+    rows = queries.fetch_dicts(ledger.views.connection, queries.GRAPH, arguments)
     points: list[tuple[Row, PlayerState]] = [(row, states.after_game(row)) for row in rows]
     corrected = marks.corrected_sides(ledger.views.connection, rated_by, person.player)
     lists = marks.published_after(ledger, rated_by, person.player)

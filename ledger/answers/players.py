@@ -213,7 +213,7 @@ def _spread(
     # If all players are listed, each game gave a rating, and the sums are in the player's last row.
     if not pool.lists_everybody:
         n, total, squares = 0, 0.0, 0.0
-        for row in queries.dictionaries(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"], 0, -1)):
+        for row in queries.fetch_dicts(ledger.views.connection, queries.GRAPH, (pool.pool, last["player"], 0, -1)):
             rating = states.after_game(row).rating
             if rating is not None:
                 n, total, squares = n + 1, total + rating, squares + rating * rating
@@ -257,6 +257,6 @@ def _hera_of(seed: Listed | None) -> Hera:
 
 def _row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> dict[str, Any]:
     """Return the row of a player's n-th rated game."""
-    row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
+    row = queries.fetch_first(ledger.views.connection, queries.ROW, (pool.pool, player, n))
     assert row is not None
     return row

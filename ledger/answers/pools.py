@@ -56,7 +56,7 @@ def pools(ledger: OpenLedger) -> list[PoolRow]:
     """Return every pool of a ledger."""
     by_number = {pool.pool: pool for pool in ledger.pools()}
     rows = []
-    for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
+    for row in queries.fetch_dicts(ledger.views.connection, queries.POOLS):
         pool = by_number[row["number"]]
         era = era_in_force(ledger, pool)
         following = next(iter(pool.eras[pool.eras.index(era) + 1 :]), None)
@@ -84,7 +84,7 @@ def era_in_force(ledger: OpenLedger, pool: Pool) -> Era:
 
 def to_adopt(era: Era) -> dict[str, int | bool | str]:
     """Return the settings that an adoption must name to continue an era: those that would have other values now."""
-    meant, own = era.scheme.meant(era.settings), era.scheme.in_full({})
+    meant, own = era.scheme.adopted_settings(era.settings), era.scheme.complete_settings({})
     return {name: value for name, value in meant.items() if value != own.get(name)}
 
 
@@ -115,7 +115,7 @@ def chosen(era: Era) -> dict[str, int | bool | str]:
     """Return the settings of an era that differ from its scheme's defaults, as they were given."""
     scheme = era.scheme
     values, defaults = era.numbers._asdict(), scheme.numbers_from({})._asdict()
-    settings = scheme.meant(era.settings)
+    settings = scheme.adopted_settings(era.settings)
     # Compared as numbers, for the same value can be written in several ways.
     own = {name: settings[name] for name in values if values[name] != defaults[name]}
     return {**own, **{name: settings[name] for name in POOL_SETTINGS if settings[name]}}

@@ -99,7 +99,7 @@ def predict(
         as_of=day(ms),
         rating=own.rating,
         opponent_rating=other.rating,
-        expected_score=engine.expected(era.scheme, era.numbers, own.state, other.state, when),
+        expected_score=engine.expected_result(era.scheme, era.numbers, own.state, other.state, when),
         unrated=_UNRATED[own.rating is None, other.rating is None],
         not_rated=not_rated,
         **effects,

@@ -25,7 +25,7 @@ from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import ListRow
 from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
-from ledger.ratings.standings import Standings, by_player, list_in_force
+from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
 from ledger.runtime.calls import checked
 from ledger.schemes.scheme import Rhythm
 
@@ -112,7 +112,7 @@ def lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]
 def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
     """Return a list as it was published, best first, with the journal's current value of each number."""
     rated_by = ledger.pool(publication.event.pool)
-    now = by_player(list_in_force(ledger.views.connection, rated_by, publication.at_ms))
+    now = rows_by_player(rating_list_at(ledger.views.connection, rated_by, publication.at_ms))
     # They are kept in the order of the player numbers, by which one of them is looked up.
     published = sorted(Publications(ledger).rows(publication), key=lambda row: row.rank)
     called = names(ledger, {row.player for row in published})
@@ -218,7 +218,7 @@ def published_at(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[in
     if publication is None:
         return None
     if len(players) > FEW_PLAYERS:
-        return by_player(publications.rows(publication))
+        return rows_by_player(publications.rows(publication))
     rows = ((player, publications.row(publication, player)) for player in players)
     return {player: row for player, row in rows if row is not None}
 
@@ -305,9 +305,9 @@ def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None
     first, most = BEGINNING, rows_up_to(last)
     # Where games are rated one by one each is a batch of its own: so many batches are no number of runs.
     if most < EVERY_ROW and all(era.scheme.rhythm is not Rhythm.GAME for era in rated_by.eras):
-        batch = queries.first_row(ledger.views.connection, queries.LAST_BATCHES, (rated_by.pool, most))
+        batch = queries.fetch_first(ledger.views.connection, queries.LAST_BATCHES, (rated_by.pool, most))
         first = BEGINNING if batch is None or batch["ms"] is None else int(batch["ms"])
-    for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool, first)):
+    for row in queries.fetch_dicts(ledger.views.connection, queries.RUNS, (rated_by.pool, first)):
         era = rated_by.eras[rated_by.era_at(row["rated_ms"])]
         if era.scheme.rhythm is not Rhythm.GAME:
             ms = row["rated_ms"]
@@ -351,10 +351,10 @@ def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int 
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     connection = ledger.views.connection
-    listed = list_in_force(connection, rated_by, ms, rows_up_to(limit))
+    listed = rating_list_at(connection, rated_by, ms, rows_up_to(limit))
     following = None
     if not rated_by.by_game:
-        place = queries.first_row(connection, queries.NEXT_PLACE, (rated_by.pool, ms))
+        place = queries.fetch_first(connection, queries.NEXT_PLACE, (rated_by.pool, ms))
         following = None if place is None or place["ms"] == OPEN else place["ms"]
     players = {row.player for row in listed}
     later = {} if following is None else Standings(connection, rated_by, following).of(players)

@@ -23,7 +23,7 @@ from ledger.errors import MalformedError, StorageError, one_line
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.ratings import keeping, view_docs
+from ledger.ratings import read_models, table_docs
 from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import query_runner, sqlite
 from ledger.runtime.calls import checked
@@ -90,7 +90,7 @@ def query(
 
     def filling(tables: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
         for table in sorted(tables):
-            keeping.refuse_left_behind(ledger.views.connection, table, ledger.views.at_hand.broken)
+            read_models.refuse_stale_table(ledger.views.connection, table, ledger.views.installed.broken)
         if "names" in tables:
             identities = dict(ledger.people.identities())
             names = [(player, name, identities.get(player)) for player, name in ledger.people.names()]
@@ -183,7 +183,7 @@ def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: fl
 @of_one_moment
 def tables_described(ledger: OpenLedger) -> dict[str, TableDoc]:
     """Return the descriptions of the tables of the views, by name."""
-    return view_docs.described_in(ledger.views.connection, ledger.views.at_hand.all)
+    return table_docs.table_docs_in(ledger.views.connection, ledger.views.installed.all)
 
 
 @attrs.frozen(kw_only=True, slots=False)

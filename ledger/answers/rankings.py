@@ -124,10 +124,10 @@ def place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
     class_, strength = words or (None, None)
     listed = None if state.player in standings.closed else rating
     # For a player without a rating only the number of all others is counted: no player reaches infinity.
-    counted = standings.counted(inf if listed is None else listed)
+    counted = standings.count_players(inf if listed is None else listed)
     rank, share = None, None
     if listed is not None and counted.not_below:
-        rank = standings.counted(nextafter(listed, inf)).not_below + 1  # equals share a place
+        rank = standings.count_players(nextafter(listed, inf)).not_below + 1  # equals share a place
         share = _percentile(counted.not_below, counted.players)
     return RankingPlace(rank=rank, rated_players=counted.players, percentile=share, class_=class_, strength=strength)
 
@@ -250,7 +250,7 @@ def implausible(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]
     """
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     low, high = rated_by.eras[ledger.states(rated_by).latest_era].scheme.plausible
-    ((lowest, highest),) = queries.tuples(connection, queries.EXTREMES, (rated_by.pool,))
+    ((lowest, highest),) = queries.fetch_tuples(connection, queries.EXTREMES, (rated_by.pool,))
     # Nobody is looked at where the views say by two searches of an index that all ratings are sane.
     if lowest is None or (low <= lowest and highest <= high):
         return []
@@ -299,7 +299,7 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
         return []
     # Fewer than were asked for are all that there are: nothing is left to be counted.
     is_everybody = len(best) < limit
-    players, not_below = (len(best), len(best)) if is_everybody else standings.counted(best[-1].rating)
+    players, not_below = (len(best), len(best)) if is_everybody else standings.count_players(best[-1].rating)
     shares: list[float] = []
     # From the last of them upwards: equals share the number of players below all of them.
     for place in range(len(best), 0, -1):

@@ -46,7 +46,7 @@ from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.calls import checked
 from ledger.runtime.long_work import Progress, silent
-from ledger.schemes.scheme import UNRATED, Rhythm, as_it_stands
+from ledger.schemes.scheme import UNRATED, Rhythm, unchanged_by_time
 
 if TYPE_CHECKING:
     import sqlite3
@@ -424,9 +424,9 @@ def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, po
     """
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
     # otherwise a player's record differs from the row of the last game
-    is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is as_it_stands
+    is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is unchanged_by_time
     lists = PlayerStates(connection, pool).seeds(player.number)
-    if lists or not is_plain or queries.first_row(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
+    if lists or not is_plain or queries.fetch_first(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
         return None
     batches = {
         place: batch
@@ -435,7 +435,7 @@ def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, po
     }
     if not batches:
         return None
-    row = queries.first_row(connection, queries.ROW, (pool.pool, player.number, len(batches)))
+    row = queries.fetch_first(connection, queries.ROW, (pool.pool, player.number, len(batches)))
     assert row is not None
     state = PlayerStates(connection, pool).after_game(row)
     return PlayerRecord(state.in_force, Fraction(state.state[0]), batches) if isfinite(state.state[0]) else None
@@ -446,7 +446,7 @@ def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterato
         by_game = pool.eras[pool.era_at(row["rated_ms"])].scheme.rhythm is Rhythm.GAME
         return row["rated_ms"], row["batch"], row["key"] if by_game else ""
 
-    rows = queries.dictionaries(connection, queries.PLACED_SIDES, (pool.pool, player))
+    rows = queries.fetch_dicts(connection, queries.PLACED_SIDES, (pool.pool, player))
     for where, grouped in groupby(rows, place):
         together = list(grouped)
         games = tuple(RatedGameOfPlayer(*(row[name] for name in RatedGameOfPlayer._fields)) for row in together)

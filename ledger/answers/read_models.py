@@ -16,7 +16,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
-from ledger.ratings import keeping, queries, views_file
+from ledger.ratings import queries, read_models, views_file
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.projectors.history import HISTORY
@@ -36,10 +36,10 @@ def refuse_without(ledger: OpenLedger, projector: DeclaredProjector) -> None:
         ProjectionError: the table is not level.
     """
     # Asked first: a table that was left behind is not kept either, and what helps there is another thing.
-    keeping.refuse_left_behind(ledger.views.connection, projector.name, ledger.views.at_hand.broken)
+    read_models.refuse_stale_table(ledger.views.connection, projector.name, ledger.views.installed.broken)
     if not keeps(ledger, projector):
-        if projector.name in ledger.views.at_hand.broken:
-            raise ledger.views.at_hand.broken[projector.name]
+        if projector.name in ledger.views.installed.broken:
+            raise ledger.views.installed.broken[projector.name]
         kept = sorted(made.name for made in ledger.views.kept())
         hint = f"it keeps these: {kept}; 'policy set DB read-models {projector.name}=true' keeps it"
         raise UnknownNameError("read model", projector.name, hint)
@@ -50,7 +50,7 @@ def keeps(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
     """Return whether the ledger has the up-to-date table of a read model as this program makes it."""
     connection = ledger.views.connection
     is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
-    return is_there and projector.name not in keeping.left_behind(connection)
+    return is_there and projector.name not in read_models.stale_tables(connection)
 
 
 @of_one_moment
@@ -86,7 +86,7 @@ def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> i
     """
     # Only to refuse a player who has neither a game in the pool nor the rating of a list.
     last_row(ledger, person, pool)
-    row = queries.first_row(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
+    row = queries.fetch_first(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
     return 0 if row is None else int(row["n"])
 
 
@@ -94,7 +94,7 @@ def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> i
 def state_after(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
     """Return the state of a read model by player after the player's n-th game: its last row up to it, by column."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
-    row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))
+    row = queries.fetch_first(ledger.views.connection, query, (pool.pool, player, n))
     if row is None:
         # Only NaN differs from itself: it means a missing value.
         return {kept.name: None if kept.start != kept.start else int(kept.start) for kept in projector.state}
@@ -146,7 +146,7 @@ class PlayersGames:
             return NO_GAME
         own = self._row(self._player, n)
         opposite = self._row(own["opponent"], own["opponent_n"])
-        game = queries.first_row(self._ledger.views.connection, queries.GAME, (own["game"],))
+        game = queries.fetch_first(self._ledger.views.connection, queries.GAME, (own["game"],))
         assert game is not None
         return PlayersGame(
             n=n,
@@ -167,7 +167,7 @@ class PlayersGames:
         return self._pool.era_at(self._row(self._player, n)["rated_ms"])
 
     def _row(self, player: int, n: int) -> Row:
-        row = queries.first_row(self._ledger.views.connection, queries.ROW, (self._pool.pool, player, n))
+        row = queries.fetch_first(self._ledger.views.connection, queries.ROW, (self._pool.pool, player, n))
         assert row is not None
         return row
 
@@ -192,12 +192,12 @@ class ReadModelRow:
 @of_one_moment
 def projectors(ledger: OpenLedger) -> list[ReadModelRow]:
     """Return the history, the built-in projectors, those of plug-ins, and tables of plug-ins not installed here."""
-    connection, at_hand = ledger.views.connection, ledger.views.at_hand
+    connection, installed = ledger.views.connection, ledger.views.installed
     stored = {HISTORY.name: HISTORY.identity, **views_file.stored_projectors(connection)}
-    here: dict[str, ReadModel] = {made.name: made for made in (HISTORY, *at_hand.all)}
+    here: dict[str, ReadModel] = {made.name: made for made in (HISTORY, *installed.all)}
     kept = {HISTORY.name, *(made.name for made in ledger.views.kept())}
-    names = dict.fromkeys([*here, *sorted({*stored, *keeping.left_behind(connection), *at_hand.broken})])
-    return [_row(connection, name, here.get(name), stored.get(name), at_hand, is_kept=name in kept) for name in names]
+    names = dict.fromkeys([*here, *sorted({*stored, *read_models.stale_tables(connection), *installed.broken})])
+    return [_row(connection, name, here.get(name), stored.get(name), installed, is_kept=name in kept) for name in names]
 
 
 def _row(
@@ -205,17 +205,18 @@ def _row(
     name: str,
     made: ReadModel | None,
     identity: str | None,
-    at_hand: keeping.InstalledProjectors,
+    installed: read_models.InstalledProjectors,
     *,
     is_kept: bool,
 ) -> ReadModelRow:
-    state = keeping.table_state(connection, name, at_hand.broken)
-    refusal = state.refusal or at_hand.broken.get(name)
+    state = read_models.table_state(connection, name, installed.broken)
+    refusal = state.refusal or installed.broken.get(name)
     why = None if refusal is None else str(refusal)
     if why is None and made is not None and not is_kept:
         why = f"the ledger does not keep it; 'policy set DB read-models {name}=true' keeps it"
         if identity is not None and identity != made.identity:
-            why = f"its table was made by version {keeping.version_of(identity)} of it, here is {made.version}"
+            version = read_models.version_in_identity(identity)
+            why = f"its table was made by version {version} of it, here is {made.version}"
     rows = None
     if identity is not None:
         (rows,) = connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()

@@ -135,7 +135,7 @@ def _games_at(
 ) -> Iterator[RecordedGame]:
     """Return those games that were played then and there, up to so many: ratings are looked up for no others."""
     connection = ledger.views.connection
-    every = (row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,)))
+    every = (row for position in positions for row in queries.fetch_dicts(connection, queries.GAME, (position,)))
     rows = list(islice((row for row in every if occasion.has(row)), offset, most))
     pools = {pool.pool: pool for pool in ledger.pools()}
     called = names(ledger, {row[side] for row in rows for side in _SIDES})
@@ -167,7 +167,7 @@ def _ratings(connection: sqlite3.Connection, pool: Pool, row: dict[str, Any]) ->
     if row["reason"] is None:
         states = PlayerStates(connection, pool)
         for side in _SIDES:
-            side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, row[side], row["position"]))
+            side_row = queries.fetch_first(connection, queries.SIDE_OF_GAME, (pool.pool, row[side], row["position"]))
             assert side_row is not None
             placed = {**side_row, "rated_ms": row["rated_ms"], "batch": row["batch"]}
             ratings[f"{side}_before"] = states.rating_before_game(placed)

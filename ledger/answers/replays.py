@@ -31,7 +31,7 @@ from ledger.facts.events import (
 )
 from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.ratings.past_views import Steps, known_at, stepping
+from ledger.ratings.past_views import AdvancingViews, open_advancing_views, open_views_known_at
 from ledger.ratings.views import Views
 from ledger.runtime.long_work import Progress
 
@@ -159,14 +159,14 @@ class Replay:
     def __init__(self, journal: Journal, begun: Views, closing: ExitStack, progress: Progress) -> None:
         self.begun = begun
         self._journal, self._closing, self._progress = journal, closing, progress
-        self._past: Steps | None = None
+        self._past: AdvancingViews | None = None
 
     def after(self, position: int) -> Views:
         """Return the views after an entry; entries are asked in their order."""
         # a copy of them all, which who asks of no step need not wait for
         if self._past is None:
-            self._past = self._closing.enter_context(stepping(self._journal, self.begun))
-        return self._past.go_to(position, self._progress)
+            self._past = self._closing.enter_context(open_advancing_views(self._journal, self.begun))
+        return self._past.advance_to(position, self._progress)
 
 
 @contextmanager
@@ -175,5 +175,7 @@ def replay(ledger: OpenLedger, position: int, progress: Progress) -> Iterator[Re
     with ExitStack() as closing:
         views = ledger.views
         # who does not follow writes nothing
-        kept = known_at(ledger.path, views.kept(), ledger.journal, position, progress, keep=views.follows)
+        kept = open_views_known_at(
+            ledger.path, views.kept(), ledger.journal, position, progress, keep=views.follows_journal
+        )
         yield Replay(ledger.journal, closing.enter_context(kept), closing, progress)

@@ -230,9 +230,9 @@ class _Facts:
         for player, identity in identities.items():
             self._identities[self._person[player]].add(identity)
         listed = json.dumps(sorted({self._person[player] for player in players}))
-        rows = queries.dictionaries(connection, _BORN, (listed,))
+        rows = queries.fetch_dicts(connection, _BORN, (listed,))
         self.born: dict[int, int] = {row["player"]: row["birth_year"] for row in rows}
-        rows = queries.dictionaries(connection, _OPPONENTS, (listed,))
+        rows = queries.fetch_dicts(connection, _OPPONENTS, (listed,))
         self._met = {frozenset((row["white"], row["black"])) for row in rows}
         self._fitting = fitting
         self._name = {
@@ -313,10 +313,10 @@ def _rows(
     arguments = (json.dumps(sorted({facts.person(player) for player in listed})),)
     persons = ledger.people.by_number(listed)
     games: dict[int, int] = defaultdict(int)
-    for row in queries.dictionaries(connection, _GAMES, arguments):
+    for row in queries.fetch_dicts(connection, _GAMES, arguments):
         games[row["player"]] += row["n"]
     pools: dict[int, list[str]] = defaultdict(list)
-    for row in queries.dictionaries(connection, _POOLS, arguments):
+    for row in queries.fetch_dicts(connection, _POOLS, arguments):
         pools[row["player"]].append(row["pool"])
     return [
         SimilarPlayer(

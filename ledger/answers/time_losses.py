@@ -194,7 +194,7 @@ def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None
     query = _EVERYBODY.format(last=_NOW if at is None else _THEN)
     arguments = [rated_by.pool, policy["games"], *([] if at is None else [instant_end_ms(at)])]
     judgements: list[tuple[int, TimeLossMark]] = []
-    for row in list(queries.dictionaries(ledger.views.connection, query, arguments)):
+    for row in list(queries.fetch_dicts(ledger.views.connection, query, arguments)):
         verdict, player = _verdict(policy, row["last_n"], row["time_losses"], []), row["player"]
         if verdict.look:
             lost = _lost(ledger, rated_by, player, row["last_n"] - policy["games"], row["last_n"])

@@ -137,11 +137,11 @@ def _upset_rows(
     last = _EVER if until is None else instant_end_ms(until)
     connection, arguments = ledger.views.connection, [pool.pool, least, first, last]
     if person is not None:
-        rows: Iterable[Row] = queries.dictionaries(connection, _OF_ONE, [*arguments, person.player])
+        rows: Iterable[Row] = queries.fetch_dicts(connection, _OF_ONE, [*arguments, person.player])
     elif most < EVERY_ROW:
         rows = _largest(ledger, arguments, in_force, most)
     else:
-        rows = queries.dictionaries(connection, _ALL, arguments)
+        rows = queries.fetch_dicts(connection, _ALL, arguments)
     for row in rows:
         margin_of_the_day = in_force(row["ended_ms"])
         if row["surplus"] >= margin_of_the_day:
@@ -153,11 +153,11 @@ def _largest(ledger: OpenLedger, arguments: Sequence[int], in_force: Callable[[i
     connection, looked_at = ledger.views.connection, most
     query = _LARGE if arguments[1] >= LARGE.least else _SMALL
     while True:
-        largest = queries.tuples(connection, query, [*arguments, looked_at])
+        largest = queries.fetch_tuples(connection, query, [*arguments, looked_at])
         upsets_of_days = [(player, n) for player, n, surplus, ended_ms in largest if surplus >= in_force(ended_ms)]
         # Fewer than were asked for are all that there are.
         if len(upsets_of_days) >= most or len(largest) < looked_at:
             break
         looked_at *= _MORE
     for player, n in upsets_of_days[:most]:
-        yield from queries.dictionaries(connection, _ONE, [*arguments, player, n])
+        yield from queries.fetch_dicts(connection, _ONE, [*arguments, player, n])

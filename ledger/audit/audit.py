@@ -39,9 +39,9 @@ from ledger.journal import Journal
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import available
-from ledger.ratings.past_views import stepping
-from ledger.ratings.standings import list_in_force
+from ledger.ratings.installed_projectors import installed_projectors
+from ledger.ratings.past_views import open_advancing_views
+from ledger.ratings.standings import rating_list_at
 from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.calls import checked
@@ -325,7 +325,7 @@ class _Audit:
             projectors, why_not_compared = derived.with_tables(current.file, projectors)
             for name, reason in why_not_compared.items():
                 self.leave_out(f"table {name}", reason)
-        with derived.temporary_views(available() if projectors is None else projectors, verified) as made:
+        with derived.temporary_views(installed_projectors() if projectors is None else projectors, verified) as made:
             until = None if current is None else self._place(current, size)
             unfit = derived.build(made, size if until is None else until, self._progress)
             if current is not None and until is not None and not unfit:
@@ -404,7 +404,7 @@ def recompute_lists(
         progress: receives reports of what is being done.
     """
     result = RecomputedLists()
-    with stepping(journal) as past:
+    with open_advancing_views(journal) as past:
         for published in sorted(lists, key=lambda published: published.head):  # each goes on from the views before it
             event = _entry(journal, published.position)
             if not isinstance(event, ListPublished):
@@ -414,9 +414,9 @@ def recompute_lists(
             if why_not:
                 result.left_out.append((str(published), why_not))
                 continue
-            connection = past.go_to(published.head, progress).connection
+            connection = past.advance_to(published.head, progress).connection
             pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-            current = [] if pool is None else list_in_force(connection, pool, instant_end_ms(event.as_of))
+            current = [] if pool is None else rating_list_at(connection, pool, instant_end_ms(event.as_of))
             rows = {row.player: row for row in current}
             falsehood = _difference(file, published, event, rows)
             # Another version need not have given other numbers: only where rows differ is it the reason.
@@ -436,7 +436,7 @@ def _entry(journal: Journal, position: int) -> Event:
 
 def _other_version(event: ListPublished) -> str:
     """Return why this version cannot calculate a list again; empty if it can."""
-    scheme = schemes.available().get(event.scheme)
+    scheme = schemes.available_schemes().get(event.scheme)
     if scheme is None:
         return f"scheme {event.scheme!r} is not installed here: install it to compare the list"
     here = scheme.version, arith.VERSION
@@ -509,7 +509,7 @@ def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
         event = facts.event(fact)  # the event after its corrections
         if not isinstance(event, SchemeAdopted) or event.scheme_version is None or event.arithmetic is None:
             continue  # recorded before versions were
-        here = schemes.named(event.scheme).version, arith.VERSION
+        here = schemes.find_scheme(event.scheme).version, arith.VERSION
         if (event.scheme_version, event.arithmetic) != here:
             yield (
                 f"numbers first published in pool {event.pool}",

@@ -33,10 +33,10 @@ from ledger.journal.stored_tree import Edge
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries, views_file
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import BUILT_IN, available
+from ledger.ratings.installed_projectors import BUILT_IN, installed_projectors
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.views import Views
-from ledger.ratings.views_file import BOUNDS
+from ledger.ratings.views_file import RATING_BOUNDS
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import Progress
 
@@ -82,9 +82,9 @@ BLOCK = 5_000
 REMEDY = "the journal is right: 'rebuild' the views"
 CUT = "the journal was cut or an older copy restored; prove it with 'audit --since'"
 _HIGHEST = "SELECT pool, player, max(rating) FROM history GROUP BY pool, player ORDER BY pool, player"
-_BOUND = f"SELECT rating FROM {BOUNDS} WHERE pool = ? AND player = ?"
-_NOT_ROWS = {"progress", "projections", "left_behind", BOUNDS}  # how they were made: no journal says it
-_NO_PACKAGE = f"name NOT GLOB '{views_file.PACKAGE}*'"  # which package brings a scheme follows from no entry
+_BOUND = f"SELECT rating FROM {RATING_BOUNDS} WHERE pool = ? AND player = ?"
+_NOT_ROWS = {"progress", "projections", "left_behind", RATING_BOUNDS}  # how they were made: no journal says it
+_NO_PACKAGE = f"name NOT GLOB '{views_file.PACKAGE_PREFIX}*'"  # which package brings a scheme follows from no entry
 _ODD_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)
 _FOREIGN = "another program wrote it; go on from a copy made before that"
 
@@ -227,7 +227,7 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
     reads back the same, followed by a line feed; so two sites, or two years, can compare one line.
     """
     digests = {}
-    for table in queries.tables(connection):
+    for table in queries.table_names(connection):
         if table not in _NOT_ROWS:
             digest = sha256()
             # orjson writes a float in the shortest form that reads back the same.
@@ -253,7 +253,7 @@ def with_tables(current: Snapshot, projectors: Sequence[ReadModel] | None) -> tu
     except READ_ERRORS:
         return list(BUILT_IN if projectors is None else projectors), {}
     if projectors is None:
-        projectors = [made for made in available() if made in BUILT_IN or made.name in stored]
+        projectors = [made for made in installed_projectors() if made in BUILT_IN or made.name in stored]
     kept = [made for made in projectors if made.name in stored and made.name not in left]
     why_not = {made.name: _INSTALLED_SINCE for made in projectors if made.name not in stored}
     why_not |= {name: _LEFT_BEHIND.format(position) for name, position in left.items()}
@@ -284,13 +284,13 @@ def compare(current: Snapshot, true: Views, progress: Progress) -> tuple[list[Fa
     false = object_falsehoods(current.connection, should, "views", REMEDY, grown, left_out=strange)
     # Put into a statement unquoted: ``_not_installed`` passes only names that fit the pattern.
     names = ", ".join(f"'{name}'" for name in strange)
-    for table in queries.tables(true.connection):
+    for table in queries.table_names(true.connection):
         # The first is compared with the journal by itself; the second is about other processes, and no entry of them.
         if table in {"progress", "left_behind"}:
             continue
         progress(f"table {table}", 0, 1)
         # A bound may be higher than every rating that was: that costs a look and hides no player, a lower one does.
-        if table == BOUNDS:
+        if table == RATING_BOUNDS:
             false += _low_bounds(current.connection, true.connection)
             continue
         where = f"name NOT IN ({names}) AND {_NO_PACKAGE}" if table == "projections" else "1"
@@ -323,7 +323,7 @@ def _not_installed(current: sqlite3.Connection, true: Views) -> list[str]:
         present = {name for (name,) in current.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except READ_ERRORS:
         return []
-    taken = {*views_file.OWN_TABLES, *(projector.name for projector in true.at_hand.making)}
+    taken = {*views_file.OWN_TABLES, *(projector.name for projector in true.installed.offered)}
     return sorted(
         name
         for name in stored
@@ -366,7 +366,7 @@ def table_falsehoods(current: Snapshot, true: sqlite3.Connection, table: str, wh
 def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[Falsehood]:
     """Return the first player who once had a rating above the bound: a ranking of that day may leave the player out."""
     try:
-        if len(_columns(current, BOUNDS)[1]) < len(_columns(true, BOUNDS)[1]):
+        if len(_columns(current, RATING_BOUNDS)[1]) < len(_columns(true, RATING_BOUNDS)[1]):
             return []  # its lack is named already
         for pool, player, highest in true.execute(_HIGHEST):
             (bound,) = current.execute(_BOUND, (pool, player)).fetchone() or (None,)
@@ -374,9 +374,9 @@ def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[F
                 fault = (
                     "the row is missing" if bound is None else f"rating is {bound!r}, the player once had {highest!r}"
                 )
-                return [Falsehood(BOUNDS, f"pool {pool}, player {player}", f"{fault}; {REMEDY}")]
+                return [Falsehood(RATING_BOUNDS, f"pool {pool}, player {player}", f"{fault}; {REMEDY}")]
     except READ_ERRORS as error:
-        return [Falsehood(BOUNDS, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
+        return [Falsehood(RATING_BOUNDS, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
     return []
 
 

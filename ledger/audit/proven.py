@@ -22,7 +22,7 @@ from ledger.handle import OpenLedger, utc_now
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.players.stores import token_store_of
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import available
+from ledger.ratings.installed_projectors import installed_projectors
 from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
 
@@ -63,7 +63,9 @@ def recompute(
         StorageError: a file is missing, locked, or may not be read.
     """
     try:
-        return _recompute(Path(path), progress, available() if projectors is None else projectors, clock, kind)
+        return _recompute(
+            Path(path), progress, installed_projectors() if projectors is None else projectors, clock, kind
+        )
     except CorruptError as error:
         word = "journal" if Path(error.path) == Path(path) else "people"
         return Recomputed(None, 0, (Falsehood.of_file(word, error),))

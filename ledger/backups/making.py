@@ -242,7 +242,7 @@ def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
         ):
             # opening them compares the journal's root there
             reached = made.position()
-            views_file.check_sound(made.connection, copy)
+            views_file.check_integrity(made.connection, copy)
         if reached:
             return reached, ""
         why = "they say that they know no entry"

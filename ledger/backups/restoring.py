@@ -334,7 +334,7 @@ def _leave_out_views(copy: Path) -> str:
     try:
         with closing(sqlite.connect(copy, read_only=True)) as connection:
             sqlite.check_identity(connection, copy, views_file.APPLICATION_ID, views_file.LAYOUT)
-            why = "" if views_file.are_rated_alike(connection) else EARLIER_VIEWS
+            why = "" if views_file.are_rated_by_this_program(connection) else EARLIER_VIEWS
     except StorageError as error:
         why = str(error).removeprefix(f"{copy}: ")
     if why:

@@ -45,7 +45,7 @@ class DerivedViews(Protocol):
     def connection(self) -> sqlite3.Connection:
         """The open views."""
 
-    def level(self) -> None:
+    def ensure_up_to_date(self) -> None:
         """Bring them up to date with the journal."""
 
     def pools(self) -> list[Pool]:
@@ -70,12 +70,12 @@ class CurrentFacts:
     @property
     def connection(self) -> sqlite3.Connection:
         """The views, which are brought up to date first."""
-        self.views.level()
+        self.views.ensure_up_to_date()
         return self.views.connection
 
     def pool(self, name: str) -> Pool | None:
         """Return a pool of the views, which are brought up to date first; None if there is none."""
-        self.views.level()
+        self.views.ensure_up_to_date()
         return next((pool for pool in self.views.pools() if pool.name == name), None)
 
     def any_corrected(self) -> bool:
@@ -101,7 +101,7 @@ class CurrentFacts:
     def corrected_game_now(self, game: str) -> Corrected | None:
         """Return the same from views that are brought up to date first; never within a transaction with own entries."""
         if self.any_corrected():
-            self.views.level()
+            self.views.ensure_up_to_date()
         return self.corrected_game(game)
 
     def recorded_round(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
@@ -177,14 +177,14 @@ class CurrentFacts:
     def recorded_round_now(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
         """Return the same as ``recorded_round``, from views that are up to date if the round may be recorded."""
         if self.any_corrected() or any(conflicts.keys_at(self.journal, event.place)):
-            self.views.level()
+            self.views.ensure_up_to_date()
         return self.recorded_round(event, others)
 
     def person(self, player: int) -> int:
         """Return the number of a player after all merges; the views are brought up to date first."""
         if not self.any_corrected():
             return player
-        self.views.level()
+        self.views.ensure_up_to_date()
         return decisions.root(stored_proposals.merges_in(self.views.connection), player)
 
 

@@ -33,7 +33,7 @@ from ledger.facts.events import (
     Role,
 )
 from ledger.journal import Journal
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -106,7 +106,7 @@ class Correcting:
         if changes:
             # each scheme that was ever put in, undone or not: views must not depend on when they caught up
             replacements = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
-            fresh.adopted.extend(named(facts["scheme"]) for facts in replacements if "scheme" in facts)
+            fresh.adopted.extend(find_scheme(facts["scheme"]) for facts in replacements if "scheme" in facts)
             of_facts = (change.fact for change in changes if change.fact is not None)
             self._reapply_facts([key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)], fresh)
             # Persons first: the games of a span follow from the merges, and the former spans say which games it meant

@@ -19,7 +19,7 @@ from ledger.facts.events import RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Standing
-from ledger.schemes.scheme import STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Seed, SeedsStand
+from ledger.schemes.scheme import STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER, AcceptedRatings, Newcomer, Seed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -77,7 +77,7 @@ _BEST_FIRST = f"""
 {_UNPLAYED.format(index=" INDEXED BY seeds_by_rating", which=" AND NOT effective_ms BETWEEN ?3 AND ?4")} {_IN_FORCE}
 ORDER BY rating DESC, s.player
 """
-# Players whose list rating is unchanged: see ``SeedsStand``.
+# Players whose list rating is unchanged: see ``AcceptedRatings``.
 _PLAIN = """(NOT effective_ms BETWEEN ?3 AND ?4 AND rating BETWEEN ?5 AND ?6
   AND NOT (?7 AND rating <> CAST(rating AS INTEGER)) AND coalesce(games >= ?8, 1))"""
 _COUNT = f"""
@@ -321,7 +321,7 @@ class Roster:
         pool: int,
         ms: int,
         without: tuple[int, int],
-        unchanged: SeedsStand,
+        unchanged: AcceptedRatings,
         rating: float,
         closed: Collection[int],
     ) -> tuple[tuple[int, int, int], Iterator[tuple[int, Listed, Newcomer]]]:

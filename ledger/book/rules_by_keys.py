@@ -155,7 +155,7 @@ def joined_in_the_future(key: str, joined_at: str, now_ms: int) -> RejectedError
 def unknown_scheme(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
     """Refuse a scheme that is not installed: install the plug-in or choose another."""
     try:
-        schemes.named(event.scheme)
+        schemes.find_scheme(event.scheme)
     except LedgerError as error:
         return _refusal("unknown-scheme", event, str(error))
     return None
@@ -164,7 +164,7 @@ def unknown_scheme(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
 def bad_settings(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
     """Refuse settings that the scheme cannot work with: see what it takes."""
     try:
-        schemes.named(event.scheme).numbers_from(event.settings)
+        schemes.find_scheme(event.scheme).numbers_from(event.settings)
     except LedgerError as error:
         return _refusal("bad-settings", event, str(error))
     return None

@@ -15,7 +15,7 @@ from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts.events import ConversionRange, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,7 +66,7 @@ def _json(value: object) -> str:
 
 def era_of(position: int, event: SchemeAdopted) -> Era:
     """The era that an adoption begins."""
-    scheme = named(event.scheme)
+    scheme = find_scheme(event.scheme)
     return Era(
         BEGINNING if event.effective_from is None else instant_ms(event.effective_from),
         event.effective_from or "",
@@ -91,7 +91,7 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     # Of eras that begin together the last one holds: that of the more precise spelling, then that of the later entry.
     query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3, 8"
     for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
-        scheme, values = named(name), orjson.loads(settings)
+        scheme, values = find_scheme(name), orjson.loads(settings)
         ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))
         era = Era(since_ms, since, scheme, _numbers(scheme, settings), values, Carry(carry), ranges, position)
         eras.setdefault(pool, []).append(era)

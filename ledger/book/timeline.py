@@ -23,7 +23,16 @@ from ledger.facts.periods import DAY_MS, OPEN, Calendar
 from ledger.facts.words import Carry
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
-from ledger.schemes.scheme import FROM_SHOWN, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Rhythm, Scheme, When, always
+from ledger.schemes.scheme import (
+    FROM_SHOWN,
+    STANDING_GUEST,
+    STANDING_WELCOMER,
+    Newcomer,
+    Rhythm,
+    Scheme,
+    When,
+    always_listed,
+)
 
 # Before any game, milliseconds; half of what 64 bits hold, so that days may still be taken away.
 BEGINNING = -(2**62)
@@ -197,7 +206,7 @@ class Pool:
     @cached_property
     def lists_everybody(self) -> bool:
         """True if every era's scheme lists every player with a game."""
-        return all(era.scheme.listed is always for era in self.eras)
+        return all(era.scheme.listed is always_listed for era in self.eras)
 
     def rates_alone(self, rated_ms: int) -> bool:
         """Return whether a game that takes its place then is rated by itself."""
@@ -411,7 +420,7 @@ class Pool:
     def _relisted(self, era: int, state: Sequence[float], later: LaterList) -> tuple[float, ...]:
         """Return the state of a player of an era from the day of a list on."""
         rated_by = self.eras[era]
-        return rated_by.scheme.relisted(self.at_time(era, state, later.ms), later.who, rated_by.numbers)
+        return rated_by.scheme.apply_list(self.at_time(era, state, later.ms), later.who, rated_by.numbers)
 
     def lists_until(self, rated_ms: int, first_ms: int) -> int:
         """Return the last instant whose list a batch takes into account.
@@ -438,7 +447,7 @@ class Pool:
         state = scheme.at_time(old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1))
         newcomer = who(new.since_ms)
         # who has no rating yet has nothing that could be carried or converted
-        if new.carry is Carry.RESTART or not old.scheme.lists(state, old.numbers):
+        if new.carry is Carry.RESTART or not old.scheme.is_listed(state, old.numbers):
             return new.scheme.begin(newcomer, new.numbers), newcomer
         rated = dict(zip(old.scheme.state, state, strict=True))
         rating = rated["rating"] if new.carry is Carry.KEEP else new.converted(rated["rating"])

@@ -128,7 +128,7 @@ class Drafts:
     def add(event: Event) -> Change:
         """A fact that was missed: the approval records it, an adoption with every setting."""
         if isinstance(event, SchemeAdopted):
-            event = schemes.in_full(event)
+            event = schemes.complete_adoption(event)
         return Change(do=Verb.ADD, fact=event.key, kind=event.KIND, facts=codec.facts_mapping(event))
 
     def close_account(self, player: int, since: str) -> Change:
@@ -182,13 +182,13 @@ class Drafts:
 def _settings_in_full(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of an adoption that goes to another scheme or has others now, and the versions that rate it now."""
     scheme = values.get("scheme", fact.facts["scheme"])
-    if values.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
+    if values.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available_schemes():
         return {}  # of a scheme that is none the gate speaks
     settings = values.get("settings", {})
     adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
     # As an adoption is recorded: in full, so that a new default never changes it, and with the versions, which
     # explain numbers that cannot be reproduced.
-    whole = schemes.in_full(adoption)
+    whole = schemes.complete_adoption(adoption)
     return {
         "settings": dict(whole.settings),
         "scheme_version": whole.scheme_version,

@@ -27,10 +27,10 @@ from ledger.handle import OpenLedger
 from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.publishing.publications import Publications
-from ledger.ratings import trials, what_ifs
+from ledger.ratings import dry_runs, rating_previews
+from ledger.ratings.rating_previews import ListEffect, PlayerFigures, RatingPreview
 from ledger.ratings.row_changes import RowChange
 from ledger.ratings.views import Views
-from ledger.ratings.what_ifs import Figures, ListMove, Preview
 from ledger.runtime import sqlite
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
@@ -48,7 +48,7 @@ _SECONDS_APIECE = 1.3  # an approval folds the read models, too, which takes abo
 
 
 @attrs.frozen(kw_only=True)
-class Move(RowChange[Figures]):
+class Move(RowChange[PlayerFigures]):
     """A player whose row in a pool would change: without a rated game or a list rating there is no row.
 
     Attributes:
@@ -89,7 +89,7 @@ class Impact:
     games: int
     players: int
     moves: tuple[Move, ...]
-    lists: tuple[ListMove, ...]
+    lists: tuple[ListEffect, ...]
     # Two impacts are the same that say the same, however long each took.
     seconds: float = attrs.field(eq=False)
 
@@ -141,11 +141,11 @@ class Previews:
         if (impact := self._remembered(proposal, now_ms)) is not None:
             return impact
         try:
-            with trials.trial(self.ledger.views, others_wait) as views:
+            with dry_runs.dry_run(self.ledger.views, others_wait) as views:
                 tried, preview = self._what_comes(views, proposal, now_ms)
         except TooLongError:
             # too long to keep others waiting for the lock: on a copy it may take its time
-            with trials.trial(self.ledger.views, at_most, apart=True) as views:
+            with dry_runs.dry_run(self.ledger.views, at_most, apart=True) as views:
                 tried, preview = self._what_comes(views, proposal, now_ms)
         impact = self._impact(tried, preview)
         if type(proposal) is int:
@@ -155,7 +155,7 @@ class Previews:
             self.ledger.impacts[proposal, tried.seen] = now_ms, impact
         return impact
 
-    def _what_comes(self, views: Views, proposal: int | Sequence[Change], now_ms: int) -> tuple[_Tried, Preview]:
+    def _what_comes(self, views: Views, proposal: int | Sequence[Change], now_ms: int) -> tuple[_Tried, RatingPreview]:
         """Return the object of a dry run within views, and its effects."""
         tried = self._tried(views, proposal)
         # Corrections of games and of tournaments' days move those whose games are rated again; a scheme, a seed or a
@@ -163,7 +163,9 @@ class Previews:
         everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
         published = Publications(self.ledger).last_editions()
         with closing(self._journal(tried)) as journal:
-            preview = what_ifs.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
+            preview = rating_previews.preview_ratings(
+                views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms
+            )
         return tried, preview
 
     def _remembered(self, proposal: int | Sequence[Change], now_ms: int) -> Impact | None:
@@ -189,16 +191,16 @@ class Previews:
         Raises: as ``of``.
         """
         self.ledger.level()
-        with trials.copied(self.ledger.views) if apart else trials.trial(self.ledger.views) as views:
+        with dry_runs.copy_of_views(self.ledger.views) if apart else dry_runs.dry_run(self.ledger.views) as views:
             tried = self._tried(views, proposal)
             with closing(self._journal(tried)) as journal:
                 if apart:
                     # Committed: another connection reads nothing else.
                     with sqlite.immediate(views.connection):
-                        trials.fold_in(views, journal, tried.entries, views.kept())
+                        dry_runs.apply_entries(views, journal, tried.entries, views.kept())
                     views.journal = journal  # they are up to date with it
                 else:
-                    trials.fold_in(views, journal, tried.entries, views.kept())
+                    dry_runs.apply_entries(views, journal, tried.entries, views.kept())
                 yield views, journal
 
     def _journal(self, tried: _Tried) -> ScratchJournal:
@@ -290,7 +292,7 @@ class Previews:
             for place, (person, role) in enumerate(persons.items())
         ]
 
-    def _impact(self, tried: _Tried, preview: Preview) -> Impact:
+    def _impact(self, tried: _Tried, preview: RatingPreview) -> Impact:
         changed = [(pool, change) for pool, changes in preview.changes.items() for change in changes]
         people = self.ledger.people.by_number(sorted({change.player for _, change in changed}))
         names = {player: person.name or None for player, person in people.items()}

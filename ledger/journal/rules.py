@@ -42,13 +42,13 @@ def compared_adoptions(
     plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, submission)]
     if stored["scheme"] == submission["scheme"]:
         try:
-            scheme = schemes.named(submission["scheme"])
+            scheme = schemes.find_scheme(submission["scheme"])
         except LedgerError:
             return plain[0], plain[1]
-        before, now = scheme.meant(stored["settings"]), scheme.meant(submission["settings"])
+        before, now = (scheme.adopted_settings(adoption["settings"]) for adoption in (stored, submission))
         # not the words of then: so what they would mean now
         if _differing(before, now):
-            now = scheme.in_full(submission["settings"])
+            now = scheme.complete_settings(submission["settings"])
         differ = _differing(before, now)
         for facts, settings in zip(plain, (before, now), strict=True):
             facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}

@@ -31,7 +31,7 @@ from ledger.facts.words import Receipt
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, late_facts
 from ledger.journal.late_facts import next_number
-from ledger.ratings.views_file import reading
+from ledger.ratings.views_file import reporting_damage
 from ledger.runtime.calls import checked_methods
 
 
@@ -122,7 +122,7 @@ class HousePolicies:
         return settings_in(policy, self.row_at(policy, instant))
 
     def _policies(self) -> Policies:
-        with reading(self.ledger.views.path):
+        with reporting_damage(self.ledger.views.path):
             return stored_policies(self.ledger.views.connection)
 
     def _next(self, writer: Writer, policy: str, settings: Given, since: str | None) -> PolicySet:

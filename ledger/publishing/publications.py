@@ -38,9 +38,9 @@ from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_o
 from ledger.players.misspelt import resembling_pairs
 from ledger.players.persons import Person
 from ledger.ratings import queries
-from ledger.ratings.past_views import known_at
-from ledger.ratings.standings import by_player, list_in_force
-from ledger.ratings.what_ifs import AskedList
+from ledger.ratings.past_views import open_views_known_at
+from ledger.ratings.rating_previews import PublishedListKey
+from ledger.ratings.standings import rating_list_at, rows_by_player
 from ledger.runtime import arith
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, silent
@@ -210,11 +210,11 @@ class Publications:
             ProjectionError: it has a rating that no list can show.
         """
         at_ms = instant_end_ms(as_of)
-        with self.ledger.views.moment() as head:
+        with self.ledger.views.read_snapshot() as head:
             connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
-            rows = list_in_force(connection, rated_by, at_ms)
+            rows = rating_list_at(connection, rated_by, at_ms)
             largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
-            proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
+            proposals = tuple(row["proposal"] for row in queries.fetch_dicts(connection, queries.OPEN_PROPOSALS, ()))
         for row in rows:
             if abs(row.shown) > MAX_WHOLE:
                 scheme = rated_by.eras[rated_by.era_at(at_ms)].scheme.name
@@ -222,7 +222,7 @@ class Publications:
                     f"gives player {row.player} the rating {row.rating:g}, which no list can show; see to its settings"
                 )
                 raise ProjectionError(scheme, words)
-        return PublicationDraft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
+        return PublicationDraft(rated_by, at_ms, head, rows_by_player(rows), kept_texts(rows), largest_jump, proposals)
 
     def _event(self, draft: PublicationDraft, as_of: str, now_ms: int) -> ListPublished:
         scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
@@ -257,7 +257,7 @@ class Publications:
         listed = set() if before is None else {row.player for row in self.rows(before)}
         complaints += names_misspelt(draft.rows, self.ledger.people.by_number, listed)
         if before is not None:
-            complaints += moved(draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump)
+            complaints += moved(draft.rows, rows_by_player(self.rows(before)), before.name, draft.largest_jump)
         return complaints
 
     # -- what was published ----------------------------------------------------------------------------------------
@@ -268,11 +268,11 @@ class Publications:
         first, after = (_FIRST, _AFTER) if pool is None else (f"{_FIRST}{pool}@", f"{_FIRST}{pool}A")
         return sorted(self._between(first, after), key=lambda each: (each.event.pool, each.at_ms, each.position))
 
-    def last_editions(self) -> list[AskedList]:
+    def last_editions(self) -> list[PublishedListKey]:
         """Return the last edition of the list of each pool and instant, as a preview asks about it."""
         # Later editions come later, and take the place of earlier ones.
         last = {(publication.event.pool, publication.at_ms): publication for publication in self.all()}
-        return [AskedList(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
+        return [PublishedListKey(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
 
     def _editions(self, pool: str, as_of: str) -> list[Publication]:
         # what follows is a number, and ':' follows '9'
@@ -345,9 +345,9 @@ class Publications:
             UnknownNameError: the scheme is not installed.
         """
         event = publication.event
-        with known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
+        with open_views_known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
-            rows = list_in_force(past.connection, pool, publication.at_ms)
+            rows = rating_list_at(past.connection, pool, publication.at_ms)
         # Earlier releases kept rows in another form: it is the published digest that says in which.
         form = form_of_digest(rows, event.digest)
         kept = kept_texts(in_form(rows, form or FORM), form or FORM)

@@ -1,4 +1,4 @@
-"""The folds of projectors of facts: the ledger gives them the new and changed facts, or all of them.
+"""Passes new and changed facts, or all of them, to the projectors of facts.
 
 Each receives a fact once a fold, after all corrections have taken effect: before the fold, and now.
 """
@@ -36,13 +36,13 @@ class _FactAtPosition(NamedTuple):
     now: Event | None
 
 
-def fold_changes(
+def fold_changed_facts(
     book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Changes
 ) -> None:
     """Pass the new entries, and the facts that they changed, to projectors.
 
     Args:
-        book: in which they take effect, level with the last one.
+        book: up to date with entry *until*.
         projectors: their tables are those after the entry *after*.
         after: the last entry that was known before.
         until: the last one that is known now.
@@ -62,13 +62,13 @@ def fold_changes(
         rows.write()
 
 
-def fold_everything(
+def fold_all_facts(
     book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent
 ) -> None:
     """Pass all current facts of an entry to projectors with empty tables; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):
-        fold_changes(book, projectors, last, min(last + _BLOCK, until), Changes())
+        fold_changed_facts(book, projectors, last, min(last + _BLOCK, until), Changes())
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 
@@ -116,7 +116,7 @@ def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str
 def _corrected(
     book: BookState, kinds: set[type[Event]], after: int, other_facts: Mapping[int, Event]
 ) -> Iterator[_FactAtPosition]:
-    """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
+    """Yield other facts of earlier entries that a decision changed; before, by what was decided up to then."""
     for position, event in sorted(other_facts.items()):
         if position <= after and type(event) in kinds:
             before, now = book.counted(event, until=after), book.counted(event)

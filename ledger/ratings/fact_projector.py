@@ -44,7 +44,7 @@ _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT
 
 
 class FactProjector:
-    """A projector of facts makes rows of the current facts.
+    """The base class of a plug-in that makes the rows of one table from the current facts.
 
     A class of attrs: its fields are the columns of the table, those of the key first (``key_column``, then
     ``value_column``). ``declare_facts`` says the rest.
@@ -55,7 +55,7 @@ class FactProjector:
     # ``Any`` for the two facts: a class may name its kinds alone (``GameRecorded | None``)
     @staticmethod
     def on_change(rows: FactRows, position: int, before: Any, now: Any) -> None:
-        """Take in that the fact of the entry at *position*, which was *before*, is *now*.
+        """Update the rows for the fact of the entry at *position*, which was *before* and is *now*.
 
         One of the two may be None, and they always differ.
         """
@@ -63,12 +63,12 @@ class FactProjector:
 
 
 def key_column(kind: str, doc: str, *, unit: str = "") -> Any:
-    """Return a field that is a column of the key: its type in SQL (INTEGER, REAL or TEXT), its meaning and unit."""
+    """Return a key column of the table: its type in SQL (INTEGER, REAL or TEXT), its meaning and unit."""
     return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": True})
 
 
 def value_column(kind: str, doc: str, *, unit: str = "") -> Any:
-    """Return a field that is a column outside the key."""
+    """Return a column of the table outside the key."""
     return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": False})
 
 
@@ -89,7 +89,7 @@ def declare_facts(
         version: to be raised with every change that alters a row.
         kinds: the classes of events that it receives.
         sums: whether its columns are whole numbers that facts add to and take from: a row exists while one of them is
-            other than 0. Otherwise facts put rows in and take them out.
+            other than 0. Otherwise facts put rows in and remove them.
         settings: constants that its rows depend on; part of its identity.
 
     Raises:
@@ -126,7 +126,7 @@ def declare_facts(
 
 @attrs.frozen(kw_only=True)
 class DeclaredFactProjector:
-    """A read model of facts, see ``declare_facts``; *on_change* is that of its class *made*."""
+    """A projector of facts as ``declare_facts`` gives it; *on_change* is that of its class *made*."""
 
     name: str
     version: int
@@ -139,7 +139,7 @@ class DeclaredFactProjector:
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
 
     def __attrs_post_init__(self) -> None:
-        for name in (self.name, *(column.name for column in self.every_column)):
+        for name in (self.name, *(column.name for column in self.all_columns)):
             if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name) or name.lower().startswith("sqlite"):
                 message = f"a name of a table or column matches {NAME_PATTERN} and is none of SQLite's, got {name!r}"
                 raise ProjectionError(str(self.name), message)
@@ -151,10 +151,10 @@ class DeclaredFactProjector:
         if acts := sorted(kind.KIND for kind in self.kinds if issubclass(kind, NO_FACTS)):
             message = f"{acts} say how other facts stand, which it is told of these; name the kinds of the facts"
             raise ProjectionError(self.name, message)
-        names = [column.name.lower() for column in self.every_column]  # SQLite's names know no cases
+        names = [column.name.lower() for column in self.all_columns]  # SQLite's names know no cases
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
-        if odd := [column.name for column in self.every_column if column.type not in TYPES]:
+        if odd := [column.name for column in self.all_columns if column.type not in TYPES]:
             raise ProjectionError(self.name, f"columns {odd} are of none of the types {list(TYPES)}")
         if not self.key or (self.sums and not self.columns):
             raise ProjectionError(self.name, "its rows need a key, and sums something that is added up")
@@ -163,7 +163,7 @@ class DeclaredFactProjector:
             raise ProjectionError(self.name, message)
 
     @cached_property
-    def every_column(self) -> tuple[Kept, ...]:
+    def all_columns(self) -> tuple[Kept, ...]:
         """The columns of its table, in their order."""
         return (*self.key, *self.columns)
 
@@ -172,7 +172,7 @@ class DeclaredFactProjector:
         """The statement that makes its table."""
         must = {column.name for column in self.key} | ({column.name for column in self.columns} if self.sums else set())
         columns = ", ".join(
-            f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}' for column in self.every_column
+            f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}' for column in self.all_columns
         )
         key = ", ".join(f'"{column.name}"' for column in self.key)
         return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY({key})) STRICT, WITHOUT ROWID'
@@ -180,7 +180,7 @@ class DeclaredFactProjector:
     @cached_property
     def replace(self) -> str:
         """The statement that inserts a row, in the place of the one under its key."""
-        return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({", ".join("?" * len(self.every_column))})'
+        return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({", ".join("?" * len(self.all_columns))})'
 
     @cached_property
     def add(self) -> str:
@@ -206,7 +206,7 @@ class DeclaredFactProjector:
         """Name, version, settings, kinds and columns: if this changes, the table is built again."""
         columns = [FACTS, *(kind.KIND for kind in self.kinds), "sums" if self.sums else ""]
         columns += [
-            *(f"{column.name} {column.type}" for column in self.every_column),
+            *(f"{column.name} {column.type}" for column in self.all_columns),
             *source_of_plugin(self.made, "on_change"),
         ]
         identity = [self.name, self.version, dict(self.settings), [*columns, len(self.key)]]
@@ -216,12 +216,12 @@ class DeclaredFactProjector:
 ReadModel = DeclaredProjector | DeclaredFactProjector
 
 
-def of_facts(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
+def fact_projectors_among(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
     """Return the projectors of facts among read models."""
     return [made for made in read_models if isinstance(made, DeclaredFactProjector)]
 
 
-def is_of_facts(identity: str) -> bool:
+def is_fact_identity(identity: str) -> bool:
     """Return whether the projector of this identity is one of facts."""
     # Told by what the views have stored, for its plug-in may be missing here.
     try:
@@ -232,7 +232,7 @@ def is_of_facts(identity: str) -> bool:
 
 
 class FactRows:
-    """The rows of one table for the projector that fills it; what it says is kept until it is written."""
+    """The pending changes to one table of facts: a projector puts, removes and adds; ``write`` stores them."""
 
     def __init__(self, connection: sqlite3.Connection, projector: DeclaredFactProjector) -> None:
         self._connection = connection
@@ -249,7 +249,7 @@ class FactRows:
         self._check(key, values, sums=False)
         self._rows[tuple(key)] = tuple(values)
 
-    def take_out(self, key: Sequence[Value]) -> None:
+    def remove(self, key: Sequence[Value]) -> None:
         """Remove the row of a key.
 
         Raises:
@@ -287,7 +287,7 @@ class FactRows:
                 raise ReadModelError(made.name, message)
 
     def apply(self, position: int, before: Event | None, now: Event | None) -> None:
-        """Pass a fact to the projector.
+        """Call the projector with a fact before and now.
 
         Raises:
             ReadModelError: it failed; the fold is rolled back.
@@ -303,7 +303,7 @@ class FactRows:
             self.write()
 
     def write(self) -> None:
-        """Write what was said since this was last called."""
+        """Store the pending changes."""
         made = self._projector
         if made.sums:
             self._connection.executemany(made.add, [(*key, *amounts) for key, amounts in self._sums.items()])

@@ -64,7 +64,7 @@ class ViewsGameIndex:
         reached, journal = self.reached(), self.views.journal
         if reached is None or journal.size() - reached > _FEW:
             return None
-        with views_file.reading(self.views.path):
+        with views_file.reporting_damage(self.views.path):
             highest = int(self.views.connection.execute(_HIGHEST).fetchone()[0])
             later = [body for bodies in journal.read(reached) for body in bodies if body.find(_PLAYER, _END) >= 0]
             return max([highest, *(int(orjson.loads(body)["facts"]["player"]) for body in later)])
@@ -75,7 +75,7 @@ class ViewsGameIndex:
             if not self.views.path.exists():
                 return None
             connection = self.views.connection
-            with views_file.reading(self.views.path):
+            with views_file.reporting_damage(self.views.path):
                 # a correction in between would hide a game from both questions
                 connection.execute("BEGIN")
                 try:

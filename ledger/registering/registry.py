@@ -624,7 +624,7 @@ class Registry:
         numbers = json.dumps(self.same_person(player))
         return sum(
             is_plain(row["key"])
-            for row in queries.dictionaries(self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,))
+            for row in queries.fetch_dicts(self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,))
         )
 
     def erase(self, player: int, *, actor: str, token: str | None = None) -> bool:

@@ -16,7 +16,7 @@ from ledger.schemes.scheme import BatchGames, Scheme, When
 
 _PLAIN = Argument()
 # They run as Python alone, and are given and return objects.
-_FOR_PEOPLE = ("enter", "explain", "carry", "seeded", "relist", "seeds_stand", "stands_from", "welcomes")
+_FOR_PEOPLE = ("enter", "explain", "carry", "seeded", "relist", "accepted_ratings", "unchanged_since", "welcomes")
 
 
 def faults_of_scheme(scheme: Scheme) -> Iterator[str]:

@@ -28,7 +28,7 @@ from ledger.journal import Journal, KeyTakenError, Stored
 from ledger.journal.merkle import EMPTY_ROOT, TILE_HEIGHT, check_hashes, check_subtree, leaf_hash, node_hash
 from ledger.ratings import queries
 from ledger.ratings.views import Views
-from ledger.ratings.views_file import BOUNDS
+from ledger.ratings.views_file import RATING_BOUNDS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -324,7 +324,7 @@ def _root(leaves: Sequence[bytes]) -> bytes:
 
 _PLAYER_COLUMNS = frozenset({"player", "opponent", "white", "black"})
 # How views were made, and bounds of ratings, which corrections do not lower: the same facts may have several.
-_NOT_FACTS = frozenset({"progress", "projections", BOUNDS})
+_NOT_FACTS = frozenset({"progress", "projections", RATING_BOUNDS})
 
 Row = tuple[tuple[str, Any], ...]
 
@@ -335,7 +335,7 @@ def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
     def exact(value: object) -> object:
         return value.hex() if isinstance(value, float) else value
 
-    rows = queries.dictionaries(connection, f'SELECT * FROM "{table}"')
+    rows = queries.fetch_dicts(connection, f'SELECT * FROM "{table}"')
     # By what they look like: None and numbers have no order in Python.
     return sorted((tuple((name, exact(value)) for name, value in sorted(row.items())) for row in rows), key=repr)
 
@@ -369,7 +369,7 @@ def in_terms_of_facts(
 
     return {
         table: sorted((readable(row) for row in table_rows(connection, table)), key=repr)
-        for table in queries.tables(connection)
+        for table in queries.table_names(connection)
         if table not in _NOT_FACTS
     }
 

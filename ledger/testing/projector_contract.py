@@ -38,7 +38,7 @@ from ledger.facts.events import (
     PlayerRegistered,
 )
 from ledger.facts.words import Outcome, Standing, Termination
-from ledger.ratings import engine, late_tables, queries, side_rows, views
+from ledger.ratings import engine, queries, side_rows, table_repairs, views
 from ledger.ratings.fact_projector import DeclaredFactProjector
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import EACH_GAME, PLAYER, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
@@ -182,7 +182,7 @@ class ProjectorContract:
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
                 book = GameBook(connection, updated.journal)
                 with sqlite.immediate(connection):
-                    PoolProjections(book, updated.at_hand.making).update(
+                    PoolProjections(book, updated.installed.offered).update(
                         Changes({1: start_ms}, {1: set(players)}), len(facts)
                     )
                 assert self._all_rows(updated) == expected, start_ms
@@ -209,14 +209,14 @@ class ProjectorContract:
         if not self.projectors():
             return
         # 7: blocks of rows that end in the middle of a player's games.
-        for size in (late_tables.BLOCK, 7):
+        for size in (table_repairs.BLOCK, 7):
             journal, path = MemoryJournal(), fresh(tmp_path / f"late-{size}")
             before = Views(path, (), journal)
             take(before, [facts])
-            original = {table: table_rows(before.connection, table) for table in queries.tables(before.connection)}
+            original = {table: table_rows(before.connection, table) for table in queries.table_names(before.connection)}
             before.close()
             late = Views(path, (made,), journal)
-            with patch.object(late_tables, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
+            with patch.object(table_repairs, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
                 late.catch_up()
             rows = table_rows(late.connection, made.name)
             assert rows == self._rebuilt(tmp_path / str(size), facts)[made.name]
@@ -224,7 +224,9 @@ class ProjectorContract:
             # who opens the views without it takes nothing away
             without = Views(path, (), journal)
             without.catch_up()
-            installed = {table: table_rows(without.connection, table) for table in queries.tables(without.connection)}
+            installed = {
+                table: table_rows(without.connection, table) for table in queries.table_names(without.connection)
+            }
             without.close()
             assert installed.pop(made.name) == rows
             # The one thing that is new: the identity by which its table is known.
@@ -258,7 +260,7 @@ class ProjectorContract:
         try:
             take(built, [facts])
             query = f'SELECT * FROM "{self.make().name}" ORDER BY pool, player, n'
-            return list(queries.dictionaries(built.connection, query))
+            return list(queries.fetch_dicts(built.connection, query))
         finally:
             built.close()
 
@@ -322,9 +324,9 @@ def _fold(cols: Columns, made: DeclaredProjector, run: Sequence[int], sides: Map
     state = [kept.start for kept in made.state] * (max(run) + 1)
     whole = attrs.evolve(made, rows=EACH_GAME)
     if cols is FEW:
-        return side_rows.fold(cols, whole, run, sides, state).columns
+        return side_rows.fold_side_columns(cols, whole, run, sides, state).columns
     arrays = {name: np.asarray(column, np.int64 if name in _WHOLE else np.float64) for name, column in sides.items()}
-    folded = side_rows.fold(cols, whole, np.asarray(run, np.int32), arrays, np.asarray(state, np.float64))
+    folded = side_rows.fold_side_columns(cols, whole, np.asarray(run, np.int32), arrays, np.asarray(state, np.float64))
     return [column.tolist() for column in folded.columns]
 
 
@@ -449,10 +451,10 @@ class FactProjectorContract:
         facts, made = self.facts(), self.make()
         with closing(Views(fresh(tmp_path / "with"), (made,), MemoryJournal())) as kept:
             take(kept, [facts])
-            with_it = {table: table_rows(kept.connection, table) for table in queries.tables(kept.connection)}
+            with_it = {table: table_rows(kept.connection, table) for table in queries.table_names(kept.connection)}
         with closing(Views(fresh(tmp_path / "without"), (), MemoryJournal())) as bare:
             take(bare, [facts])
-            without = {table: table_rows(bare.connection, table) for table in queries.tables(bare.connection)}
+            without = {table: table_rows(bare.connection, table) for table in queries.table_names(bare.connection)}
         assert with_it.keys() - without.keys() == {made.name}
         assert {name: rows for name, rows in with_it.items() if name in without and name != "projections"} == {
             name: rows for name, rows in without.items() if name != "projections"

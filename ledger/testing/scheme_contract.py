@@ -18,7 +18,7 @@ from ledger.errors import MalformedError
 from ledger.facts.event_fields import MAX_HALF_MOVES, NAME_PATTERN
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
@@ -28,17 +28,17 @@ from ledger.schemes.scheme import (
     REASONS,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
     When,
-    as_it_stands,
     at_time,
+    unchanged_by_time,
 )
 from ledger.schemes.scheme_faults import faults_of_scheme
-from ledger.schemes.settings import as_written
+from ledger.schemes.settings import stored_setting
 from ledger.testing.kit import bits, refused
 
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
@@ -161,7 +161,7 @@ class SchemeContract:
     def test_whole_numbers_decimals_and_switches_are_taken_exactly(self) -> None:
         scheme = self.make()
         for field in attrs.fields(scheme.settings):
-            assert scheme.numbers_from({field.name: as_written(field.default)}) == scheme.numbers_from({})
+            assert scheme.numbers_from({field.name: stored_setting(field.default)}) == scheme.numbers_from({})
 
     # -- who counts ------------------------------------------------------------------------------------------------
 
@@ -249,36 +249,36 @@ class SchemeContract:
         for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
             for case in itertools.islice(self._cases(numbers), 60):
                 when = When(case.when.period + later // 30.0, case.when.day + later)
-                is_unchanged = scheme.at is as_it_stands
-                if not is_unchanged and scheme.stands_from is not None:
-                    is_unchanged = scheme.stands_from(when.day, numbers) <= case.when.day
+                is_unchanged = scheme.at is unchanged_by_time
+                if not is_unchanged and scheme.unchanged_since is not None:
+                    is_unchanged = scheme.unchanged_since(when.day, numbers) <= case.when.day
                 if is_unchanged:
                     state = at_time(scheme, numbers, flat_of(case.side.after), when)
                     assert bits([state[0]]) == bits([case.side.after.rating])
-                    assert scheme.lists(state, numbers) == bool(scheme.listed(case.side.after, numbers))
+                    assert scheme.is_listed(state, numbers) == bool(scheme.listed(case.side.after, numbers))
 
     def test_ratings_of_lists_that_are_said_to_stand_are_listed_as_they_are(self) -> None:
         scheme = self.make()
-        if scheme.seeds_stand is None:
+        if scheme.accepted_ratings is None:
             return
         pasts = itertools.product((None, 0.0, 3.0, 500.0), (None, 30.0, 900.0), (None, 2900.0), (None, 10.0, 40.0))
         listed = ((0.25, None), (1500.0, None), (99.0, 0.0), (1234.5, 1.0), (2345.0, 400.0), (9000.0, 30.0))
         for numbers, (games, deviation, highest, k), (rating, ago) in itertools.product(self.numbers(), pasts, listed):
             day = FIRST_DAY if ago is None or ago < 100.0 else FIRST_DAY + 1500.0
-            limits = scheme.seeds_stand(day, numbers)
+            limits = scheme.accepted_ratings(day, numbers)
             fits = limits.low <= rating <= limits.high and not (limits.whole and rating % 1.0)
             if fits and (games is None or games >= limits.games):
                 since = None if ago is None else day - ago
                 seed = Seed(rating, games, deviation, None, highest, k, since)
                 state = scheme.begin(Newcomer(1500.0, 1990, day, seed), numbers)
-                assert (state[0], scheme.lists(state, numbers)) == (rating, True), (numbers, seed)
+                assert (state[0], scheme.is_listed(state, numbers)) == (rating, True), (numbers, seed)
 
     def test_a_game_changes_its_two_players_only(self) -> None:
         scheme = self.make()
         fields = len(scheme.state)
         for numbers, (w, b) in itertools.product(self.numbers(), ((0, 2), (2, 1), (1, 0))):
             who = [Newcomer(rating, None, FIRST_DAY) for rating in (None, 1800.0, 2400.0)]
-            state = engine.newcomers(scheme, numbers, who)
+            state = engine.initial_states(scheme, numbers, who)
             before = list(state)
             engine.rate(FEW, scheme, numbers, _one_game(w, b, 1.0), state, [0, 0, 0])
             other = 3 - w - b
@@ -311,12 +311,12 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
-                expected = engine.expected(scheme, numbers, own, opponent, case.when)
+                expected = engine.expected_result(scheme, numbers, own, opponent, case.when)
                 assert 0.0 <= expected <= 1.0
                 if self.complementary:
-                    back = engine.expected(scheme, numbers, opponent, own, case.when)
+                    back = engine.expected_result(scheme, numbers, opponent, own, case.when)
                     assert abs(expected + back - 1.0) <= TOLERANCE
-                    assert engine.expected(scheme, numbers, own, own, case.when) == 0.5
+                    assert engine.expected_result(scheme, numbers, own, own, case.when) == 0.5
 
     def test_where_one_expected_score_follows_from_the_other_it_does_so_to_the_bit(self) -> None:
         scheme = self.make()
@@ -325,8 +325,8 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
-                expected = engine.expected(scheme, numbers, own, opponent, case.when)
-                back = engine.expected(scheme, numbers, opponent, own, case.when)
+                expected = engine.expected_result(scheme, numbers, own, opponent, case.when)
+                back = engine.expected_result(scheme, numbers, opponent, own, case.when)
                 assert bits([1.0 - expected, 1.0 - back]) == bits([back, expected])
 
     def test_predictions_are_what_rating_gives(self) -> None:
@@ -362,14 +362,14 @@ class SchemeContract:
         declared = [(None, 0.0, 5000.0, 1400.0, 2800.0, 100.0)[player % 6] for player in range(PLAYERS)]
         born = [self.birth_years[player % len(self.birth_years)] for player in range(PLAYERS)]
         who = [Newcomer(rating, year, FIRST_DAY) for rating, year in zip(declared, born, strict=True)]
-        return engine.newcomers(self.make(), numbers, who)
+        return engine.initial_states(self.make(), numbers, who)
 
-    def _games(self, seed: int) -> Rateable:
+    def _games(self, seed: int) -> RateableGames:
         """Return games at random, in batches where the scheme wants them, some periods apart."""
         white, black, score = _games(seed)
         day = [FIRST_DAY + 0.7 * game for game in range(GAMES)]
         if self.make().rhythm is Rhythm.GAME:
-            return Rateable(white, black, score, day)
+            return RateableGames(white, black, score, day)
         starts = [0]
         while starts[-1] < GAMES:
             starts.append(min(starts[-1] + self.batches[len(starts) % len(self.batches)], GAMES))
@@ -377,9 +377,9 @@ class SchemeContract:
         period = [600.0 + batch + 2 * (batch // 9) for batch in range(len(starts) - 1)]
         closing = [day[last - 1] + 0.5 for last in starts[1:]]
         if self.make().in_force is None:
-            return Rateable(white, black, score, day, starts, period, closing)
+            return RateableGames(white, black, score, day, starts, period, closing)
         began = [float(round(ended) - 11 * (game % 7)) for game, ended in enumerate(day)]  # some before the last batch
-        return Rateable(white, black, score, day, starts, period, closing, began)
+        return RateableGames(white, black, score, day, starts, period, closing, began)
 
     def _cases(self, numbers: Any) -> Sequence[Case]:
         """Return players in games and batches as they come up, those of new players too; six tests use the same."""
@@ -406,7 +406,7 @@ class SchemeContract:
             if games.starts or batch % 5 == 0 or batch < PLAYERS:
                 for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
                     meetings = [
-                        MetOpponent(sides[other].before, points, colour, sides[other].work, began)
+                        OpponentGame(sides[other].before, points, colour, sides[other].work, began)
                         for w, b, score, began in zip(part.white, part.black, part.score, begins, strict=True)
                         for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
@@ -437,31 +437,31 @@ class Case(NamedTuple):
     """A player's part in one game or batch."""
 
     side: ExplainedPlayer
-    meetings: tuple[MetOpponent, ...]
+    meetings: tuple[OpponentGame, ...]
     when: When
 
 
 _CASES: dict[object, Sequence[Case]] = {}  # by scheme, its settings, and whom and what the games are between
 
 
-def _part(games: Rateable, first: int, last: int) -> Rateable:
+def _part(games: RateableGames, first: int, last: int) -> RateableGames:
     """Return the games from *first* to *last* (exclusive), which must not cut a batch."""
     white, black, score, day = (column[first:last] for column in games[:4])
     if not games.starts:
-        return Rateable(white, black, score, day)
+        return RateableGames(white, black, score, day)
     begin, end = games.starts.index(first), games.starts.index(last)
     starts = [start - first for start in games.starts[begin : end + 1]]
     began = games.began[first:last]
-    return Rateable(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end], began)
+    return RateableGames(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end], began)
 
 
-def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> Rateable:
-    return Rateable([w], [b], [score], [when.day], [0, 1], [when.period], [when.day])
+def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> RateableGames:
+    return RateableGames([w], [b], [score], [when.day], [0, 1], [when.period], [when.day])
 
 
-def _as_arrays(games: Rateable) -> Rateable:
+def _as_arrays(games: RateableGames) -> RateableGames:
     white, black, score, day, starts, period, closing, began = games
-    return Rateable(
+    return RateableGames(
         MANY.small(white),
         MANY.small(black),
         MANY.floats(score),

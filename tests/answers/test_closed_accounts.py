@@ -17,7 +17,7 @@ from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
-from ledger.schemes import available
+from ledger.schemes import available_schemes
 from ledger.schemes.scheme import STANDING_FULL
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
@@ -207,7 +207,7 @@ def test_no_kernel_sees_another_standing_than_a_full_members() -> None:
     assert set(STANDING_CODE) == set(Standing)
     assert STANDING_CODE[Standing.CLOSED] == STANDING_CODE[Standing.FULL] == STANDING_FULL
     assert len({STANDING_CODE[word] for word in Standing}) == len(Standing) - 1
-    assert len(available()) >= 16
+    assert len(available_schemes()) >= 16
 
 
 def test_the_command_closes_an_account(tmp_path: Path, run: Run) -> None:

@@ -258,12 +258,14 @@ def test_the_timer_is_asked_before_and_after_each_replay(club_of_four_years: Pat
 
 
 def test_a_pool_of_earlier_days_is_replayed_as_it_is_and_others_as_new_pools_would_be() -> None:
-    fide = schemes.named("fide")
+    fide = schemes.find_scheme("fide")
     assert candidate("fide").numbers == fide.numbers_from(fide.for_new_pools) != fide.numbers_from({})
     own = Era(BEGINNING, "", fide, fide.numbers_from({}), {}, Carry.KEEP, (), 1)
     assert pool_candidate(Pool(1, "standard", (own,)), "fide").numbers == fide.numbers_from({})
     assert pool_candidate(Pool(1, "standard", (own,)), "fide", {"start": 1800}).numbers.start == 1800
-    elo = Era(BEGINNING, "", schemes.named("elo"), schemes.named("elo").numbers_from({}), {}, Carry.KEEP, (), 1)
+    elo = Era(
+        BEGINNING, "", schemes.find_scheme("elo"), schemes.find_scheme("elo").numbers_from({}), {}, Carry.KEEP, (), 1
+    )
     assert pool_candidate(Pool(1, "standard", (elo,)), "fide") == candidate("fide")
 
 

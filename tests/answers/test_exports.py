@@ -62,7 +62,7 @@ def rows_of(path: Path, fmt: str, what: str) -> list[dict[str, Any]]:
     if fmt == "parquet":
         return pl.read_parquet(path).to_dicts()
     with closing(sqlite.connect(path, read_only=True)) as connection:
-        return list(queries.dictionaries(connection, f'SELECT * FROM "{what}"'))
+        return list(queries.fetch_dicts(connection, f'SELECT * FROM "{what}"'))
 
 
 def taken(

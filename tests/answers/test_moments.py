@@ -310,10 +310,10 @@ def test_what_is_recorded_within_a_moment_shows_after_it(folder: Path, tmp_path:
             assert position == reader.views.position() < reader.journal.size()
             with reader.moment() as same:
                 assert same == position
-            with pytest.raises(StorageError, match="is read as of one moment until the block of 'moment' ends"):
+            with pytest.raises(StorageError, match="a read snapshot is open until the block of 'moment' ends"):
                 reader.catch_up()
         assert sum(row.games for row in rankings.ranking(reader)) == sum(row.games for row in before) + 4
-        assert not reader.views.is_read
+        assert not reader.views.in_snapshot
 
 
 def test_a_document_tells_the_position_that_it_is_of(folder: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ledger.facts.periods import DAY_MS
 from ledger.ledger import Ledger
 from ledger.ratings import queries, standings
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.standings import Standings, list_in_force
+from ledger.ratings.standings import Standings, rating_list_at
 from ledger.runtime import sqlite
 from ledger.schemes import built_in_names
 from ledger.schemes.chessworld import strength
@@ -99,7 +99,7 @@ def test_at_an_instant_it_is_the_list_in_force(sample_folder: Path, at: str) -> 
         rows = as_rows(ranking_in_full(ledger, RankingChoice(at=at)))
         states = PlayerStates(ledger.views.connection, ledger.pool())
         assert states.rows_say_all(instant_end_ms(at))
-        listed = list_in_force(ledger.views.connection, ledger.pool(), instant_end_ms(at))
+        listed = rating_list_at(ledger.views.connection, ledger.pool(), instant_end_ms(at))
         assert [(row["rank"], row["player"], row["rating"], row["games"], row["last_game"]) for row in rows] == [
             (row.rank, row.player, row.rating, row.games, row.last_game) for row in listed
         ]

@@ -15,7 +15,7 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event
 from ledger.ledger import Ledger
-from ledger.schemes import built_in
+from ledger.schemes import built_in_schemes
 from ledger.schemes.scheme import Newcomer, Scheme
 from tests.kit.games import game_recorded, scheme_adopted, seeded
 from tests.kit.small_schemes import BY_GAME, Player, install
@@ -128,7 +128,7 @@ def test_the_commands_tell_of_who_has_not_played(
     assert "Cleo" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("scheme", built_in(), ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("scheme", built_in_schemes(), ids=lambda scheme: scheme.name)
 def test_the_best_are_found_and_the_others_counted_without_looking_each_up(scheme: Scheme, tmp_path: Path) -> None:
     """By an index as far as it reaches, and the same as among all."""
     name = scheme.name

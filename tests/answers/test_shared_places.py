@@ -18,7 +18,7 @@ from ledger.facts.events import Decision
 from ledger.journal.kept_lists import ONE_BY_ONE, ListRow, in_form, kept_texts, shared_places
 from ledger.ledger import Ledger
 from ledger.publishing import publications
-from ledger.ratings.what_ifs import Figures
+from ledger.ratings.rating_previews import PlayerFigures
 from tests.kit.clubs import NAME, NOW
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
@@ -85,7 +85,7 @@ def test_a_preview_tells_shared_places_now_and_then(scheme: str, tmp_path: Path)
         before = standings(ledger)
         voided = [ledger.corrections.drafts.annul("game:g2")]
         impact = ledger.preview(voided)
-        moved: dict[int, Figures | None] = {move.player: move.before for move in impact.moves}
+        moved: dict[int, PlayerFigures | None] = {move.player: move.before for move in impact.moves}
         assert {figures.rank for figures in moved.values() if figures is not None} <= {1, 4}
         proposed = ledger.propose(voided, reason="twice", by="eve")
         ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")

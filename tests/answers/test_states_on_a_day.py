@@ -222,7 +222,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
         play(ledger, str((first + timedelta(days=i)).date()), outcome=outcomes[i % 3])
     era, ann = ledger.pool().eras[0], both(ledger)[0]
     rows = list(ledger.rows("history", "player = 1 ORDER BY n"))
-    listed = [era.scheme.lists([row[name] for name in era.scheme.state], era.numbers) for row in rows]
+    listed = [era.scheme.is_listed([row[name] for name in era.scheme.state], era.numbers) for row in rows]
     (current,) = ledger.rows("current", "player = 1")
     assert current["listed"] == listed[-1]
     ranked = {row["player"]: (row["rank"], row["rating"]) for row in as_rows(rankings.ranking(ledger))}

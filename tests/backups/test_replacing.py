@@ -9,7 +9,7 @@ import pytest
 from ledger.backups import Loss, disk, replacing, restore
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
-from ledger.ratings.whole_builds import WholeBuilds
+from ledger.ratings.build_files import BuildFiles
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import LEDGER_FILES, assert_true, contents_of, damage, head_of_ledger, record
@@ -145,8 +145,8 @@ def test_a_ledger_whose_views_are_being_built_is_not_replaced(
     kept_backup: Path, club_of_120_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replacing, "WAIT_SECONDS", 0.1)
-    builds = WholeBuilds(sidecar(club_of_120_games, "views"))
-    with builds.alone(), pytest.raises(StorageError, match=r"club\.views\.db: another process has it open"):
+    builds = BuildFiles(sidecar(club_of_120_games, "views"))
+    with builds.exclusive(), pytest.raises(StorageError, match=r"club\.views\.db: another process has it open"):
         restore(kept_backup, club_of_120_games, replace=True)
 
 

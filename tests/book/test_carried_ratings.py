@@ -13,7 +13,7 @@ from ledger.facts.events import ConversionRange
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import MONTHLY
 from ledger.facts.words import Carry
-from ledger.schemes.scheme import Newcomer, Scheme, Seed, always, state
+from ledger.schemes.scheme import Newcomer, Scheme, Seed, always_listed, state
 from tests.kit import strategies
 from tests.kit.small_schemes import BY_EVENT, BY_GAME, BY_PERIOD, FORGETFUL, Player
 from tests.kit.strategies import era, map_of, nobody, pool
@@ -83,7 +83,7 @@ class InForm:
 
 
 def test_a_state_without_a_number_of_games_brings_those_of_the_pool() -> None:
-    bare = attrs.evolve(BY_GAME, name="bare", player=InForm, listed=always)
+    bare = attrs.evolve(BY_GAME, name="bare", player=InForm, listed=always_listed)
     where = pool(era(bare), era(BY_GAME, "2006"))
     assert where.carried(EraState(0, (1600.5, 7.0), 99), 1, nobody) == (1600.5, 99.0)
 

@@ -28,9 +28,9 @@ from ledger.ratings.fact_projector import (
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import PLAYER, TOURNAMENT, DeclaredProjector, Projector, RatedSide, column, declare
 from ledger.ratings.projectors.history import HISTORY
-from ledger.schemes import built_in, chessworld
+from ledger.schemes import built_in_schemes, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
-from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Scheme, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, OpponentGame, Scheme, When
 from ledger.testing import (
     FactProjectorContract,
     ImporterContract,
@@ -155,7 +155,7 @@ class Given(SchemeContract):
 
 
 def each(*, uneven: bool) -> pytest.MarkDecorator:
-    chosen = [scheme for scheme in built_in() if (scheme.name in UNEVEN) is uneven]
+    chosen = [scheme for scheme in built_in_schemes() if (scheme.name in UNEVEN) is uneven]
     return pytest.mark.parametrize("scheme", chosen, ids=lambda one: one.name, scope="class")
 
 
@@ -171,8 +171,8 @@ class TestUnevenSchemes(Given):
 
 def test_every_built_in_scheme_is_under_contract_with_its_switches_too() -> None:
     named = {path.stem.removeprefix("test_") for path in (TESTS / "schemes").glob("test_*.py")}
-    assert {scheme.name.replace("-", "_") for scheme in built_in()} - named == set()
-    assert {scheme.name for scheme in built_in()} >= UNEVEN
+    assert {scheme.name.replace("-", "_") for scheme in built_in_schemes()} - named == set()
+    assert {scheme.name for scheme in built_in_schemes()} >= UNEVEN
 
 
 class TestPgn(ImporterContract):
@@ -296,7 +296,7 @@ def overconfident(player: Any, opponent: Any, numbers: Any) -> float:
     return chessworld.expected_score(player, opponent, numbers) * 1.5
 
 
-def explained_before(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
+def explained_before(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     told = CHESSWORLD.explain(own, meetings, when, numbers)
     return told._replace(terms=tuple(term._replace(value=term.value + 1.0) for term in told.terms))
 

@@ -116,7 +116,7 @@ class Rule:
         if last is None or last["rated_ms"] < ms:
             then = ms if last is None else max([ms, *(later.ms for later in lists)])
             state = at_time(era.scheme, era.numbers, state, self.pool.when(number, then, then))
-        listed = state[0] if era.scheme.lists(state, era.numbers) else None
+        listed = state[0] if era.scheme.is_listed(state, era.numbers) else None
         begins = newcomer is None or newcomer.seed is not None or (newcomer.has_rating and player in self.rows)
         return listed, listed if begins else None
 
@@ -135,7 +135,7 @@ class Rule:
             same = new.carry is Carry.KEEP and old.scheme.name == new.scheme.name
             if same and old.scheme.rhythm is Rhythm.PERIOD:  # periods that are cut otherwise are another scheme
                 same = old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)
-            if new.carry is Carry.RESTART or not (same or old.scheme.lists(until, old.numbers)):
+            if new.carry is Carry.RESTART or not (same or old.scheme.is_listed(until, old.numbers)):
                 newcomer = self.who(player, new.since_ms)
         for later in lists:
             state, newcomer = self._relisted(number, state, later), None
@@ -144,7 +144,7 @@ class Rule:
     def _relisted(self, number: int, state: tuple[float, ...], later: LaterList) -> tuple[float, ...]:
         era = self.pool.eras[number]
         then = at_time(era.scheme, era.numbers, state, self.pool.when(number, later.ms, later.ms))
-        return era.scheme.relisted(then, later.who, era.numbers)
+        return era.scheme.apply_list(then, later.who, era.numbers)
 
     def is_closed(self, player: int, ms: int) -> bool:
         """Whether no list of that instant shows the player, whatever the rating is."""
@@ -201,7 +201,7 @@ class Rule:
         before = 0.0 if seed is None else seed.games or 0.0
         best: tuple[float | None, str | None] = (None, None)
         if seed is not None and (seed.highest is not None or before >= 50):
-            best = (seed.peak, None if seed.day is None else day(int(seed.day * DAY_MS)))
+            best = (seed.highest_known, None if seed.day is None else day(int(seed.day * DAY_MS)))
         for row in rows:
             if row["rated_ms"] <= ms and row["n"] + before >= 50 and (best[0] is None or row["rating"] > best[0]):
                 best = (row["rating"], day(row["rated_ms"]))
@@ -210,7 +210,7 @@ class Rule:
     def after_game(self, row: Row) -> float | None:
         era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
         state = [row[name] for name in era.scheme.state]
-        return state[0] if era.scheme.lists(state, era.numbers) else None
+        return state[0] if era.scheme.is_listed(state, era.numbers) else None
 
 
 def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:

@@ -163,7 +163,7 @@ def test_the_ledger_itself_answers_as_it_stands_and_is_not_brought_level_within(
         assert list(would_be.rows("current")) != before
         assert list(ledger.rows("current")) == before
         ledger.append(game_recorded("meanwhile", ended_at="2021-06"))
-        with pytest.raises(StorageError, match="something is tried on the views until the block of 'as_if' ends"):
+        with pytest.raises(StorageError, match="a dry run on the views lasts until the block of 'as_if' ends"):
             ledger.level()
         would_be.close()
     with pytest.raises(StorageError, match="within the block alone, which is over"):

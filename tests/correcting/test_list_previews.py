@@ -12,7 +12,7 @@ from ledger.facts.events import Decision, Event, PlayerChanged, TournamentClosed
 from ledger.facts.words import Standing
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import reratings, trials, what_ifs
+from ledger.ratings import dry_runs, rating_previews, reratings
 from ledger.ratings.standings import Standings
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
@@ -96,7 +96,7 @@ def test_what_an_approval_takes_is_not_what_lists_took_to_be_compared(
     listed: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]
-    rated, told = trials.fold_in, what_ifs._lists
+    rated, told = dry_runs.apply_entries, rating_previews._lists
 
     def slowly(*args: Any) -> Any:
         clock[0] += 10.0
@@ -106,9 +106,9 @@ def test_what_an_approval_takes_is_not_what_lists_took_to_be_compared(
         clock[0] += 1_000.0
         return told(*args)
 
-    monkeypatch.setattr("ledger.ratings.what_ifs.time.perf_counter", lambda: clock[0])
-    monkeypatch.setattr(what_ifs, "fold_in", slowly)
-    monkeypatch.setattr(what_ifs, "_lists", very_slowly)
+    monkeypatch.setattr("ledger.ratings.rating_previews.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(rating_previews, "apply_entries", slowly)
+    monkeypatch.setattr(rating_previews, "_lists", very_slowly)
     assert listed.preview([listed.corrections.drafts.annul(game(listed, 1))]).seconds == pytest.approx(13.0)
 
 

@@ -20,8 +20,8 @@ from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
+from ledger.ratings import dry_runs
 from ledger.ratings import standings as standings_now
-from ledger.ratings import trials
 from ledger.ratings.views import Views
 from ledger.recording.recorder import Gate
 from ledger.runtime import sqlite
@@ -107,7 +107,7 @@ def test_places_that_are_counted_and_read_are_the_same(
 ) -> None:
     changes = VERBS[verb](many)
     impact = many.preview(changes)
-    monkeypatch.setattr(standings_now, "count_before", read_before)
+    monkeypatch.setattr(standings_now, "count_players_before", read_before)
     assert as_plain(many.preview(changes)) == as_plain(impact)
 
 
@@ -155,7 +155,7 @@ def test_asked_again_of_the_same_entries_a_preview_tries_nothing(four: Ledger, m
     number = four.propose([four.corrections.drafts.annul("game:g1")], reason="because", by="eve").proposal
     impact = four.preview(number)
     with monkeypatch.context() as patched:
-        patched.setattr(trials, "fold_in", None)
+        patched.setattr(dry_runs, "apply_entries", None)
         assert four.preview(number) is impact
     four.append(game_recorded("later", ended_at="2026-11-10", half_moves=40))
     assert four.preview(number).seen == impact.seen + 1
@@ -189,7 +189,7 @@ def test_what_takes_longer_than_others_may_wait_is_tried_on_a_copy_and_says_the_
     many: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = list[Path]()
-    real = trials.copied
+    real = dry_runs.copy_of_views
 
     @contextmanager
     def noting(views: Views) -> Iterator[Views]:
@@ -199,8 +199,8 @@ def test_what_takes_longer_than_others_may_wait_is_tried_on_a_copy_and_says_the_
 
     changes = VERBS["void"](many)
     impact, before = many.preview(changes), file_digests(many.path.parent)
-    monkeypatch.setattr(trials, "copied", noting)
-    monkeypatch.setattr(trials, "_STEPS", 100)
+    monkeypatch.setattr(dry_runs, "copy_of_views", noting)
+    monkeypatch.setattr(dry_runs, "_STEPS", 100)
     assert as_plain(many.preview(changes, others_wait=60.0)) == as_plain(impact)
     assert copied == []
     assert as_plain(many.preview(changes, others_wait=0.0)) == as_plain(impact)
@@ -214,7 +214,7 @@ def test_what_takes_longer_than_it_may_is_given_up_and_nothing_of_it_stays(
 ) -> None:
     changes = VERBS["void"](many)
     impact, before = many.preview(changes), file_digests(many.path.parent)
-    monkeypatch.setattr(trials, "_STEPS", 100)
+    monkeypatch.setattr(dry_runs, "_STEPS", 100)
     for _ in range(2):
         with pytest.raises(TooLongError, match="takes longer than 0 s to try this, and was given up"):
             many.preview(changes, others_wait=0.0, at_most=0.0)

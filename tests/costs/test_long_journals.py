@@ -178,7 +178,7 @@ def few_are_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "LATE_AT_MOST", 240)
     monkeypatch.setattr(listing, "FEW_NAMES", 3)
     monkeypatch.setattr(event_games, "SIDES", event_games.sides(0))
-    monkeypatch.setattr(queries, "SIDE_OF_GAME", queries.side_of_game(0))
+    monkeypatch.setattr(queries, "SIDE_OF_GAME", queries.game_side(0))
 
 
 def steps_of(words: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:

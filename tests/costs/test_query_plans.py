@@ -49,6 +49,32 @@ HALVED = [
     BY_GAME_NUMBER.format("h"),
     BY_POSITION.format("games"),
 ]
+# The statements that answer a question about one player, game or list.
+HOT = {
+    "ranking": queries.RANKING,
+    "last row": queries.LAST_ROW,
+    "row": queries.ROW,
+    "row at an instant": queries.ROW_AT,
+    "graph": queries.GRAPH,
+    "games of a player": queries.GAMES_OF,
+    "opposite sides": queries.OPPOSITE_SIDES,
+    "waiting games": queries.WAITING,
+    "latest end": queries.LATEST_END,
+    "side of a game": queries.SIDE_OF_GAME,
+    "game": queries.GAME,
+    "current": queries.CURRENT,
+    "row before a batch": queries.ROW_BEFORE,
+    "batch": queries.BATCH,
+    "not counted": queries.NOT_COUNTED,
+    "corrected games": queries.CORRECTED_GAMES,
+    "corrected sides": queries.CORRECTED_SIDES,
+    "any proposal": queries.ANY_PROPOSAL,
+    "placed sides": queries.PLACED_SIDES,
+    "page of a graph": queries.graph_page(["rating"]),
+    "opponents of a page": queries.PAGE_OPPONENTS,
+    "games between": queries.GAMES_BETWEEN,
+    "numbers of games": queries.NUMBERS_OF,
+}
 HOT_PLANS = {
     "ranking": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "last row": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
@@ -279,13 +305,13 @@ def plan(connection: Any, statement: str) -> list[str]:
 
 
 def test_every_hot_question_has_its_plan_here() -> None:
-    assert set(HOT_PLANS) == set(queries.HOT)
+    assert set(HOT_PLANS) == set(HOT)
 
 
-@pytest.mark.parametrize("name", queries.HOT)
+@pytest.mark.parametrize("name", HOT)
 def test_a_hot_question_is_answered_as_pinned(name: str, path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert sorted(plan(ledger.views.connection, queries.HOT[name])) == sorted(HOT_PLANS[name])
+        assert sorted(plan(ledger.views.connection, HOT[name])) == sorted(HOT_PLANS[name])
 
 
 @pytest.mark.parametrize("name", POOL_PLANS)
@@ -296,7 +322,7 @@ def test_a_question_about_a_pool_is_answered_as_pinned(name: str, path: Path) ->
 
 def test_every_question_is_pinned_here() -> None:
     asked = {name for name, text in vars(queries).items() if name.isupper() and isinstance(text, str)}
-    hot = {name for name in asked if getattr(queries, name) in queries.HOT.values()}
+    hot = {name for name in asked if getattr(queries, name) in HOT.values()}
     assert asked == hot | set(POOL_PLANS)
 
 
@@ -477,9 +503,9 @@ def ask(ledger: Ledger) -> None:
         "placed sides": (1, 1), "page of a graph": (1, 1, 1, 50), "opponents of a page": (1, 1, 1, 50),
         "games between": (1, 1, -(2**62), 2**62), "numbers of games": (1, 1, 50),
     }  # fmt: skip
-    assert set(asked) == set(queries.HOT)
+    assert set(asked) == set(HOT)
     for name, arguments in asked.items():
-        assert list(queries.dictionaries(views, queries.HOT[name], arguments)), name
+        assert list(queries.fetch_dicts(views, HOT[name], arguments)), name
 
 
 @pytest.fixture

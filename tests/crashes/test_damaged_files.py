@@ -48,7 +48,7 @@ def test_a_file_that_another_keeps_locked_is_named(
             assert ledger.head() == before
         # readers are not kept waiting; a ledger that is ahead of the views says so, for it would answer with old rows
         assert ledger.views.connection.execute("SELECT count(*) FROM games").fetchone() == (600,)
-        if ledger.views.is_level():
+        if ledger.views.is_up_to_date():
             assert len(list(ledger.rows("games"))) == 600
         other.execute("ROLLBACK")
         act(ledger)

@@ -14,7 +14,7 @@ from ledger.book.policies import POLICIES
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings.installed_projectors import BUILT_IN
-from ledger.ratings.view_docs import described
+from ledger.ratings.table_docs import table_docs
 from ledger.schemes import built_in_names
 from tests.docs import readmes
 from tests.errors.rule_cases import CASES
@@ -123,7 +123,7 @@ def test_every_command_kind_rule_verb_and_scheme_stands_on_a_page() -> None:
 @pytest.mark.parametrize(
     ("place", "names"),
     [
-        ("reference/tables", [f"## {name}\n" for name in described(BUILT_IN)]),
+        ("reference/tables", [f"## {name}\n" for name in table_docs(BUILT_IN)]),
         ("reference/tables", ["| `rating` | points | rating after the game or its batch, points, unrounded |"]),
         ("reference/exports", [f"## {name}\n" for name in PREPARED]),
         ("reference/answers", [f"| [`{name}`](/schemas/answers/{name}-" for name in ANSWERS]),

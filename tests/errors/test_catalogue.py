@@ -24,7 +24,7 @@ from ledger.facts.codec import assemble, decode
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.ratings import installed_projectors, trials
+from ledger.ratings import dry_runs, installed_projectors
 from ledger.ratings.fact_projector import FactProjector, FactRows, declare_facts, key_column
 from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import plugins
@@ -128,7 +128,7 @@ def views_ahead(scene: ClubOfTwo) -> None:
 
 def too_long(scene: ClubOfTwo) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trials, "_STEPS", 1)  # so that a club of two is looked at, too
+        patch.setattr(dry_runs, "_STEPS", 1)  # so that a club of two is looked at, too
         scene.ledger.preview([scene.ledger.corrections.drafts.merge(1, 2)], others_wait=0.0, at_most=0.0)
 
 
@@ -247,7 +247,7 @@ def failing_read_model(scene: ClubOfTwo) -> None:
         with Ledger.open(scene.path, projectors=(made,)) as ledger:
             with pytest.warns(ReadModelWarning):
                 ledger.level()
-            raise ledger.views.at_hand.broken["failing"]
+            raise ledger.views.installed.broken["failing"]
     finally:
         plugins._broken.pop("failing")
 
@@ -382,7 +382,7 @@ def as_told(error: LedgerError, scene: ClubOfTwo) -> str:
                          (r"_of_club\d+", ""), (r"PostgreSQL \d+", "PostgreSQL 14"),
                          (r"\bnames_\d+_", "club_")):  # fmt: skip
         told = re.sub(server, word, told)
-    return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
+    return told.replace(str(sorted(schemes.available_schemes())), "[SCHEMES]")
 
 
 ON_A_SERVER = {*COPY_REFUSALS, *EXPORT_REFUSALS, *NAMES_REFUSALS, *POSTGRES_REFUSALS, *SERVER_REFUSALS}

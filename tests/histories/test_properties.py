@@ -20,8 +20,8 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building, views, views_file
-from ledger.ratings.queries import tables
+from ledger.ratings import view_builds, views, views_file
+from ledger.ratings.queries import table_names
 from ledger.runtime import sorted_runs
 from ledger.testing import in_terms_of_facts, record, table_rows
 from ledger.testing.kit import MemoryJournal
@@ -46,7 +46,7 @@ def small_blocks(size: int) -> Iterator[None]:
     """Builds sort by runs on the disk, and rate and write in blocks, of about *size* rows."""
     sizes = {
         sorted_runs: ("PIECE",),
-        building: ("ENTRIES_A_COMMIT", "GAMES_A_RUN", "GAMES_A_BLOCK", "SIDES_A_RUN", "SIDES_A_BLOCK"),
+        view_builds: ("ENTRIES_A_COMMIT", "GAMES_A_RUN", "GAMES_A_BLOCK", "SIDES_A_RUN", "SIDES_A_BLOCK"),
     }
     with ExitStack() as stack:
         for module, names in sizes.items():
@@ -183,7 +183,7 @@ def test_a_build_in_small_blocks_gives_the_rows_of_one_in_memory(club: list[Even
 @given(clubs(), st.integers(1, 5))
 def test_a_build_written_by_a_process_of_its_own_gives_the_same_rows(club: list[Event], size: int) -> None:
     expected, _ = rebuilt(club)
-    with patch.object(sqlite_store, "BLOCK", 7), patch.object(building, "OWN_PROCESS_FROM", 0), small_blocks(size):
+    with patch.object(sqlite_store, "BLOCK", 7), patch.object(view_builds, "OWN_PROCESS_FROM", 0), small_blocks(size):
         found, _ = rebuilt(club)
     assert found == expected
 
@@ -225,8 +225,8 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
     record(journal, club)
     bodies = [body for block in journal.read() for body in block]
     with TemporaryDirectory() as folder:
-        few = views_file.create(Path(folder) / "few.db", PROJECTORS)
-        many = views_file.create(Path(folder) / "many.db", PROJECTORS)
+        few = views_file.create_views(Path(folder) / "few.db", PROJECTORS)
+        many = views_file.create_views(Path(folder) / "many.db", PROJECTORS)
         with closing(few), closing(many):
             one, other = GameBook(few, journal), GameBook(many, journal)
             one_fresh, other_fresh = Changes(), Changes()
@@ -236,7 +236,7 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
                 end = data.draw(st.integers(start + 1, len(bodies)))
                 fold_columns(other, decode_bodies(bodies[start:end]), other_fresh)
                 start = end
-            for table in tables(few):
+            for table in table_names(few):
                 assert table_rows(few, table) == table_rows(many, table), table
             assert (one.roster.standing, one.roster.changes) == (other.roster.standing, other.roster.changes)
             for pool in one.pools.values():

@@ -12,7 +12,7 @@ from typing import Any
 from ledger.audit.audit import audit
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import views_file
-from ledger.ratings.installed_projectors import available
+from ledger.ratings.installed_projectors import installed_projectors
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.testing import in_terms_of_facts
@@ -59,7 +59,7 @@ def check_views(folder: Path, aside: Path) -> None:
     with closing(views_file.open_views(path)) as connection, closing(SqliteJournal(folder / "club.db")) as journal:
         reached = views_file.position(connection)
         assert 0 < reached <= journal.size()
-        expected = Views(aside / f"{time.monotonic_ns()}.db", available(), journal)
+        expected = Views(aside / f"{time.monotonic_ns()}.db", installed_projectors(), journal)
         expected.build_until(reached)
         assert in_terms_of_facts(connection) == in_terms_of_facts(expected.connection)
         expected.close()

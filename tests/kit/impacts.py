@@ -20,14 +20,14 @@ from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projectors.history import highest_of
-from ledger.ratings.standings import Point, by_player, list_in_force
-from ledger.ratings.what_ifs import Figures
+from ledger.ratings.rating_previews import PlayerFigures
+from ledger.ratings.standings import Point, rating_list_at, rows_by_player
 
 
 class Stood(NamedTuple):
     """What a player stands with, and what the last rated game left: that alone stays where time moves everybody."""
 
-    figures: Figures
+    figures: PlayerFigures
     left: tuple[Any, ...]
 
 
@@ -54,7 +54,7 @@ def standings(ledger: Ledger) -> Standings:
             last = rows[number, row["player"], row["n"]]
             reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None
             state = states.now(row["player"], ledger.now_ms())
-            figures = Figures(
+            figures = PlayerFigures(
                 state.state[0],
                 row["n"],
                 state.in_force is not None,
@@ -72,7 +72,7 @@ def standings(ledger: Ledger) -> Standings:
             listed, state = roster.seed_at(number, player, until), states.now(player, ledger.now_ms())
             if listed is not None:
                 hera, is_listed = highest_of(listed.seed), state.in_force is not None
-                figures = Figures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
+                figures = PlayerFigures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
                 found[name, player] = Stood(figures, ())
     return found
 
@@ -106,7 +106,9 @@ def revised_lists(ledger: Ledger) -> dict[str, Mapping[int, ListRow]]:
     ledger.level()
     found = {}
     for asked in ledger.publications.last_editions():
-        found[asked.name] = by_player(list_in_force(ledger.views.connection, ledger.pool(asked.pool), asked.at_ms))
+        found[asked.name] = rows_by_player(
+            rating_list_at(ledger.views.connection, ledger.pool(asked.pool), asked.at_ms)
+        )
     return found
 
 

@@ -25,9 +25,9 @@ from ledger.facts.events import ClockAccepted, Decision, Event, PersonErased, Pl
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import engine, reratings, views
-from ledger.ratings.queries import tables
+from ledger.ratings.queries import table_names
 from ledger.ratings.views import Views
-from ledger.ratings.views_file import BOUNDS
+from ledger.ratings.views_file import RATING_BOUNDS
 from ledger.testing import in_terms_of_facts, table_rows
 from tests.kit.correction_histories import INSTANTS, Account, Drawing
 from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, games, is_first, new_ledger, opened
@@ -318,7 +318,7 @@ def forced(way: str) -> Iterator[None]:
 
 _LOW_BOUNDS = f"""
 SELECT * FROM (SELECT pool, player, max(rating) AS highest FROM history GROUP BY pool, player)
-LEFT JOIN {BOUNDS} USING (pool, player) WHERE rating IS NULL OR rating < highest
+LEFT JOIN {RATING_BOUNDS} USING (pool, player) WHERE rating IS NULL OR rating < highest
 """
 
 
@@ -331,7 +331,7 @@ def all_rows(ledger: Ledger) -> dict[str, Any]:
     """By table, every row of the views; but that no rating is above its bound, bounds may differ."""
     connection = ledger.views.connection
     assert low_bounds(connection) == []
-    return {table: table_rows(connection, table) for table in tables(connection) if table != BOUNDS}
+    return {table: table_rows(connection, table) for table in table_names(connection) if table != RATING_BOUNDS}
 
 
 def rows_by_identity(ledger: Ledger) -> dict[str, Any]:
@@ -346,7 +346,7 @@ def tables_that_differ(connection: sqlite3.Connection, other: Path) -> list[str]
     """The tables that hold other rows than those of another file of views; millions of rows are compared by SQL."""
     connection.execute("ATTACH ? AS other", (str(other),))
     try:
-        return [table for table in tables(connection) if table != BOUNDS and _differs(connection, table)]
+        return [table for table in table_names(connection) if table != RATING_BOUNDS and _differs(connection, table)]
     finally:
         connection.execute("DETACH other")
 

@@ -18,7 +18,7 @@ from ledger.journal.kept_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.publishing.publications import Publication, Published
 from ledger.runtime import arith
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 from tests.kit.clubs import NAME, NOW, record_game
 from tests.kit.games import game_recorded, run_closed, seeded
 from tests.kit.tampering import edit
@@ -72,7 +72,7 @@ def test_a_published_list_says_what_was_in_force_and_what_it_follows_from(make_c
     assert (done.recorded, done.complaints) == (True, ())
     assert (event.pool, event.as_of, event.edition, event.players) == ("standard", "2021-01-31", 1, 2)
     assert (event.head, event.root) == (head.size, head.root.hex())
-    assert (event.scheme, event.scheme_version, event.arithmetic) == ("elo", named("elo").version, arith.VERSION)
+    assert (event.scheme, event.scheme_version, event.arithmetic) == ("elo", find_scheme("elo").version, arith.VERSION)
     assert (done.publication.name, done.publication.actor) == ("standard@2021-01-31/1", "eve")
     assert done.publication.position == head.size + 1 == ledger.journal.size()
     assert as_listed(kept(ledger, done.publication)) == listed(ledger, "2021-01-31")

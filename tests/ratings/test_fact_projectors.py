@@ -29,13 +29,13 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
-from ledger.ratings import keeping, views
+from ledger.ratings import read_models, views
 from ledger.ratings.fact_projector import (
     DeclaredFactProjector,
     FactProjector,
     FactRows,
     declare_facts,
-    is_of_facts,
+    is_fact_identity,
     key_column,
     value_column,
 )
@@ -231,7 +231,7 @@ def test_who_goes_on_without_the_plug_in_leaves_its_table_behind_also_by_an_unra
     with Ledger.open(little_club) as ignorant:
         ignorant.append(game_recorded("free", white=1, black=3, ended_at="2021-06-05", half_moves=20, rated=False))
         ignorant.level()
-        assert keeping.left_behind(ignorant.views.connection) == {made.name for made in OF_FACTS}
+        assert read_models.stale_tables(ignorant.views.connection) == {made.name for made in OF_FACTS}
         with pytest.raises(ProjectionError, match=r"weekdays: its table is of entry 6, the views are of entry 7"):
             ignorant.rows("weekdays")
     with opened(little_club) as ledger:
@@ -404,7 +404,7 @@ def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
         ledger.level()
     assert re.search(message, left_out(little_club, odd))
     with Ledger.open(little_club) as ledger:
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
         assert "odd" not in ledger.views.read_models()
 
 
@@ -457,4 +457,4 @@ def test_two_of_one_name_or_of_a_table_s_name_are_refused(little_club: Path) -> 
     "identity", ["", "history", "null", "7", "[]", "[1, 2, 3]", "[1, 2, 3, []]", "[1, 2, 3, null]"]
 )
 def test_an_identity_that_is_none_is_that_of_no_projector_of_facts(identity: str) -> None:
-    assert not is_of_facts(identity)
+    assert not is_fact_identity(identity)

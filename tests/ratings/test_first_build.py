@@ -23,7 +23,7 @@ from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import frames
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building
+from ledger.ratings import view_builds
 from ledger.runtime import sorted_runs, sqlite, table_writer
 from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.sorted_runs import SortedRuns
@@ -240,10 +240,10 @@ def _club(tmp_path: Path, by_columns: None) -> Path:
 @pytest.fixture(name="by_a_process")
 def _by_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Builds are written by a process of its own, in many transactions."""
-    monkeypatch.setattr(building, "OWN_PROCESS_FROM", 0)
-    monkeypatch.setattr(building, "ENTRIES_A_COMMIT", 200)
+    monkeypatch.setattr(view_builds, "OWN_PROCESS_FROM", 0)
+    monkeypatch.setattr(view_builds, "ENTRIES_A_COMMIT", 200)
     monkeypatch.setattr(sqlite_store, "BLOCK", 200)
-    monkeypatch.setattr(building, "SIDES_A_BLOCK", 200)
+    monkeypatch.setattr(view_builds, "SIDES_A_BLOCK", 200)
     monkeypatch.setattr(sorted_runs, "PIECE", 50)
 
 
@@ -299,10 +299,10 @@ def test_a_build_never_holds_more_rows_than_a_run_and_a_block(club: Path, monkey
     run, block, piece = 120, 60, 10
     for module, name, size in (
         (sqlite_store, "BLOCK", block),
-        (building, "GAMES_A_RUN", run),
-        (building, "GAMES_A_BLOCK", block),
-        (building, "SIDES_A_RUN", run),
-        (building, "SIDES_A_BLOCK", block),
+        (view_builds, "GAMES_A_RUN", run),
+        (view_builds, "GAMES_A_BLOCK", block),
+        (view_builds, "SIDES_A_RUN", run),
+        (view_builds, "SIDES_A_BLOCK", block),
         (sorted_runs, "PIECE", piece),
     ):
         monkeypatch.setattr(module, name, size)

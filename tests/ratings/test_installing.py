@@ -14,7 +14,7 @@ from ledger.audit.audit import audit
 from ledger.errors import MalformedError, ProjectionError, ReadModelError, ReadModelWarning
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
-from ledger.ratings import engine, installed_projectors, late_tables, side_rows, views
+from ledger.ratings import engine, installed_projectors, side_rows, table_repairs, views
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import DeclaredProjector, Largest, Projector, RatedSide, column, declare
 from ledger.ratings.projectors.history import HISTORY
@@ -84,7 +84,7 @@ def test_a_table_is_the_same_from_few_rows_in_plain_python_and_from_many_compile
 
 
 def test_whoever_waits_for_a_new_table_is_told_how_far_it_is(plain_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late_tables, "BLOCK", 100)
+    monkeypatch.setattr(table_repairs, "BLOCK", 100)
     told: list[tuple[str, int, int]] = []
     with Ledger.open(plain_club, projectors=(SURPLUSES, WIN_STREAKS)) as ledger:
         ledger.level(lambda *words: told.append(words))
@@ -413,7 +413,7 @@ def test_a_step_that_fails_stops_nothing_but_its_own_table(
         ledger.append(game_recorded("g:late", ended_at="2026-11-20", half_moves=40))
         with pytest.warns(ReadModelWarning, match=words):
             ledger.level() if few else ledger.rebuild()
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
         with pytest.raises(ProjectionError, match=words):
             list(ledger.rows("win_streaks"))
         assert list(ledger.rows("streaks"))
@@ -461,7 +461,7 @@ def test_both_sides_see_the_same_game(plain_club: Path) -> None:
 
 
 def test_the_history_is_the_ledgers_own() -> None:
-    assert HISTORY not in installed_projectors.available()
+    assert HISTORY not in installed_projectors.installed_projectors()
 
 
 @attrs.define
@@ -478,7 +478,7 @@ def test_a_step_that_cannot_be_compiled_is_named_with_its_line() -> None:
     made = declare(NotCompiled, name="compiled", version=1, reads=("n",))
     words = r"compiled: its step cannot be compiled, as it is for many games \(.*test_installing.py:\d+\)"
     with pytest.raises(ReadModelError, match=words):
-        side_rows.fold(MANY, made, np.zeros(5, np.int32), {"n": np.arange(5)}, np.zeros(1))
+        side_rows.fold_side_columns(MANY, made, np.zeros(5, np.int32), {"n": np.arange(5)}, np.zeros(1))
 
 
 @attrs.define

@@ -20,7 +20,7 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings.projection import PoolProjection
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 from ledger.schemes.scheme import Newcomer
 from ledger.testing import in_terms_of_facts
 from tests.kit.games import scheme_adopted
@@ -149,7 +149,7 @@ def test_a_converted_rating_follows_the_map_of_its_range(sample_ledger: Callable
             assert pool.eras[1].converted(old) == pytest.approx(expected, abs=1e-9)
             newcomer = Newcomer(None, None, ms / 86_400_000)
             numbers = pool.eras[1].numbers
-            state = named("nothingbutchess").carried(expected, len(rows), newcomer, numbers)
+            state = find_scheme("nothingbutchess").carried(expected, len(rows), newcomer, numbers)
             checked += state[0] == round(expected) or state[0] == expected
     assert checked
 

@@ -14,7 +14,7 @@ from ledger.answers.rows import as_rows
 from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
-from ledger.ratings.installed_projectors import BUILT_IN, NO_LONGER, available
+from ledger.ratings.installed_projectors import BUILT_IN, RETIRED, installed_projectors
 from ledger.ratings.projectors import tournament_performance
 from ledger.runtime.lazy import pl
 from tests.kit.clubs import NOW, ClubOfTwo
@@ -116,4 +116,4 @@ def test_no_plug_in_takes_its_name_and_an_older_installation_offers_none(correct
     taken = attrs.evolve(WIN_STREAKS, name=tournament_performance.NAME)
     with pytest.raises(ProjectionError, match="takes the name of a table of the ledger"):
         Ledger.open(corrected_cup.path, projectors=(taken,))
-    assert NO_LONGER.isdisjoint(projector.name for projector in available())
+    assert RETIRED.isdisjoint(projector.name for projector in installed_projectors())

@@ -15,7 +15,7 @@ from ledger.facts.events import ConversionRange, Event, GameRecorded, RatingRunC
 from ledger.facts.periods import OPEN
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.ratings import read_cache
+from ledger.ratings import views as views_module
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo, takes_misfits
 from tests.kit.games import game_recorded, scheme_adopted
@@ -58,7 +58,7 @@ def _club_of_five_games(tmp_path: Path) -> Path:
 def test_a_new_version_of_a_scheme_builds_the_views_anew(
     club_of_five_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = schemes.named("chessworld")
+    old = schemes.find_scheme("chessworld")
     with Ledger.open(club_of_five_games) as ledger:
         before = [row["rating"] for row in ledger.rows("current")]
     install(monkeypatch, attrs.evolve(old, version=2, rate_game=generous))
@@ -84,11 +84,11 @@ def test_an_open_ledger_goes_on_with_views_that_were_deleted_and_built_by_anothe
 
 def test_views_are_level_only_when_every_entry_is_folded_in(club_of_five_games: Path) -> None:
     with Ledger.open(club_of_five_games) as ledger:
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
         ledger.append(game_of_day(7, 1, 2))
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
         sidecar(club_of_five_games, "views").unlink()
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
 
 
 @pytest.fixture(name="with_small_schemes")
@@ -209,7 +209,7 @@ def test_a_new_version_of_a_later_scheme_builds_the_views_anew(
         before = ratings(ledger)
     install(monkeypatch, attrs.evolve(BY_GAME, version=2, rate_game=generous))
     with Ledger.open(club_of_five_games) as ledger:
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
         ledger.catch_up()
         assert ratings(ledger) != before
         projections = ledger.views.connection.execute("SELECT * FROM projections").fetchall()
@@ -289,7 +289,7 @@ def test_what_is_known_of_everybody_is_read_only_where_a_newcomer_or_another_sch
     def read(_: object) -> NoReturn:
         raise AssertionError("all standings and changes were read")
 
-    monkeypatch.setattr(read_cache, "Roster", read)
+    monkeypatch.setattr(views_module, "Roster", read)
     with Ledger.open(club_of_five_games) as ledger, ledger.moment():
         states = ledger.states(ledger.pool())
         now = states.now(1, ledger.now_ms())

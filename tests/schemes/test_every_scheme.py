@@ -82,7 +82,7 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
     for row in rows[:EXPLAINED] + rows[-EXPLAINED:]:
         told = as_row(explanations.explain(ledger, person, keys[row["game"]]))
         era = ledger.pool().eras[0]
-        listed = era.scheme.lists([row[name] for name in era.scheme.state], era.numbers)
+        listed = era.scheme.is_listed([row[name] for name in era.scheme.state], era.numbers)
         assert told["after"] is None or bits([told["after"]]) == bits([row["rating"]])
         assert (told["after"] is None) is not listed
         if told["before"] is None or told["after"] is None:  # unrated before or after

@@ -164,12 +164,12 @@ def test_a_function_that_gives_no_player_is_named_with_its_line() -> None:
 def test_a_function_that_fails_is_named_with_its_scheme_and_line(name: str) -> None:
     odd: dict[str, Any] = {name: fails}
     scheme, numbers = attrs.evolve(SOUND, **odd), Numbers(10.0)
-    games = engine.Rateable([0], [1], [1.0], [19000.0])
+    games = engine.RateableGames([0], [1], [1.0], [19000.0])
     calls: dict[str, Callable[[], object]] = {
         "enter": lambda: scheme.begin(Newcomer(), numbers),
         "carry": lambda: scheme.carried(1500.0, 3.0, Newcomer(), numbers),
-        "listed": lambda: scheme.lists((1500.0,), numbers),
-        "provisional": lambda: scheme.calls_provisional((1500.0,), numbers),
+        "listed": lambda: scheme.is_listed((1500.0,), numbers),
+        "provisional": lambda: scheme.is_provisional((1500.0,), numbers),
         "at": lambda: scheme.player_at((1500.0,), When(0.0, 19000.0), numbers),
         "explain": lambda: scheme.explained(None, (), None, numbers),  # type: ignore[arg-type]
         "rate_game": lambda: engine.rate(FEW, scheme, numbers, games, [1500.0, 1500.0], [0, 0]),

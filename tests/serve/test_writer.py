@@ -323,7 +323,7 @@ def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(
             assert error.problem.status == 503
             assert "nothing of this was recorded" in error.problem.detail or "not known" in error.problem.detail
     with Ledger.open(written_club) as ledger:
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
 
 
 def test_kills_under_load_lose_no_acknowledged_game(written_club: Path, meeting_folder: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ledger.imports.lichess import history_date
 from ledger.imports.reading import speed_class
 from ledger.schemes import glicko, glicko2, lichess
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from tests.vectors.comparing import Functions, Inputs
 from tests.vectors.published import interval, rate_internal
 
@@ -18,7 +18,7 @@ def _games(inputs: Inputs) -> Games:
 
 def _glicko_settings(inputs: Inputs) -> glicko.Settings:
     c = inputs.get("c")
-    return glicko.DEFAULT if c is None else with_settings(glicko.DEFAULT, c=float(c))
+    return glicko.DEFAULT if c is None else replace_settings(glicko.DEFAULT, c=float(c))
 
 
 def _glicko_period(inputs: Inputs) -> dict[str, float]:
@@ -41,7 +41,7 @@ def _glicko_expected(inputs: Inputs) -> float:
 
 def _glicko2_settings(inputs: Inputs) -> glicko2.Settings:
     tau = inputs.get("tau")
-    return glicko2.DEFAULT if tau is None else with_settings(glicko2.DEFAULT, tau=float(tau))
+    return glicko2.DEFAULT if tau is None else replace_settings(glicko2.DEFAULT, tau=float(tau))
 
 
 def _glicko2_period(inputs: Inputs) -> dict[str, float]:

@@ -132,21 +132,21 @@ def replay_stored(path: Path) -> Figure:
             # Writable, as the columns of a build are: a kernel would be compiled once more for those only read.
             white, black = (games[side].cast(pl.Int32).to_numpy(writable=True) for side in ("white", "black"))
             days = games["ended_ms"].to_numpy() / DAY_MS
-            rateable = engine.Rateable(white, black, score.to_numpy(writable=True), days)
+            rateable = engine.RateableGames(white, black, score.to_numpy(writable=True), days)
             players = int(max(white.max(), black.max())) + 1
-            state = MANY.floats(engine.newcomers(chessworld.SCHEME, chessworld.DEFAULT, [Newcomer()]) * players)
+            state = MANY.floats(engine.initial_states(chessworld.SCHEME, chessworld.DEFAULT, [Newcomer()]) * players)
             engine.rate(MANY, chessworld.SCHEME, chessworld.DEFAULT, rateable, state, MANY.zeros(players))
 
         return cost_of(replay).rates(ledger.journal.size())
 
 
-def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
+def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.RateableGames:
     """Return the games in the batches, and so in the order, in which the scheme rates them.
 
     Games by event are cut by month and tournament, or by month alone if they name none.
     """
     ended_at = columns["ended_at"]
-    games = engine.Rateable(columns["white"], columns["black"], columns["score"], ended_at / DAY_MS)
+    games = engine.RateableGames(columns["white"], columns["black"], columns["score"], ended_at / DAY_MS)
     if scheme.rhythm is Rhythm.GAME:
         return games
     calendar = scheme.calendar(numbers) if scheme.rhythm is Rhythm.PERIOD else MONTHLY
@@ -155,7 +155,7 @@ def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
     if scheme.rhythm is Rhythm.EVENT and "event" in columns:
         order = np.lexsort((columns["event"], period))
         event, period, closing = columns["event"][order], period[order], closing[order]
-        games = engine.Rateable(*(column[order] for column in games[:4]))
+        games = engine.RateableGames(*(column[order] for column in games[:4]))
         begins |= np.diff(event, prepend=event[0]) != 0
     first = np.flatnonzero(begins)
     starts = np.append(first, len(period))

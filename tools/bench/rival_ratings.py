@@ -237,7 +237,7 @@ def elochess(columns: Columns) -> Package:
     Ratings are whole numbers, and every rating counts as based on 50 games: what the package leaves to its user (who is
     new, floors, yardsticks of the unrated) is not done.
     """
-    scheme = built_in.named("uschess")
+    scheme = built_in.find_scheme("uschess")
     games = cut(columns, scheme, scheme.numbers_from({}))
     white, black, score, starts = (column.tolist() for column in (games.white, games.black, games.score, games.starts))
     batches = []

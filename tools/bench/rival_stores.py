@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from ledger.ratings.queries import tables
+from ledger.ratings.queries import table_names
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 
@@ -168,7 +168,7 @@ class BareRows:
         """Find the rows that differ before and after the correction."""
         execute = self._connection.execute
         execute("ATTACH ? AS corrected", (str(self._views),))
-        for table in sorted(set(tables(self._connection)) - self.KEPT_APART):
+        for table in sorted(set(table_names(self._connection)) - self.KEPT_APART):
             before, after = (
                 list(map(tuple, execute(f'SELECT * FROM {a}."{table}" EXCEPT SELECT * FROM {b}."{table}"')))
                 for a, b in (("main", "corrected"), ("corrected", "main"))

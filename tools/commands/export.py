@@ -16,7 +16,7 @@ from ledger.answers.exports.server_copy import copy_tables
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
 from ledger.runtime.postgres import is_address
-from ledger.schemes.scheme import as_it_stands
+from ledger.schemes.scheme import unchanged_by_time
 
 from .. import output
 from ..choices import pools_of_the_ledger
@@ -138,7 +138,7 @@ def export(
 def _time_says_otherwise(ledger: Ledger, pool: str | None) -> str | None:
     """Today, where a list of today may say other ratings than those after all games: time or periods change some."""
     pools = [ledger.pool(pool)] if pool is not None else ledger.pools()
-    ages = any(not of.by_game or any(era.scheme.at is not as_it_stands for era in of.eras) for of in pools)
+    ages = any(not of.by_game or any(era.scheme.at is not unchanged_by_time for era in of.eras) for of in pools)
     return day(ledger.now_ms()) if ages else None
 
 

@@ -76,7 +76,7 @@ def list_(fmt: str | None) -> None:
             "source": listed.source,
             "package": known.package_of(name) or "rating-ledger",
         }
-        for name, listed in sorted(known.available().items())
+        for name, listed in sorted(known.available_schemes().items())
     ]
     output.write(rows, fmt)
 
@@ -96,7 +96,7 @@ def show(name: str, fmt: str | None) -> None:
       rating-ledger scheme show chessworld -t
       rating-ledger scheme show glicko2 --csv
     """
-    chosen = known.named(name)
+    chosen = known.find_scheme(name)
     rows = _settings_of(chosen)
     if fmt == "table":
         output.write_one(_described(chosen), "table")
@@ -266,10 +266,10 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
             )
         return
     ms = instant_ms(event.effective_from)
-    if not eras or event.carry in {Carry.RESTART, Carry.CONVERT} or event.scheme not in known.available():
+    if not eras or event.carry in {Carry.RESTART, Carry.CONVERT} or event.scheme not in known.available_schemes():
         return
     before = max((era for era in eras if era.since_ms <= ms), key=lambda era: era.since_ms)
-    old, new = before.scheme, known.named(event.scheme)
+    old, new = before.scheme, known.find_scheme(event.scheme)
     if old.scale != new.scale:
         output.remark(
             f"note: {old.name} counts in {old.scale}, {new.name} in {new.scale}; keep takes the number as it is, "

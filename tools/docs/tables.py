@@ -18,7 +18,7 @@ from ledger.book.policies import POLICIES
 from ledger.book.tables import ColumnDoc
 from ledger.correcting.verbs import MOST_ROWS
 from ledger.facts.events import BY_KIND, OLD_KINDS
-from ledger.ratings import installed_projectors, view_docs
+from ledger.ratings import installed_projectors, table_docs
 
 from ..serve import limits
 from ..serve.atom import ROUTES as ATOM
@@ -50,7 +50,7 @@ def kinds() -> str:
 
 def views() -> str:
     """Return the page of the tables of the views, and of those that only a copy on a PostgreSQL server has."""
-    described = view_docs.described(installed_projectors.BUILT_IN)
+    described = table_docs.table_docs(installed_projectors.BUILT_IN)
     beside = {ORIGIN: ORIGIN_DOC, NAMES: NAMES_DOC}
     return "\n\n".join([
         "# Tables of the views",

@@ -156,7 +156,7 @@ def all_schemes(_: Ledger, __: Query) -> list[public_view.SchemeFacts]:
             source=scheme.source,
             version=scheme.version,
         )
-        for name, scheme in sorted(schemes.available().items())
+        for name, scheme in sorted(schemes.available_schemes().items())
     ]
 
 

@@ -172,7 +172,7 @@ class Reader:
         """Return a value that changes when somebody writes, and with the day; None if the ledger refuses."""
         try:
             opened = self.open()
-            return (opened.inode, opened.alarm, opened.ledger.views.written(), utc_now().astimezone(UTC).date())
+            return (opened.inode, opened.alarm, opened.ledger.views.version(), utc_now().astimezone(UTC).date())
         except LedgerError:
             return None
 

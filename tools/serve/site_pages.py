@@ -110,7 +110,7 @@ def _era(era: pools.EraRow, facts: SchemeFacts | None) -> forms.EraShown:
                 meaning=field.metadata["doc"],
                 source=field.metadata["source"],
             )
-            for field in attrs.fields(schemes.named(era.scheme).settings)
+            for field in attrs.fields(schemes.find_scheme(era.scheme).settings)
         ]
     return forms.EraShown(era=era, facts=facts, settings=settings)
 

@@ -19,7 +19,7 @@ import attrs
 
 from ledger.facts.json_schemas import documented
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable, rating_loop_of, scheme_loop
+from ledger.ratings.engine import RateableGames, rating_loop_of, scheme_loop
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
@@ -50,13 +50,13 @@ class Foresight(NamedTuple):
     final: Column
 
 
-def foretell(white: Any, black: Any, numbers: Any) -> tuple[float, int]:
+def forecast_game(white: Any, black: Any, numbers: Any) -> tuple[float, int]:
     """Return White's expected score, and 1 if a rating is provisional; both are as they are at the game's time."""
     unsettled = provisional(white, numbers) or provisional(black, numbers)  # noqa: F821
     return expected_score(white, black, numbers), 1 if unsettled else 0  # noqa: F821
 
 
-def keep(
+def record_sides(
     game: int,
     white: int,  # noqa: ARG001
     black: int,  # noqa: ARG001
@@ -89,7 +89,7 @@ def settle(period: float, day: float, players: Any, final: Any, numbers: Any) ->
 @cache
 def foreseeing_loop(scheme: Scheme) -> Callable[..., None]:
     """Return the engine's loop for one scheme, filling ``Foresight``."""
-    return rating_loop_of(scheme, listed_rating, foretell, keep)
+    return rating_loop_of(scheme, listed_rating, forecast_game, record_sides)
 
 
 @cache
@@ -98,7 +98,7 @@ def settling_loop(scheme: Scheme) -> Callable[..., None]:
     return scheme_loop(settle, scheme, listed_rating)
 
 
-def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:
+def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Foresight:
     """Predict and rate games: as ordinary Python on lists (``FEW``), or compiled on arrays (``MANY``); the same bits.
 
     Args:
@@ -112,18 +112,18 @@ def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state:
     return kept._replace(final=settled(cols, scheme, numbers, games, state))
 
 
-def foretold(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:
+def foretold(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Foresight:
     """Predict and rate games as ``foresee`` does, and leave the state as the last games of the players left it.
 
     ``final`` is empty.
     """
     count, players = len(games.white), len(state) // len(scheme.state)
     kept = Foresight(cols.room(count), cols.zeros(count), cols.room(2 * count), cols.room(0))
-    engine.run(cols, scheme, foreseeing_loop(scheme), numbers, games, state, players, kept)
+    engine.run_loop(cols, scheme, foreseeing_loop(scheme), numbers, games, state, players, kept)
     return kept
 
 
-def settled(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Column:
+def settled(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Column:
     """Bring the state to the time of the last of some games; return the ratings then, by player, as ``Foresight``."""
     final = cols.room(len(state) // len(scheme.state))
     if len(games.white):

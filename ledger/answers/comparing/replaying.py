@@ -24,7 +24,7 @@ from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
-from ledger.ratings.rated_games import OWN_DAY, Games, first_games, rateable
+from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, GamesInOrder, places_of_first_games, rateable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE, Newcomer, Rhythm, Scheme
@@ -60,8 +60,9 @@ def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None)
         UnknownNameError: there is no such scheme.
         MalformedError: settings that it cannot work with.
     """
-    scheme, settings = schemes.named(name), dict(settings or {})
-    return Candidate(scheme, scheme.numbers_from(scheme.in_full(settings)), {**scheme.for_new_pools, **settings})
+    scheme, settings = schemes.find_scheme(name), dict(settings or {})
+    numbers = scheme.numbers_from(scheme.complete_settings(settings))
+    return Candidate(scheme, numbers, {**scheme.for_new_pools, **settings})
 
 
 def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
@@ -77,7 +78,7 @@ def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | st
     if era is None:
         return candidate(name, settings)
     settings = dict(settings or {})
-    numbers = era.scheme.numbers_from({**era.scheme.meant(era.settings), **settings})
+    numbers = era.scheme.numbers_from({**era.scheme.adopted_settings(era.settings), **settings})
     return Candidate(era.scheme, numbers, {**chosen(era), **settings})
 
 
@@ -118,7 +119,7 @@ class Stretch(NamedTuple):
     """
 
     listed: Mapping[int, Sequence[LaterList]]
-    rateable: engine.Rateable
+    rateable: engine.RateableGames
 
 
 class Order(NamedTuple):
@@ -289,11 +290,11 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     last_ms = int(games.ended_ms[-1])
     listed = {
         place: later
-        for place, player in enumerate(games.players.tolist() if lists.are_any else ())
-        if (later := lists.taken_in(player, last_ms, last_ms))
+        for place, player in enumerate(games.players.tolist() if lists.any_player_has_lists else ())
+        if (later := lists.lists_before_batch(player, last_ms, last_ms))
     }
     owner = MANY.interleave(white, black)
-    first = ended_ms[first_games(MANY, len(games.players), white, black)]
+    first = ended_ms[places_of_first_games(MANY, len(games.players), white, black)]
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
     newcomers = [roster.anew(pool.pool, player, first_ms) for player, first_ms in starts]
     last_sides = _last_sides(owner, ended_ms, len(games.players))
@@ -304,19 +305,19 @@ def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
     """Return the places of games before which a list may come into force; *columns* are those of ``rateable``."""
     white, black, _, ended_ms, rated_ms, begins = columns[:6]
     none: Column = ()
-    games = Games(none, white, black, none, none, ended_ms, rated_ms, begins, none, {})
-    return lists.cuts(MANY, games, (players, white, black))
+    games = GamesInOrder(none, white, black, none, none, ended_ms, rated_ms, begins, none, {})
+    return lists.places_of_lists(MANY, games, (players, white, black))
 
 
 def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[LaterList]]:
     """Return, by place of the player, the lists that have come into force before the games of a stretch."""
-    if not lists.are_any:
+    if not lists.any_player_has_lists:
         return {}
     white, black, _, ended_ms, rated_ms = columns[:5]
     places, *sides = MANY.dense(white, black)
-    first = first_games(MANY, len(places), *sides)
+    first = places_of_first_games(MANY, len(places), *sides)
     numbers = [column.tolist() for column in (places, players[places], rated_ms[first], ended_ms[first])]
-    taken = {place: lists.taken_in(*player_at) for place, *player_at in zip(*numbers, strict=True)}
+    taken = {place: lists.lists_before_batch(*player_at) for place, *player_at in zip(*numbers, strict=True)}
     return {place: later for place, later in taken.items() if later}
 
 
@@ -358,7 +359,7 @@ def _placed(connection: sqlite3.Connection, games: ComparedGames, pool: Pool) ->
     batches = np.asarray([rank[name] for name in batch], np.int32)[pair_of_game]
     if not pool.by_event:
         return rated_ms[pair_of_game], batches, ()
-    began_ms = np.asarray([OWN_DAY if ms is None else ms for ms in began], np.int64)
+    began_ms = np.asarray([STARTS_ON_LAST_DAY if ms is None else ms for ms in began], np.int64)
     return rated_ms[pair_of_game], batches, began_ms[pair_of_game]
 
 
@@ -380,9 +381,9 @@ def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> R
     # compile before the clock starts: the seconds are those of the scheme
     if cols is MANY:
         # Columns without a game, of the same types: Numba compiles once for each set of types.
-        foresee(cols, scheme, numbers, engine.Rateable(*(column[:0] for column in games)), cols.room(0))
+        foresee(cols, scheme, numbers, engine.RateableGames(*(column[:0] for column in games)), cols.room(0))
     began = timer()
-    state = cols.floats(engine.newcomers(scheme, numbers, order.newcomers))
+    state = cols.floats(engine.initial_states(scheme, numbers, order.newcomers))
     parts: list[Foresight] = []
     for stretch in order.stretches:
         _relist(cols, order.pool, state, stretch.listed)

@@ -59,7 +59,7 @@ def announced_by_name(
 ) -> dict[tuple[str, int], AnnouncedKind]:
     """Return, by tournament and first millisecond, the announcements of editions of the tournaments of these names."""
     announced: dict[tuple[str, int], AnnouncedKind] = {}
-    for row in queries.dictionaries(connection, _OPENINGS, (pool.pool, json.dumps(sorted(names)))):
+    for row in queries.fetch_dicts(connection, _OPENINGS, (pool.pool, json.dumps(sorted(names)))):
         announced[row["tournament"], row["starts_ms"]] = AnnouncedKind(row["format"], row["entrants"], row["rounds"])
     return announced
 

@@ -82,11 +82,11 @@ def sides(near: int) -> str:
     """
     these = "FROM games WHERE position IN (SELECT value FROM json_each(?3))"
     return f"""
-WITH RECURSIVE {queries.halved("earlier", f"rated_ms < (SELECT min(rated_ms) {these})", near)},
-{queries.halved("last", f"rated_ms <= (SELECT max(rated_ms) {these})", near)}
+WITH RECURSIVE {queries.binary_search("earlier", f"rated_ms < (SELECT min(rated_ms) {these})", near)},
+{queries.binary_search("last", f"rated_ms <= (SELECT max(rated_ms) {these})", near)}
 SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
-WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.row_found("earlier", "low", near)}
-  AND h.n <= {queries.row_found("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
+WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.found_row("earlier", "low", near)}
+  AND h.n <= {queries.found_row("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
 """
 
 
@@ -256,7 +256,7 @@ def sides_of(
     positions = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
     if not positions:
         return {}
-    rows = queries.dictionaries(connection, SIDES, (pool.pool, player, json.dumps(positions)))
+    rows = queries.fetch_dicts(connection, SIDES, (pool.pool, player, json.dumps(positions)))
     return {row["game"]: row for row in rows}
 
 

@@ -38,8 +38,8 @@ from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
 from ledger.journal.kept_lists import ListRow
 from ledger.publishing.publications import Publications
-from ledger.ratings import keeping, view_docs
-from ledger.ratings.standings import list_in_force
+from ledger.ratings import read_models, table_docs
+from ledger.ratings.standings import rating_list_at
 from ledger.runtime.lazy import pl
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.table_reader import TableScan, literal
@@ -175,7 +175,7 @@ _IDENTITY = ExportColumn(
     of="player",
     personal=True,
 )
-_CURRENT = view_docs.described()["current"].columns
+_CURRENT = table_docs.table_docs()["current"].columns
 _PERSON = BOOK["players"].columns
 PLAYER_COLUMNS = (
     _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
@@ -257,7 +257,7 @@ _AFTER = {  # names of people follow their numbers
 
 def history(scheme_state: Sequence[str] = ()) -> Dataset:
     """Return the history; the schemes that were ever in use give it columns for their state."""
-    table = view_docs.described((), scheme_state)["history"]
+    table = table_docs.table_docs((), scheme_state)["history"]
     columns: list[ExportColumn] = []
     for name in stored_order(table, scheme_state):
         kind = kind_of_side(name, scheme_state)
@@ -320,7 +320,7 @@ def _rating_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFr
     ms = ledger.now_ms() if selection.at is None else instant_end_ms(selection.at)
     for pool in ledger.pools():
         if selection.pool in {None, pool.pool}:
-            yield _frame(list_in_force(ledger.views.connection, pool, ms), {"pool": pool.name})
+            yield _frame(rating_list_at(ledger.views.connection, pool, ms), {"pool": pool.name})
 
 
 def _list_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFrame]:
@@ -505,11 +505,11 @@ def dataset(ledger: OpenLedger, name: str) -> Dataset:
     Raises:
         UnknownNameError: there is no such dataset or table.
     """
-    connection, projectors = ledger.views.connection, ledger.views.at_hand.all
-    keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
+    connection, projectors = ledger.views.connection, ledger.views.installed.all
+    read_models.refuse_stale_table(connection, name, ledger.views.installed.broken)
     if name in PREPARED:
         return PREPARED[name](scheme_state(connection))
-    tables = view_docs.described_in(connection, projectors)
+    tables = table_docs.table_docs_in(connection, projectors)
     further = [name for name in tables if name not in PREPARED and can_be_had(connection, name)]
     names = [*PREPARED, *further]
     if name not in names:

@@ -520,12 +520,12 @@ def snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
     views = ledger.views
     for attempt in range(_TRIES + 1):
         # a read snapshot that has begun already cannot be used by another process
-        is_alone = views.is_read or attempt == _TRIES
-        with views.moment() as position:
+        is_alone = views.in_snapshot or attempt == _TRIES
+        with views.read_snapshot() as position:
             make = ReadingConnection if is_alone or position <= FEW_ENTRIES else table_reader
             reader: TableReader = make(views.path, views.connection)
             with closing(reader):
-                with views_file.reading(views.path):
+                with views_file.reporting_damage(views.path):
                     is_met = [frame["position"].to_list() for frame in reader.frames(_POSITION)] == [[position]]
                 if is_met:  # else another process wrote in between
                     yield reader, position

@@ -22,7 +22,7 @@ from ledger.answers.querying import BESIDE, tables_described
 from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, ProjectionError
 from ledger.handle import OpenLedger
-from ledger.ratings import keeping, views_file
+from ledger.ratings import read_models, views_file
 from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import side_tables
@@ -177,15 +177,15 @@ def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTabl
     Raises:
         ProjectionError: the table of a read model is not up to date, or has the name of one of the additional tables.
     """
-    connection, at_hand = ledger.views.connection, ledger.views.at_hand
+    connection, installed = ledger.views.connection, ledger.views.installed
     statements = [
         *views_file.index_statements(),
-        *(statement for table in side_tables(at_hand.all, ()) for statement in table.indexes),
+        *(statement for table in side_tables(installed.all, ()) for statement in table.indexes),
         _BY_TOURNAMENT,
     ]
     tables = []
     for name, described in tables_described(ledger).items():
-        keeping.refuse_left_behind(connection, name, at_hand.broken)
+        read_models.refuse_stale_table(connection, name, installed.broken)
         if name.lower() in {NAMES, ORIGIN}:
             raise ProjectionError(
                 name,

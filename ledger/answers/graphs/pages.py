@@ -171,7 +171,7 @@ class _Reader(NamedTuple):
     def _bars(self, player: int, first: int, until: int) -> Iterator[Bar]:
         connection = self.ledger.views.connection
         arguments = (self.pool.pool, player, first, until)
-        rows = list(queries.dictionaries(connection, queries.page_of(self.pool.state_fields), arguments))
+        rows = list(queries.fetch_dicts(connection, queries.graph_page(self.pool.state_fields), arguments))
         if not rows:
             return
         opponents = self._opponents(rows, arguments)
@@ -222,7 +222,7 @@ class _Reader(NamedTuple):
         if self.pool.lists_everybody:
             return (row["opponent_rating"] for row in rows)
         # Both queries go through the player's rows from the newest on, so that the sides match.
-        opposites = queries.dictionaries(self.ledger.views.connection, queries.PAGE_OPPONENTS, arguments)
+        opposites = queries.fetch_dicts(self.ledger.views.connection, queries.PAGE_OPPONENTS, arguments)
         return (
             self.states.after_game({**opposite, "rated_ms": row["rated_ms"]}).rating
             for row, opposite in zip(rows, opposites, strict=True)
@@ -257,7 +257,7 @@ class _Reader(NamedTuple):
         ends = [bar.ended_ms for bar in bars.bars]
         span = (min(ends, default=-OPEN), OPEN if is_newest else max(ends, default=OPEN))
         arguments = (self.pool.pool, person.player, *span)
-        rows = queries.dictionaries(self.ledger.views.connection, queries.GAMES_BETWEEN, arguments)
+        rows = queries.fetch_dicts(self.ledger.views.connection, queries.GAMES_BETWEEN, arguments)
         numbers = [int(row["n"]) for row in rows]
         kept = numbers[:most]
         first, until = (kept[-1], kept[0]) if kept else (1, 0)

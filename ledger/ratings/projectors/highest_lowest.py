@@ -18,7 +18,7 @@ from ledger.ratings.projectors.hera import HERA_FROM, counts_for_hera
 
 @attrs.define
 class HighestLowest(Projector):
-    """The highest and the lowest rating under the scheme that holds."""
+    """The highest and the lowest rating under the scheme in force."""
 
     era: float = column(0.0, "INTEGER", "place in the pool's timeline of the scheme that holds, from 0")
     highest: float = column(

@@ -1,6 +1,6 @@
-"""Tables of read models that are made late or are stale: folded from the rows of the history, nothing rated again.
+"""Makes and repairs tables of read models from the rows of the history, without rating anything again.
 
-``keeping`` decides which these are; no other table is touched.
+``read_models`` decides which tables are missing or stale; no other table is touched.
 """
 
 from __future__ import annotations
@@ -14,18 +14,15 @@ import orjson
 
 from ledger.book.book_state import BookState
 from ledger.book.timeline import Pool
-from ledger.ratings import engine, keeping, side_rows, views_file
-from ledger.ratings.fact_folds import fold_everything
-from ledger.ratings.fact_projector import of_facts
-from ledger.ratings.keeping import Plan
+from ledger.ratings import engine, read_models, side_rows, views_file
+from ledger.ratings.fact_folds import fold_all_facts
+from ledger.ratings.fact_projector import fact_projectors_among
 from ledger.ratings.player_rows import listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, DeclaredProjector
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.rated_games import (
-    codes,
-    restarts,
-)
-from ledger.ratings.side_rows import fold
+from ledger.ratings.rated_games import code_columns, restart_places
+from ledger.ratings.read_models import TablePlan
+from ledger.ratings.side_rows import fold_side_columns
 from ledger.ratings.view_tables import SideTable, facts_wanted
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.long_work import Progress, collector_paused, silent
@@ -33,7 +30,7 @@ from ledger.runtime.long_work import Progress, collector_paused, silent
 if TYPE_CHECKING:
     import sqlite3
 
-from ledger.ratings.building import STATE
+from ledger.ratings.view_builds import STATE_PREFIX
 
 BLOCK = 100_000  # rows that are Python objects at one time
 
@@ -51,8 +48,8 @@ _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "los
 
 
 @collector_paused()  # a fold of 200,000 rows made 2.7 seconds of 1.1
-def fit(book: BookState, plan: Plan, until: int, progress: Progress = silent) -> None:
-    """Give views the tables that their ledger keeps and this process can fold; in the caller's transaction.
+def apply_plan(book: BookState, plan: TablePlan, until: int, progress: Progress = silent) -> None:
+    """Drop, make and repair tables as planned, in the caller's transaction.
 
     Args:
         book: the game book of the views, which are rated as this program rates.
@@ -65,26 +62,26 @@ def fit(book: BookState, plan: Plan, until: int, progress: Progress = silent) ->
     for name in plan.drop:
         if name in stored:
             views_file.drop_table(connection, name)
-        keeping.level_again(connection, name)
-    refolded = of_facts((*plan.make, *plan.mend))
+        read_models.mark_up_to_date(connection, name)
+    refolded = fact_projectors_among((*plan.make, *plan.mend))
     # a stale one, too: its facts are passed again in little time
     for made in refolded:
         if made.name in stored:
             views_file.drop_table(connection, made.name)
         views_file.add_table(connection, made, made.create)
-        keeping.level_again(connection, made.name)
+        read_models.mark_up_to_date(connection, made.name)
     if refolded:
-        fold_everything(book, refolded, until, progress)
+        fold_all_facts(book, refolded, until, progress)
     for projector in plan.make:
         if isinstance(projector, DeclaredProjector):
             if projector.name in stored:
                 views_file.drop_table(connection, projector.name)
             _make(connection, projector, pools, progress)
-            keeping.level_again(connection, projector.name)
+            read_models.mark_up_to_date(connection, projector.name)
     for projector in plan.mend:
         if isinstance(projector, DeclaredProjector):
             _mend(connection, SideTable(projector), pools, progress)
-            keeping.level_again(connection, projector.name)
+            read_models.mark_up_to_date(connection, projector.name)
 
 
 # Players with a game from a place on, and players with rows of games that are gone; whole players are folded again,
@@ -108,7 +105,7 @@ SELECT player FROM known WHERE player IS NOT NULL AND EXISTS (
 def _mend(connection: sqlite3.Connection, table: SideTable, pools: Sequence[Pool], progress: Progress) -> None:
     """Fold the players with stale rows again."""
     count = _RowCount(f"table {table.name}", connection, progress)
-    since = keeping.places(connection, table.name)
+    since = read_models.stale_since(connection, table.name)
     for pool in pools:
         if pool.pool not in since:
             continue
@@ -171,8 +168,8 @@ def _fold_pool(
         runs: dict[tuple[Any, ...], int] = {}
         run = [runs.setdefault(owner, len(runs)) for owner in owners]
         running = [value for owner in runs for value in carried.get(owner, start)]
-        whose = side_rows.game_of({"player": players, "n": by_name["n"]})
-        folded = fold(cols, table.fold, cols.small(run), sides, cols.floats(running), whose)
+        whose = side_rows.side_locator({"player": players, "n": by_name["n"]})
+        folded = fold_side_columns(cols, table.fold, cols.small(run), sides, cols.floats(running), whose)
         stored = (folded.of_rows(cols, sides[name]) for name in (*table.fold.key[2:], *table.fold.stores))
         players_column = folded.of_rows(cols, cols.small(players))
         lists = cols.lists([players_column, *stored, *folded.columns])
@@ -187,13 +184,13 @@ def _fold_pool(
 def _blocks(
     connection: sqlite3.Connection, pool: Pool, table: SideTable, players: str | None
 ) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
-    """The rows of a pool by player and game number, the player first, and the names of their further columns."""
+    """Yield the rows of a pool by player and game number, the player first, and the names of their further columns."""
     wants = table.fold.wants
     of_eras = {"rated_ms"} if wants & {"era", "scheme", "restart", "listed"} else set()
     names = [name for name in _KEPT_IN if name in {"n", *of_eras, *wants, *facts_wanted([table])}]
     fields = pool.state_fields if "listed" in wants else ()
     columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
-    names += [STATE + name for name in fields]
+    names += [STATE_PREFIX + name for name in fields]
     # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted. What no column needs
     # is not joined: of a million games each join costs seconds.
     joins = {
@@ -215,11 +212,11 @@ def _blocks(
 
 
 def _sides(cols: Columns, pool: Pool, by_name: Mapping[str, Sequence[Any]], table: SideTable) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
+    """Return the columns of ``SIDE_COLUMNS`` that the table wants, of the types that rating gives them."""
     sides: dict[str, Column] = {}
     for name, column in by_name.items():
         # they say which era rated the side, and who is listed
-        if name == "rated_ms" or name.startswith(STATE):
+        if name == "rated_ms" or name.startswith(STATE_PREFIX):
             continue
         kind = SIDE_COLUMNS[name].type
         if kind == "REAL":
@@ -231,11 +228,11 @@ def _sides(cols: Columns, pool: Pool, by_name: Mapping[str, Sequence[Any]], tabl
     if table.fold.wants & {"era", "scheme", "restart"}:
         sides["era"] = cols.small([pool.era_at(ms) for ms in by_name["rated_ms"]])
     if "restart" in table.fold.wants:
-        sides["restart"] = restarts(cols, pool, sides["era"])
+        sides["restart"] = restart_places(cols, pool, sides["era"])
     if "listed" in table.fold.wants:
-        fields = {name: cols.floats(_numbers(by_name[STATE + name])) for name in pool.state_fields}
+        fields = {name: cols.floats(_numbers(by_name[STATE_PREFIX + name])) for name in pool.state_fields}
         sides["listed"] = listed_flags(cols, pool, cols.ints(by_name["rated_ms"]), fields)
-    return {**sides, **codes(cols, pool, sides, table.fold.wants)}
+    return {**sides, **code_columns(cols, pool, sides, table.fold.wants)}
 
 
 def _numbers(column: Sequence[float | None]) -> list[float]:

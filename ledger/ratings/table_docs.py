@@ -1,4 +1,4 @@
-"""The meaning and the unit of each column in the tables of the views: what a reader of the views meets.
+"""The meaning and the unit of each column in the tables of the views.
 
 ``book.tables`` describes the tables of the game book, ``ratings.projector`` the columns of sides, each projector its
 own columns; the others are described here, and all are put together. Nothing is written.
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ledger.book.tables import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
-from ledger.ratings.fact_projector import ReadModel, of_facts
+from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
-from ledger.ratings.projectors import ratings, tournament_performance
+from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ _SIDE_UNITS: Mapping[str, str] = {
 }  # fmt: skip
 _SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
 _HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
+_OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
 _OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
 _OF_FACTS = "What the projector {} makes of the facts as they stand, those of unrated games among them."
 _ROWS = {
@@ -89,12 +90,10 @@ _ROWS = {
 }
 
 
-def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
+def table_docs(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] = ()) -> dict[str, TableDoc]:
     """Return the description of each table, the games and the history first.
 
-    Args:
-        projectors: those that have a table.
-        scheme_state: names of the state fields of the schemes in use.
+    *projectors* are those that have a table, *scheme_state* the state fields of the schemes in use.
     """
     history, *others = side_tables(projectors, scheme_state)
     tables = {"games": BOOK["games"], history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state))}
@@ -103,8 +102,8 @@ def described(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str] 
     for table in others:
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
         tables[table.name] = TableDoc(doc, _side_columns(table.fold, ()))
-    for made in of_facts(projectors):
-        columns = {kept.name: ColumnDoc(kept.doc, kept.unit) for kept in made.every_column}
+    for made in fact_projectors_among(projectors):
+        columns = {kept.name: ColumnDoc(kept.doc, kept.unit) for kept in made.all_columns}
         tables[made.name] = TableDoc(_OF_FACTS.format(made.name), columns)
     tables[tournament_performance.NAME] = tournament_performance.DOC
     tables.update(_OWN)
@@ -121,16 +120,16 @@ def _side_columns(fold: DeclaredProjector, scheme_state: Sequence[str]) -> dict[
             name: ColumnDoc(SIDE_COLUMNS[name].doc, _SIDE_UNITS.get(name, ""), _SIDE_REFERENCES.get(name, ""))
             for name in fold.stores
         },
-        **{name: ColumnDoc(ratings.OF_STATE) for name in scheme_state},
+        **{name: ColumnDoc(_OF_STATE) for name in scheme_state},
         **{kept.name: ColumnDoc(kept.doc, kept.unit) for kept in fold.state},
     }
 
 
-def described_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
-    """Return the descriptions of these views' tables, in the order of ``described``; columns as they are stored."""
+def table_docs_in(connection: sqlite3.Connection, projectors: Sequence[ReadModel]) -> dict[str, TableDoc]:
+    """Return the descriptions of these views' tables, in the same order; columns as they are stored."""
     stored_names = {column for _, column in _columns(connection, HISTORY.name)}
-    fixed = described()[HISTORY.name].columns
-    everything = described(projectors, [name for name in stored_names if name not in fixed])
+    fixed = table_docs()[HISTORY.name].columns
+    everything = table_docs(projectors, [name for name in stored_names if name not in fixed])
     tables: dict[str, TableDoc] = {}
     for name, table in everything.items():
         stored = [column for _, column in _columns(connection, name)]

@@ -1,4 +1,4 @@
-"""The effects of entries on the ratings: the same questions, asked before and within a dry run.
+"""The preview of a change: whose ratings and which published lists it would change, found by a dry run.
 
 The answers equal what will come by construction: the games are rated and their rows written as ever. For lists that
 were published it says how many rows would differ as revised, and the largest of them.
@@ -26,12 +26,12 @@ from ledger.ratings.views import Views
 
 if TYPE_CHECKING:
     import sqlite3
-from ledger.ratings.trials import TrialViews, fold_in, undone
+from ledger.ratings.dry_runs import DryRunResult, apply_entries, rolled_back
 
 Rows = Mapping[int, ListedPlayer]  # of a list, by player
 
 
-class AskedList(NamedTuple):
+class PublishedListKey(NamedTuple):
     """A published list: its name, the name of its pool, and its instant, milliseconds since 1970."""
 
     name: str
@@ -39,12 +39,12 @@ class AskedList(NamedTuple):
     at_ms: int
 
 
-class ListMove(NamedTuple):
+class ListEffect(NamedTuple):
     """The effect of entries on a published list, as revised.
 
     Attributes:
         name: of the list.
-        players: how many rows would say something else, come or go; who only changes places is not counted.
+        players: how many rows would differ, come or go; a player who only changes places is not counted.
         largest: the player whose rating would change most, the lower number first; None where only others change.
         before: that player's rating, as revised now.
         after: as it would be.
@@ -57,18 +57,18 @@ class ListMove(NamedTuple):
     after: float | None
 
 
-def _list_move(name: str, before: Rows, after: Rows) -> ListMove | None:
+def _list_move(name: str, before: Rows, after: Rows) -> ListEffect | None:
     """Return how two answers about a list differ; None if they say the same."""
     differing = row_changes(before, after, lambda row: row.said)
     moved = [change for change in differing if change.difference]
     largest = max(moved, key=lambda change: (abs(change.difference or 0.0), -change.player), default=None)
     if largest is None:
-        return ListMove(name, len(differing), None, None, None) if differing else None
-    return ListMove(name, len(differing), largest.player, *largest.ratings)
+        return ListEffect(name, len(differing), None, None, None) if differing else None
+    return ListEffect(name, len(differing), largest.player, *largest.ratings)
 
 
 # CROSS JOIN holds SQLite to the order as written: the players who are asked about are few, the tables hold everybody.
-LAST_ROWS = """
+CURRENT_ROWS = """
 SELECT c.player, c.rating, c.n, c.listed, c.rated_ms, h.time_losses, h.hera, games.key
 FROM json_each(?2) AS asked
 CROSS JOIN current AS c ON c.pool = ?1 AND c.player = asked.value
@@ -77,20 +77,20 @@ LEFT JOIN history AS reached ON reached.pool = c.pool AND reached.player = c.pla
 LEFT JOIN games ON games.position = reached.game
 """
 # Of some players, those whose first rated game has its place in rating order at a time or later.
-NEWCOMERS = """
+FIRST_GAME_SINCE = """
 SELECT h.player FROM json_each(?2) AS asked
 CROSS JOIN history AS h ON h.pool = ?1 AND h.player = asked.value AND h.n = 1
 CROSS JOIN games ON games.position = h.game AND games.rated_ms >= ?3
 """
 # Who last played before an instant, and who has the rating of a list and no rated game.
-BEFORE = """
+LAST_GAME_BEFORE = """
 SELECT player FROM current WHERE pool = ?1 AND rated_ms < ?2
 UNION SELECT player FROM seeds WHERE pool = ?1 AND player NOT IN (SELECT player FROM current WHERE pool = ?1)
 """
 MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each(?))"
 
 
-class Figures(NamedTuple):
+class PlayerFigures(NamedTuple):
     """A player's figures in a pool after all rated games; without one, those of a list rating.
 
     Attributes:
@@ -98,7 +98,7 @@ class Figures(NamedTuple):
         games: rated games so far.
         listed: whether the scheme lists a player with that state; else there is no rating to show.
         closed: whether the account is closed today, so that no list shows it.
-        rank: place among those who have played and are listed now and not closed; None for who is not.
+        rank: place among players with games who are listed now and not closed; None for others.
         time_losses: games lost by overstepping the time.
         hera: highest rating from game 50 on, points; None before.
         hera_game: key of the game in which it was reached; None without, and where the player came with it.
@@ -114,48 +114,47 @@ class Figures(NamedTuple):
     hera_game: str | None
 
     @property
-    def has_place(self) -> bool:
+    def is_ranked(self) -> bool:
         """True if a ranking of players with games shows the player."""
         return self.listed and not self.closed
 
 
-class Preview(NamedTuple):
+class RatingPreview(NamedTuple):
     """The effects of entries on pools with rerated games, and on the lists that would differ.
 
     Attributes:
         games: games rated again.
         players: players whose games are rated again, once for each pool.
         changes: by name of a pool, the players whose rows would change, by games or without.
-        lists: the lists that would say something else.
-        seconds: what rating again took, without the figures and lists that are worked out to be compared.
+        lists: the lists that would differ.
+        seconds: time of rating again, without the figures and lists that are computed to be compared.
     """
 
     games: int
     players: int
-    changes: dict[str, list[RowChange[Figures]]]
-    lists: list[ListMove]
+    changes: dict[str, list[RowChange[PlayerFigures]]]
+    lists: list[ListEffect]
     seconds: float
 
 
-def preview(
+def preview_ratings(
     views: Views,
     journal: Journal,
     entries: Sequence[Entry],
-    requested: Sequence[AskedList] = (),
+    requested: Sequence[PublishedListKey] = (),
     *,
     everybody: bool,
     now_ms: int,
-) -> Preview:
-    """Return the pools, and some lists, as they would be if these entries came next.
+) -> RatingPreview:
+    """Return the pools, and some lists, as they would be if these entries came next; roll them back.
 
     Args:
-        views: in a trial; they are afterwards as they were.
+        views: of a dry run.
         journal: the entries that they know, and those that are added.
         entries: with the next positions.
         requested: published lists.
-        everybody: whether players may stand otherwise, or a list say something else of them, whose games are not rated
-            again.
-        now_ms: today, milliseconds since 1970: whose account is closed then has no place in a ranking.
+        everybody: whether players may change, or a list differ in them, whose games are not rated again.
+        now_ms: today, milliseconds since 1970: an account that is closed then has no place in a ranking.
 
     Raises:
         CorruptError: the entries do not follow from what is there.
@@ -163,9 +162,9 @@ def preview(
     connection = views.connection
     today = _Today.of(connection, now_ms)
     terms_before = {pool.pool: _Terms.of(connection, pool) for pool in stored_pools(connection)} if everybody else {}
-    with undone(connection):
+    with rolled_back(connection):
         began = time.perf_counter()
-        folded = fold_in(views, journal, entries)
+        folded = apply_entries(views, journal, entries)
         seconds = time.perf_counter() - began
         # Players who may change: rerated ones, and those whose account is closed or opened without any game.
         players_reached = {number: set(again.players) for number, again in folded.again.items()}
@@ -184,7 +183,7 @@ def preview(
     before = _figures(connection, pools, today, reached)
     lists_before = _lists(connection, {pool.name: pool for pool in pools.values()}, lists)
     again = folded.again.values()
-    return Preview(
+    return RatingPreview(
         sum(pool.games for pool in again),
         sum(len(pool.players) for pool in again),
         {
@@ -213,25 +212,21 @@ class _Terms(NamedTuple):
         return cls(eras, PlayerStates(connection, pool).rows_current_since_ms)
 
 
-def _without_a_game(connection: sqlite3.Connection, pool: Pool, folded: TrialViews, before: _Terms | None) -> set[int]:
+def _without_a_game(
+    connection: sqlite3.Connection, pool: Pool, folded: DryRunResult, before: _Terms | None
+) -> set[int]:
     """Return players of a pool who may change without a rerated game: by a list, a merge, or another scheme."""
     players = {player for name, player in folded.seeded if name == pool.name} | folded.merged
     now = _Terms.of(connection, pool)
     if before is not None and before.eras != now.eras:
         since_ms = max(before.rows_current_since_ms, now.rows_current_since_ms)
-        players |= {player for (player,) in connection.execute(BEFORE, (pool.pool, since_ms))}
+        players |= {player for (player,) in connection.execute(LAST_GAME_BEFORE, (pool.pool, since_ms))}
     return players
 
 
 @attrs.frozen
 class _Today:
-    """The instants of the rankings of now, by number of a pool, and whose accounts are closed then.
-
-    Attributes:
-        by_pool: milliseconds since 1970.
-        closed: players.
-        now_ms: the instant of a pool that does not exist yet.
-    """
+    """The instants of the present rankings and the accounts closed then, by pool number; *now_ms* for a new pool."""
 
     by_pool: Mapping[int, int]
     closed: Mapping[int, Set[int]]
@@ -244,14 +239,14 @@ class _Today:
         return cls(by_pool, {number: closed_at(connection, ms) for number, ms in by_pool.items()}, now_ms)
 
     def ms(self, pool: int) -> int:
-        """The instant of the ranking of a pool."""
+        """Return the instant of the ranking of a pool."""
         return self.by_pool.get(pool, self.now_ms)
 
 
 def _figures(
     connection: sqlite3.Connection, pools: Mapping[int, Pool], today: _Today, reached: Mapping[int, Sequence[int]]
-) -> dict[int, dict[int, Figures]]:
-    """By number of a pool and player, the figures of those who have some; asked before and within what is tried."""
+) -> dict[int, dict[int, PlayerFigures]]:
+    """Return, by number of a pool and player, the figures of those who have some."""
     return {
         number: _figures_in(connection, pools[number], today.ms(number), players) if number in pools else {}
         for number, players in reached.items()
@@ -260,17 +255,17 @@ def _figures(
 
 def _figures_in(
     connection: sqlite3.Connection, pool: Pool, today_ms: int, players: Sequence[int]
-) -> dict[int, Figures]:
+) -> dict[int, PlayerFigures]:
     standings = Standings(connection, pool, now_ms=today_ms, closed=closed_at(connection, today_ms))
     states, closed = standings.states, standings.closed
-    figures: dict[int, Figures] = {}
-    for player, rating, n, listed, rated_ms, *counts in connection.execute(LAST_ROWS, (pool.pool, _json(players))):
+    figures: dict[int, PlayerFigures] = {}
+    for player, rating, n, listed, rated_ms, *counts in connection.execute(CURRENT_ROWS, (pool.pool, _json(players))):
         now, is_listed = rating, bool(listed)
         if not states.says_now(listed, rated_ms):  # time, a list or a later scheme has changed what the last game left
             state = states.now(player, today_ms)
             now, is_listed = state.state[0], state.in_force is not None
-        figures[player] = Figures(now, n, is_listed, player in closed, None, *counts)
-    points = [(-player_now.rating, player) for player, player_now in figures.items() if player_now.has_place]
+        figures[player] = PlayerFigures(now, n, is_listed, player in closed, None, *counts)
+    points = [(-player_now.rating, player) for player, player_now in figures.items() if player_now.is_ranked]
     ranks = standings.ranks(sorted(points))
     figures = {player: player_now._replace(rank=ranks.get(player)) for player, player_now in figures.items()}
     return figures | _seeded(connection, pool, [p for p in players if p not in figures], today_ms, closed)
@@ -278,31 +273,28 @@ def _figures_in(
 
 def _seeded(
     connection: sqlite3.Connection, pool: Pool, unplayed: Sequence[int], today_ms: int, closed: Set[int]
-) -> dict[int, Figures]:
-    """The figures of players without a rated game who came into a pool with the rating of a list.
-
-    Of merged players the number alone that stays has a seed.
-    """
+) -> dict[int, PlayerFigures]:
+    """Return the figures of players without a rated game who came with the rating of a list."""
     merged = {player for (player,) in connection.execute(MERGED, (_json(unplayed),)).fetchall()}
-    states, figures = PlayerStates(connection, pool), dict[int, Figures]()
+    states, figures = PlayerStates(connection, pool), dict[int, PlayerFigures]()
     for player in unplayed:
         state, listed = (None, None) if player in merged else states.seeded_now(player, today_ms)
         if state is not None and listed is not None:
             is_listed, hera = state.rating is not None, highest_of(listed.seed)
-            figures[player] = Figures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
+            figures[player] = PlayerFigures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
     return figures
 
 
 # -- lists -----------------------------------------------------------------------------------------------------------
 
-Lists = Mapping[AskedList, Collection[int] | None]  # of whom each may say something else; None: of everybody
+Lists = Mapping[PublishedListKey, Collection[int] | None]  # of whom each may say something else; None: of everybody
 
 
 def _requested(
-    connection: sqlite3.Connection, requested: Sequence[AskedList], folded: TrialViews, *, everybody: bool
-) -> dict[AskedList, Collection[int] | None]:
-    """The lists that may differ: one before the first game that is rated again only by who comes or goes."""
-    players_by_list: dict[AskedList, Collection[int] | None] = {}
+    connection: sqlite3.Connection, requested: Sequence[PublishedListKey], folded: DryRunResult, *, everybody: bool
+) -> dict[PublishedListKey, Collection[int] | None]:
+    """Return the lists that may differ: one before the first rerated game only by players who come or go."""
+    players_by_list: dict[PublishedListKey, Collection[int] | None] = {}
     newcomers: dict[int, list[int]] = {}
     for asked_list in requested:
         pool = folded.book.pools[asked_list.pool]
@@ -313,8 +305,8 @@ def _requested(
             if asked_list.at_ms < again.start_ms and pool.pool not in newcomers:
                 # Those rated again who have no game before them: whether they had one, and have one now, is not asked.
                 players = _json(sorted(again.players))
-                come = {row[0] for row in connection.execute(NEWCOMERS, (pool.pool, players, again.start_ms))}
-                stay = {row[0] for row in connection.execute(LAST_ROWS, (pool.pool, players))}
+                come = {row[0] for row in connection.execute(FIRST_GAME_SINCE, (pool.pool, players, again.start_ms))}
+                stay = {row[0] for row in connection.execute(CURRENT_ROWS, (pool.pool, players))}
                 newcomers[pool.pool] = sorted(come | (again.players - stay))
             players_by_list[asked_list] = again.players if asked_list.at_ms >= again.start_ms else newcomers[pool.pool]
     return players_by_list

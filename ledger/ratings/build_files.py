@@ -1,4 +1,4 @@
-"""Builds of all views in a file next to the one that they replace, by one process at a time.
+"""The file next to the views in which one process at a time builds them again.
 
 A build that was stopped goes on where it was. Readers see the old views until the new ones are complete.
 """
@@ -13,18 +13,18 @@ from pathlib import Path
 
 from ledger.errors import LedgerError, ReadModelError, StorageError
 from ledger.journal import Journal
-from ledger.ratings import keeping, views_file
-from ledger.ratings.building import Build
-from ledger.ratings.keeping import InstalledProjectors
+from ledger.ratings import read_models, views_file
 from ledger.ratings.projectors import tournament_performance
+from ledger.ratings.read_models import InstalledProjectors
+from ledger.ratings.view_builds import Build
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.long_work import Progress
 from ledger.runtime.table_writer import wait_for_writer
 
 
-class WholeBuilds:
-    """The builds of one file of views."""
+class BuildFiles:
+    """The build of one file of views: its lock, its file, and the replacement of the views by it."""
 
     def __init__(self, path: Path) -> None:
         """Name the views; their builds are made next to them."""
@@ -37,7 +37,7 @@ class WholeBuilds:
         return filelock.FileLock(f"{self.path}.lock")
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Hold the lock under which one process builds.
 
         Raises:
@@ -62,8 +62,8 @@ class WholeBuilds:
         journal.fence()
         while True:
             former = self.former_read_models()
-            rule = keeping.rule_of(journal)
-            projectors = installed.to_keep(rule, former)
+            rule = read_models.rule_in_journal(journal)
+            projectors = installed.projectors_to_keep(rule, former)
             missing = former | {name for name, is_kept in rule.said.items() if is_kept}
             missing -= {projector.name for projector in projectors}
             build = Build(self._building, projectors, journal)
@@ -76,7 +76,7 @@ class WholeBuilds:
 
     def put_in_place(self) -> None:
         """Replace the views, which this process has closed, by the complete build."""
-        views_file.put_in_place(self._building, self.path)
+        views_file.replace_views(self._building, self.path)
 
     def former_read_models(self) -> set[str]:
         """Return the names of the read models that the present views have or had, whatever their layout."""
@@ -89,6 +89,6 @@ class WholeBuilds:
                 # The last one was a table up to layout 8; it is worked out when it is asked for now.
                 names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
                 tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
-                return names | (keeping.left_behind(connection) if connection.execute(tells).fetchone() else set())
+                return names | (read_models.stale_tables(connection) if connection.execute(tells).fetchone() else set())
         except LedgerError:  # damaged, or of an unknown layout
             return set()

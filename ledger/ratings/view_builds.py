@@ -1,4 +1,4 @@
-"""A build of all views in another file: it folds the journal into games, rates them, and writes rows, in steps.
+"""Builds all views in another file: folds the journal into games, rates them, and writes rows, in steps.
 
 Each step commits. A build that was stopped goes on where it was, unless it is of another journal, of other projectors,
 or damaged. Putting it in place is ``views``'s business.
@@ -24,22 +24,16 @@ from ledger.book.timeline import Pool
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings import keeping, side_rows, views_file
+from ledger.ratings import read_models, side_rows, views_file
 from ledger.ratings.carried_states import CarriedStates
-from ledger.ratings.fact_folds import fold_everything
-from ledger.ratings.fact_projector import ReadModel, of_facts
-from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT, RAISE_BOUND, WRITE_CURRENT, listed_flags
+from ledger.ratings.fact_folds import fold_all_facts
+from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
+from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT_COLUMNS, RAISE_BOUND, WRITE_CURRENT, listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.rated_games import (
-    Games,
-    Rated,
-    as_facts,
-    further_facts,
-    sides_of,
-)
+from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_facts, columns_of_sides, facts_needed
 from ledger.ratings.side_rows import TableFold
-from ledger.ratings.view_tables import SideTable, begun, columns_wanted, facts_wanted, side_tables
+from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state, side_tables
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FAR_APART, MANY
 from ledger.runtime.lazy import np, pl
@@ -60,15 +54,11 @@ if TYPE_CHECKING:
 
 SIDES_A_RUN = 1_000_000  # sides that are sorted in memory at one time, about 100 bytes each
 SIDES_A_BLOCK = 250_000  # sides that are folded, written and committed together
-STATE = "state "  # before the name of a field of the scheme's state, which may be that of a column of a side
+STATE_PREFIX = "state "  # before the name of a field of the scheme's state, which may be that of a column of a side
 
 
 class _PlayersOfPool(CarriedStates):
-    """The places of a pool's players: their numbers or, if numbers are far apart, places of their own.
-
-    Numbers are given one after another, but a program that appends registrations may give others, up to
-    2,147,483,647.
-    """
+    """The states of a pool's players, placed by number or, if numbers are far apart (up to 2**31 - 1), by order."""
 
     def __init__(self, pool: Pool, roster: Roster) -> None:
         super().__init__(MANY, pool, roster)
@@ -101,14 +91,14 @@ class _PlayersOfPool(CarriedStates):
 
 
 class PoolBuild:
-    """The ratings of one pool from its first game on: ``rate``, then ``write``."""
+    """The build of one pool from its first game on: ``rate``, then ``write``."""
 
     def __init__(self, pool: Pool, roster: Roster, projectors: Sequence[ReadModel], folder: Path) -> None:
-        """Say what is built; *folder* is where large sorts may have their temporary file."""
+        """Prepare the build; *folder* is where large sorts may have their temporary file."""
         self._pool = pool
         self._tables = side_tables(projectors, pool.state_fields)
         self._columns_wanted = columns_wanted(self._tables)
-        facts = further_facts(pool, facts_wanted(self._tables))
+        facts = facts_needed(pool, facts_wanted(self._tables))
         self._texts = [name for name in facts if name in self._columns_wanted and SIDE_COLUMNS[name].type == "TEXT"]
         # A text that is only stored is taken out of the frame as it is: as a fact each would become a Python object.
         in_codes = {
@@ -129,12 +119,7 @@ class PoolBuild:
         self._sides.clear()
 
     def rate(self, blocks: Iterable[DataFrame], after_player: int) -> None:
-        """Rate all games, and store the sides of players above *after_player* in temporary files.
-
-        Args:
-            blocks: the games in rating order, in the columns ``RATED_COLUMNS``; no batch in two blocks.
-            after_player: the rows of players up to this one are written already.
-        """
+        """Rate games in rating order, no batch in two blocks; store the sides of players above *after_player* aside."""
         for frame in blocks:
             rated = self._rate(_as_games(frame, self._pool, self._facts))
             sides = self._side_frame(rated, frame)
@@ -152,30 +137,25 @@ class PoolBuild:
             done += len(sides)
             progress("rating history", done, total)
 
-    def _rate(self, games: Games) -> Rated:
+    def _rate(self, games: GamesInOrder) -> RatedGameColumns:
         dense = MANY.dense(games.white, games.black)
         return self._players.rate(games, dense, self._players.places(dense[0]))
 
-    def _side_frame(self, rated: Rated, frame: DataFrame) -> DataFrame:
-        """The sides of rated games by player and game number, with what the tables need of them.
-
-        Args:
-            rated: the games.
-            frame: the same games, from which texts are taken as they are.
-        """
-        sides = sides_of(MANY, self._pool, rated, self._columns_wanted)
+    def _side_frame(self, rated: RatedGameColumns, frame: DataFrame) -> DataFrame:
+        """Return the sides of rated games by player and game number, with what the tables need; texts from *frame*."""
+        sides = columns_of_sides(MANY, self._pool, rated, self._columns_wanted)
         if "listed" in self._columns_wanted:
             sides["listed"] = side_rows.listed_sides(MANY, self._pool, rated, np.arange(len(rated.order)))
         columns = {"player": pl.Series(rated.player_column[sides["owner"]])}
         for name, column in sides.items():
-            if name in self._columns_wanted or name in CURRENT:
+            if name in self._columns_wanted or name in CURRENT_COLUMNS:
                 is_text = name in SIDE_COLUMNS and SIDE_COLUMNS[name].type == "TEXT"
                 columns[name] = pl.Series(column.tolist(), dtype=pl.String) if is_text else pl.Series(column)
         for name in self._texts:
             # a game has two sides: the number of a side halved is that of its game
             columns[name] = frame[name].gather(rated.order >> 1)
         for name in self._pool.state_fields:
-            columns[STATE + name] = pl.Series(MANY.take(rated.after[name], rated.order))
+            columns[STATE_PREFIX + name] = pl.Series(MANY.take(rated.after[name], rated.order))
         return pl.DataFrame(columns)
 
     def _write(self, writer: TableWriter, sides: DataFrame) -> None:
@@ -185,7 +165,7 @@ class PoolBuild:
             if table.by_tournament:
                 self._write_in_tournaments(writer, table, sides)
                 continue
-            state = np.tile(MANY.floats(begun(table.fold, None)), int(run[-1]) + 1)
+            state = np.tile(MANY.floats(initial_state(table.fold, None)), int(run[-1]) + 1)
             # The history alone knows a past: what a seed says of games and a highest rating is where its counts begin.
             if table.fold is HISTORY and self._roster.has_lists(self._pool.pool):
                 by_player = state.reshape(int(run[-1]) + 1, -1)  # the same numbers, written in place
@@ -193,22 +173,22 @@ class PoolBuild:
                 for place, (player, first_ms) in enumerate(firsts.iter_rows()):
                     past = self._roster.seed_at(self._pool.pool, player, first_ms)
                     if past is not None:
-                        by_player[place] = begun(HISTORY, past.seed)
+                        by_player[place] = initial_state(HISTORY, past.seed)
             folded = _folded(table, run, sides, state)
             if table.fold is HISTORY:
                 # The other tables come after it, for some of them count by the games that it keeps for HERA.
-                further = side_rows.of_history(MANY, folded, self._columns_wanted)
+                further = side_rows.history_columns(MANY, folded, self._columns_wanted)
                 sides = sides.with_columns(pl.Series(name, values) for name, values in further.items())
             self._insert(writer, table, sides, folded)
         ends = np.append(np.flatnonzero(np.diff(run)), len(run) - 1)
         last = sides[ends]
-        fields = {name: last[STATE + name].to_numpy() for name in self._pool.state_fields}
+        fields = {name: last[STATE_PREFIX + name].to_numpy() for name in self._pool.state_fields}
         flags = listed_flags(MANY, self._pool, last["rated_ms"].to_numpy(), fields)
-        if self._players.lists.are_any:
-            waiting = [self._players.lists.waits(player) for player in last["player"].to_list()]
+        if self._players.lists.any_player_has_lists:
+            waiting = [self._players.lists.has_pending_list(player) for player in last["player"].to_list()]
             flags = np.where(waiting, BY_LATER_LIST, flags)
         listed = pl.Series("listed", flags)
-        keys = last.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT)
+        keys = last.select(pl.lit(self._pool.pool).alias("pool"), "player", *CURRENT_COLUMNS)
         writer.insert(WRITE_CURRENT, keys.with_columns(listed))
         highest = np.maximum.reduceat(sides["rating"].to_numpy(), np.append(0, ends[:-1] + 1))
         writer.insert(RAISE_BOUND, keys.select("pool", "player", pl.Series("rating", highest)))
@@ -221,12 +201,12 @@ class PoolBuild:
             # A pair as one number: NumPy sorts numbers in one go, and pairs by comparing them.
             pairs = there["player"].to_numpy().astype(np.int64) * (int(names.max()) + 1) + names
             run = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
-            state = np.tile(MANY.floats(begun(table.fold, None)), int(run.max()) + 1)
+            state = np.tile(MANY.floats(initial_state(table.fold, None)), int(run.max()) + 1)
             self._insert(writer, table, there, _folded(table, run, there, state))
 
     def _insert(self, writer: TableWriter, table: SideTable, sides: DataFrame, folded: TableFold) -> None:
         """Write the rows of a table."""
-        names = [*table.fold.key[1:], *table.fold.stores, *(STATE + name for name in table.scheme_state)]
+        names = [*table.fold.key[1:], *table.fold.stores, *(STATE_PREFIX + name for name in table.scheme_state)]
         rows = sides.select(pl.lit(self._pool.pool).alias("pool"), *names)
         if folded.places is not None:
             rows = rows[folded.places]
@@ -239,19 +219,19 @@ class PoolBuild:
 def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
     # Polars gives arrays that may not be written, which are of another type to Numba: the step would be compiled again.
     taken = {name: sides[name].to_numpy().copy() for name in table.fold.reads}
-    return side_rows.fold(MANY, table.fold, run, taken, state, side_rows.game_of(sides))
+    return side_rows.fold_side_columns(MANY, table.fold, run, taken, state, side_rows.side_locator(sides))
 
 
-def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> Games:
-    """A block of games in rating order as the engine's columns."""
+def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> GamesInOrder:
+    """Return a block of games in rating order as the engine's columns."""
     if pool.by_game:
         begins = np.ones(len(frame), np.int32)
     else:
         changes = frame.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series()
         begins = changes.to_numpy().astype(np.int32)
-    columns = {name: frame[name].to_numpy() for name in Games._fields if name in frame.columns}
-    further = as_facts(MANY, facts, [frame[name].to_list() for name in facts])
-    return Games(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
+    columns = {name: frame[name].to_numpy() for name in GamesInOrder._fields if name in frame.columns}
+    further = columns_of_facts(MANY, facts, [frame[name].to_list() for name in facts])
+    return GamesInOrder(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
 
 
 OWN_PROCESS_FROM = 100_000  # entries from which starting a process to write their rows (about 0.3 s) pays
@@ -262,16 +242,17 @@ _HOW_FAR = "SELECT target, folded, pool, player FROM build"
 
 
 class Build:
-    """A build: it folds the journal into games, rates them and writes the rows; resumable after each step."""
+    """A build of all views in a file, which can be stopped and resumed after each step."""
 
     def __init__(self, path: Path, projectors: Sequence[ReadModel], journal: Journal) -> None:
-        """Say where it is made, what it holds, and which journal it follows from."""
+        """Name the file, the read models that it holds, and the journal that it follows from."""
         self._path = path
         self._projectors = projectors
         self._journal = journal
         facts = facts_wanted(side_tables(projectors, ()))
         self._columns = tuple(dict.fromkeys((*RATED_COLUMNS, *facts)))  # of each game that counts
 
+    @collector_paused()
     def run(self, until: int, progress: Progress, missing: Sequence[str] = ()) -> None:
         """Bring the file to position *until*, or where a stopped build was to end, and close it.
 
@@ -280,10 +261,6 @@ class Build:
             progress: receives the progress.
             missing: names of read models that the ledger keeps and this process cannot fold.
         """
-        with collector_paused():
-            self._run(until, progress, missing)
-
-    def _run(self, until: int, progress: Progress, missing: Sequence[str]) -> None:
         wait_for_writer(self._path)
         connection = self._open()
         try:
@@ -316,11 +293,11 @@ class Build:
                         self._write(writers.concurrent(), number, build.write(writers.concurrent(), progress))
             with sqlite.immediate(connection):
                 views_file.create_indexes(connection, self._projectors)
-                if listeners := of_facts(self._projectors):
-                    fold_everything(book, listeners, target, progress)
+                if listeners := fact_projectors_among(self._projectors):
+                    fold_all_facts(book, listeners, target, progress)
                 views_file.count_distribution(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
-                keeping.remember(connection, missing)
+                read_models.mark_missing(connection, missing)
                 # In one transaction with the checkpoint: a file without this table is no build that could be gone on
                 # with.
                 connection.execute("DROP TABLE build")
@@ -335,7 +312,7 @@ class Build:
             connection.close()
             for leftover in self._path.parent.glob(f"{self._path.name}*"):  # a hot log of it would spoil the new one
                 leftover.unlink()
-        connection = views_file.create(self._path, self._projectors)
+        connection = views_file.create_views(self._path, self._projectors)
         connection.execute(
             "CREATE TABLE build(target INTEGER, folded INTEGER, root BLOB, pool INTEGER, player INTEGER)"
         )
@@ -345,11 +322,11 @@ class Build:
     def _resumable(self, connection: sqlite.FileConnection) -> bool:
         """Return whether a build is of the same projectors and journal; any other or damaged one restarts."""
         try:
-            with views_file.reading(self._path):
+            with views_file.reporting_damage(self._path):
                 ((target, folded, root),) = connection.execute("SELECT target, folded, root FROM build").fetchall()
                 # an earlier release may have begun it, without tables that are written now
                 views_file.check_layout(connection, self._path)
-                if not views_file.are_rated_alike(connection):
+                if not views_file.are_rated_by_this_program(connection):
                     return False
                 views_file.check_tables(connection, self._projectors)
                 identities = {projector.name: projector.identity for projector in self._projectors}
@@ -379,7 +356,7 @@ class Build:
             # own connection, in one transaction with the note that it was folded in.
             writer = writers.together() if block.reaches_back else writers.concurrent()
             counting = fold_columns(book, block, fresh, writer.insert, self._columns)
-            views_file.note_schemes(connection, fresh.adopted)
+            views_file.record_schemes(connection, fresh.adopted)
             folded += len(bodies)
             done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}
             writer.insert("UPDATE build SET target = ?, folded = ?, root = ?", pl.DataFrame(done))
@@ -403,7 +380,7 @@ class Build:
                         connection.execute(statement)
                 settled = Changes()
                 book.settle_all(settled)
-                views_file.note_schemes(connection, settled.adopted)
+                views_file.record_schemes(connection, settled.adopted)
         if any(pool.by_event for pool in book.pools.values()):
             columns = tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
         if stale:
@@ -424,10 +401,10 @@ class Build:
 
 
 class _Writers:
-    """Both ways into the file, one at a time: the connection of all else, and, for much, a process of its own."""
+    """The two ways into the file, one at a time: the connection and, for many rows, a process of its own."""
 
     def __init__(self, path: Path, connection: sqlite.FileConnection, entries: int) -> None:
-        """Say which file, and how much there is to write: a process of its own is for much."""
+        """Take the file and how many entries there are to write."""
         self._path = path
         self._connection = connection
         self._own = WritingConnection(connection)
@@ -450,7 +427,7 @@ class _Writers:
             self._own.close()
 
     def own(self) -> TableWriter:
-        """The connection, once all that was written is committed and nothing is under way."""
+        """Return the connection's writer, once all that was written is committed and nothing is under way."""
         if self._aside is not None:
             self._aside.commit()
             self._aside.settle()
@@ -458,7 +435,7 @@ class _Writers:
         return self._own
 
     def together(self) -> TableWriter:
-        """As ``own``, with a transaction begun that takes in what the game book itself writes."""
+        """Return the connection's writer in a new transaction, which includes what the game book itself writes."""
         writer = self.own()
         self._own.begin()
         return writer

@@ -1,9 +1,9 @@
-"""Dry runs: entries that are not recorded, folded into the views as ever, in a transaction that is rolled back.
+"""Dry runs: entries that are not recorded take effect in the views, in a transaction that is rolled back.
 
-Whatever is asked within a trial is asked of the real tables by the ordinary questions, so what it answers is what the
-entries would bring. The journal is not touched; the writing lock of the views is held meanwhile, so that others read on
-and wait to write. Where it cannot be had (others write, or try, for long; nobody may write the folder) a copy of the
-views is tried on. What other connections or processes are to read is committed in such a copy.
+Within a dry run the ordinary questions read the real tables, so what they answer is what the entries would bring. The
+journal is not touched; the write lock of the views is held meanwhile, so that others read on and wait to write. Where
+it cannot be had (others write, or try, for long; nobody may write the folder) the dry run takes a copy of the views.
+What other connections or processes are to read is committed in such a copy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ledger.facts.codec import Entry
 from ledger.facts.events import RatingSeeded
 from ledger.journal import Journal
 from ledger.ratings import fact_folds, views_file
-from ledger.ratings.fact_projector import ReadModel, of_facts
+from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projectors.history import HISTORY
@@ -42,15 +42,15 @@ _STEPS = 10_000  # of SQLite's machine, some tenths of a millisecond, between tw
 
 
 class _OverError(Exception):
-    """A trial is over: what was written is rolled back."""
+    """A dry run is over: what was written is rolled back."""
 
 
 @contextmanager
-def trial(views: Views, at_most: float | None = None, *, apart: bool = False) -> Iterator[Views]:
-    """Level views in which anything may be written that is gone after the block; a copy where these cannot be had.
+def dry_run(views: Views, at_most: float | None = None, *, apart: bool = False) -> Iterator[Views]:
+    """Open up-to-date views in which anything may be written that is gone after the block; a copy if they are locked.
 
     Args:
-        views: level.
+        views: up to date.
         at_most: seconds that the block may take; None: any.
         apart: on a copy in any case, so that no writer waits.
 
@@ -68,11 +68,7 @@ def trial(views: Views, at_most: float | None = None, *, apart: bool = False) ->
 
 @contextmanager
 def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[None]:
-    """Give up what is done over a connection after so many seconds; None: never.
-
-    Raises:
-        TooLongError: it was given up.
-    """
+    """Raise TooLongError if the work over a connection takes longer than *seconds*; None: any time."""
     if seconds is None:
         yield
         return
@@ -99,60 +95,56 @@ def _within(connection: sqlite3.Connection, seconds: float | None) -> Iterator[N
 @contextmanager
 def _locked(views: Views, *, apart: bool) -> Iterator[Views]:
     """Open the views by a connection of its own with their write lock, or a copy if the lock cannot be had."""
-    if views.is_of_a_trial:  # one within another
-        with undone(views.connection):
+    if views.is_dry_run:  # one within another
+        with rolled_back(views.connection):
             yield views
         return
     with ExitStack() as stack:
         is_copied = apart or not views.can_be_written()
-        tried = stack.enter_context(copied(views)) if is_copied else views.for_trials()
+        tried = stack.enter_context(copy_of_views(views)) if is_copied else views.open_for_dry_run()
         try:
             stack.enter_context(sqlite.immediate(tried.connection, PATIENCE))
         except StorageError:  # others are writing, perhaps for long
-            tried = stack.enter_context(copied(views))
+            tried = stack.enter_context(copy_of_views(views))
             stack.enter_context(sqlite.immediate(tried.connection))
-        stack.enter_context(views.trials.taken(views.path))
+        stack.enter_context(views.dry_runs.taken(views.path))
         yield tried
 
 
 @contextmanager
-def copied(views: Views) -> Iterator[Views]:
-    """A copy of views in a folder of its own, which goes after the block: it costs reading and writing all of them.
+def copy_of_views(views: Views) -> Iterator[Views]:
+    """Open a copy of views in a temporary folder for the block; it costs reading and writing all of them.
 
     Raises:
         StorageError: the disk refuses.
     """
     with TemporaryDirectory(prefix="ledger-trial-") as folder:
-        copy = views.elsewhere(Path(folder) / views.path.name)
-        with (
-            closing(sqlite.connect(views.path, read_only=True)) as source,
-            closing(sqlite.connect(copy.path)) as target,
-        ):
-            source.copy_to(target)
+        copy = views.for_dry_run_at(Path(folder) / views.path.name)
+        views.copy_to(copy.path)
         with closing(copy):
             yield copy
 
 
 @contextmanager
-def undone(connection: sqlite3.Connection) -> Iterator[None]:
-    """Within a trial: what is written in the block is rolled back after it, and the trial goes on."""
-    connection.execute("SAVEPOINT as_it_stands")
+def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
+    """Roll back what is written in the block, within a dry run that goes on."""
+    connection.execute("SAVEPOINT dry_run")
     try:
         yield
     finally:
-        connection.execute("ROLLBACK TO as_it_stands")
+        connection.execute("ROLLBACK TO dry_run")
         # SQLite keeps a savepoint open that was rolled back to.
-        connection.execute("RELEASE as_it_stands")
+        connection.execute("RELEASE dry_run")
 
 
 @attrs.frozen
-class RatedAgain:
+class ReratedGames:
     """The games of a pool that entries cause to be rated again.
 
     Attributes:
-        start_ms: the first place in rating order of a game that was rated again, milliseconds.
-        games: how many were.
-        players: whose.
+        start_ms: the place of the first of them in rating order, milliseconds.
+        games: their number.
+        players: their players.
     """
 
     start_ms: int
@@ -161,29 +153,29 @@ class RatedAgain:
 
 
 @attrs.frozen
-class TrialViews:
-    """Views in which entries took effect.
+class DryRunResult:
+    """The effect of entries in a dry run.
 
     Attributes:
         book: the game book.
-        again: by number of a pool, what was rated again.
+        again: by number of a pool, the games that were rated again.
         seeded: pool and player of each list rating that is new or changed.
         merged: players who are other persons now, and those who these are and were.
     """
 
     book: GameBook
-    again: Mapping[int, RatedAgain]
+    again: Mapping[int, ReratedGames]
     seeded: frozenset[tuple[str, int]]
     merged: frozenset[int]
 
 
-def fold_in(
+def apply_entries(
     views: Views, journal: Journal, entries: Sequence[Entry], read_models: Sequence[ReadModel] = ()
-) -> TrialViews:
-    """Let entries take effect within a trial.
+) -> DryRunResult:
+    """Let entries take effect within a dry run.
 
     Args:
-        views: in a trial.
+        views: of a dry run.
         journal: the entries that the views know, and those that are tried.
         entries: these, with the next positions.
         read_models: the tables that follow, apart from the history.
@@ -192,11 +184,11 @@ def fold_in(
         CorruptError: the entries do not follow from what is there.
     """
     connection, seen = views.connection, views_file.position(views.connection)
-    listeners = of_facts(read_models)
+    listeners = fact_projectors_among(read_models)
     book, fresh = GameBook(connection, journal), Changes(former_games={} if listeners else None)
     merges = dict(book.decided.merges)
     book.take(entries, fresh)
-    views_file.note_schemes(connection, fresh.adopted)
+    views_file.record_schemes(connection, fresh.adopted)
     watched: dict[int, _WatchedRows] = {}
 
     def rows_of(connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> PlayerRows:
@@ -208,17 +200,17 @@ def fold_in(
         # one pool at a time, so that the games rated again are counted by pool
         only = Changes({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
-        again[number] = RatedAgain(start_ms, games, frozenset(watched[number].players))
-    fact_folds.fold_changes(book, listeners, seen, seen + len(entries), fresh)
+        again[number] = ReratedGames(start_ms, games, frozenset(watched[number].players))
+    fact_folds.fold_changed_facts(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
     changed = merges.items() ^ book.decided.merges.items()
-    return TrialViews(book, again, seeded, frozenset(chain.from_iterable(changed)))
+    return DryRunResult(book, again, seeded, frozenset(chain.from_iterable(changed)))
 
 
 class _WatchedRows(PlayerRows):
-    """The rows of a pool that notes whose games are rated again."""
+    """The rows of a pool that note whose games are rerated."""
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> None:
         super().__init__(connection, pool, tables)
@@ -239,6 +231,6 @@ class _WatchedRows(PlayerRows):
         self.players.update(players)
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
-        """Note who has no rated game any longer from there on."""
+        """Note the players who have no rated game any longer from there on."""
         self.players.update(player for player, _ in bases)
         super().restore_current(bases)
