@@ -15,7 +15,7 @@ import attrs
 from ledger.answers.asking import day, names
 from ledger.answers.comparing import forecasts, replaying
 from ledger.answers.comparing.forecasts import Bin
-from ledger.answers.comparing.replaying import Candidate, Replayed, Year, candidate, pool_candidate
+from ledger.answers.comparing.replaying import Candidate, ReplayResult, Year, candidate, pool_candidate
 from ledger.book.timeline import BEGINNING
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -26,7 +26,7 @@ from ledger.runtime.lazy import np
 
 __all__ = ["Candidate", "Comparison", "candidate", "compare", "pool_candidate"]
 
-ACTIVE_MS = 365 * DAY_MS  # who played so shortly before the last game is active
+ACTIVE_WITHIN_MS = 365 * DAY_MS  # who played so shortly before the last game is active
 THREADS = 2
 
 
@@ -138,16 +138,16 @@ def compare(
     # the replays take long: they work on what was read, and the log of the views does not grow
     with ledger.moment():
         actual, connection = ledger.pool(pool), ledger.views.connection
-        games = replaying.read(connection, actual.pool, OPEN if until is None else instant_end_ms(until))
+        games = replaying.load_games(connection, actual.pool, OPEN if until is None else instant_end_ms(until))
         window = _window(games, actual.name, since, until)
-        orders = replaying.ordered(connection, actual, games, candidates, from_shown=from_shown)
-    replayed = replaying.replay(candidates, orders, timer, threads)
+        orders = replaying.order_games(connection, actual, games, candidates, from_shown=from_shown)
+    replayed = replaying.replay_schemes(candidates, orders, timer, threads)
     unsettled = window & np.logical_or.reduce([result.unsettled for result in replayed])
     predicted = window & ~unsettled if established else window
     if not predicted.any():
         raise UnknownNameError("game of the established", actual.name, "in each, some scheme calls a side provisional")
-    score, played = games.score[predicted], replaying.counts(games)
-    active = replaying.last_ms(games) >= games.ended_ms[-1] - ACTIVE_MS
+    score, played = games.score[predicted], replaying.games_per_player(games)
+    active = replaying.last_game_ms(games) >= games.ended_ms[-1] - ACTIVE_WITHIN_MS
     pairs = list(zip(candidates, replayed, strict=True))
     likeness = []
     for (first, of_first), (second, of_second) in combinations(pairs, 2):
@@ -183,7 +183,7 @@ def _window(games: replaying.ComparedGames, pool: str, since: str | None, until:
     return window
 
 
-def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any, active: Any) -> SchemeFigures:
+def _figures(candidate: Candidate, result: ReplayResult, predicted: Any, score: Any, active: Any) -> SchemeFigures:
     scheme, expected = candidate.scheme, result.expected[predicted]
     return SchemeFigures(
         scheme.name,
@@ -194,7 +194,7 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
         forecasts.log_loss(expected, score),
         forecasts.brier(expected, score),
         forecasts.bias(expected, score),
-        *replaying.spread(result.final[active]),
+        *replaying.describe_ratings(result.final[active]),
         result.seconds,
         forecasts.calibration(expected, score),
         result.years,
@@ -203,7 +203,7 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
 
 def _switches(
     ledger: OpenLedger,
-    pairs: Sequence[tuple[Candidate, Replayed]],
+    pairs: Sequence[tuple[Candidate, ReplayResult]],
     players: Any,
     played: Any,
     regular: Any,

@@ -34,7 +34,7 @@ provisional: Callable[..., bool]
 UNLISTED = nan  # the rating of a player whom the scheme does not list
 
 
-class Foresight(NamedTuple):
+class Predictions(NamedTuple):
     """A scheme's expected scores of games, and the ratings that it gave.
 
     Attributes:
@@ -79,7 +79,7 @@ def listed_rating(player: Any, numbers: Any) -> float:
     return UNLISTED
 
 
-def settle(period: float, day: float, players: Any, final: Any, numbers: Any) -> None:
+def note_final_ratings(period: float, day: float, players: Any, final: Any, numbers: Any) -> None:
     """Bring all players to a time and note their ratings there."""
     for player in range(len(final)):
         at(players[player], period, day, numbers)  # noqa: F821
@@ -87,18 +87,18 @@ def settle(period: float, day: float, players: Any, final: Any, numbers: Any) ->
 
 
 @cache
-def foreseeing_loop(scheme: Scheme) -> Callable[..., None]:
-    """Return the engine's loop for one scheme, filling ``Foresight``."""
+def prediction_loop(scheme: Scheme) -> Callable[..., None]:
+    """Return the engine's loop for one scheme, filling ``Predictions``."""
     return rating_loop_of(scheme, listed_rating, foretell, keep)
 
 
 @cache
-def settling_loop(scheme: Scheme) -> Callable[..., None]:
-    """Return the loop of ``settle`` for one scheme."""
-    return scheme_loop(settle, scheme, listed_rating)
+def final_ratings_loop(scheme: Scheme) -> Callable[..., None]:
+    """Return the loop of ``note_final_ratings`` for one scheme."""
+    return scheme_loop(note_final_ratings, scheme, listed_rating)
 
 
-def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:
+def predict_and_rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Predictions:
     """Predict and rate games: as ordinary Python on lists (``FEW``), or compiled on arrays (``MANY``); the same bits.
 
     Args:
@@ -108,28 +108,28 @@ def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state:
         games: what is rated.
         state: (players * fields) floats, as the players begin; changed in place.
     """
-    kept = foretold(cols, scheme, numbers, games, state)
-    return kept._replace(final=settled(cols, scheme, numbers, games, state))
+    kept = predict_games(cols, scheme, numbers, games, state)
+    return kept._replace(final=final_ratings(cols, scheme, numbers, games, state))
 
 
-def foretold(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:
-    """Predict and rate games as ``foresee`` does, and leave the state as the last games of the players left it.
+def predict_games(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Predictions:
+    """Predict and rate games as ``predict_and_rate`` does; the state is then as after each player's last game.
 
     ``final`` is empty.
     """
     count, players = len(games.white), len(state) // len(scheme.state)
-    kept = Foresight(cols.room(count), cols.zeros(count), cols.room(2 * count), cols.room(0))
-    engine.run(cols, scheme, foreseeing_loop(scheme), numbers, games, state, players, kept)
+    kept = Predictions(cols.room(count), cols.zeros(count), cols.room(2 * count), cols.room(0))
+    engine.run(cols, scheme, prediction_loop(scheme), numbers, games, state, players, kept)
     return kept
 
 
-def settled(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Column:
-    """Bring the state to the time of the last of some games; return the ratings then, by player, as ``Foresight``."""
+def final_ratings(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Column:
+    """Bring the state to the time of the last of some games; return the ratings then, by player, as ``Predictions``."""
     final = cols.room(len(state) // len(scheme.state))
     if len(games.white):
         by_batch = len(games.period) > 0
         period, day = (games.period[-1], games.closing[-1]) if by_batch else (0.0, games.day[-1])
-        loop = settling_loop(scheme)
+        loop = final_ratings_loop(scheme)
         settling = loop if cols is FEW else compiled(loop)
         settling(float(period), float(day), engine.records(cols, scheme.player, state), final, numbers)
     return final

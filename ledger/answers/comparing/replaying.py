@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger import schemes
-from ledger.answers.comparing.forecasts import Foresight, foresee, foretold, settled
+from ledger.answers.comparing.forecasts import Predictions, final_ratings, predict_and_rate, predict_games
 from ledger.answers.pools import chosen
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
@@ -121,7 +121,7 @@ class Stretch(NamedTuple):
     rateable: engine.Rateable
 
 
-class Order(NamedTuple):
+class RatingOrder(NamedTuple):
     """The games in one rating order.
 
     Attributes:
@@ -141,13 +141,13 @@ class Order(NamedTuple):
     last_sides: dict[int, Any]
 
 
-class Replayed(NamedTuple):
+class ReplayResult(NamedTuple):
     """One scheme's foresight.
 
     Attributes:
-        expected: see ``Foresight``; by game in order of the ends.
-        unsettled: see ``Foresight``, as flags; by game in order of the ends.
-        final: see ``Foresight``; by player.
+        expected: see ``Predictions``; by game in order of the ends.
+        unsettled: see ``Predictions``, as flags; by game in order of the ends.
+        final: see ``Predictions``; by player.
         years: the ratings year by year.
         seconds: what it took.
     """
@@ -159,7 +159,7 @@ class Replayed(NamedTuple):
     seconds: float
 
 
-def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGames:
+def load_games(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGames:
     """Return the games of a pool that count, up to an instant."""
     blocks: list[list[Any]] = []
     codes: dict[str | None, int] = {None: 0}
@@ -188,13 +188,13 @@ def read(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGa
     return ComparedGames(players, white, black, columns[2], columns[3], columns[4], list(codes), source_ratings)
 
 
-def counts(games: ComparedGames) -> Any:
+def games_per_player(games: ComparedGames) -> Any:
     """Return the number of games by player."""
     size = len(games.players)
     return np.bincount(games.white, minlength=size) + np.bincount(games.black, minlength=size)
 
 
-def last_ms(games: ComparedGames) -> Any:
+def last_game_ms(games: ComparedGames) -> Any:
     """Return when each player's last game ended."""
     last = []
     for side in (games.white, games.black):
@@ -205,14 +205,14 @@ def last_ms(games: ComparedGames) -> Any:
     return np.maximum(*last)
 
 
-def ordered(
+def order_games(
     connection: sqlite3.Connection,
     actual: Pool,
     games: ComparedGames,
     candidates: Sequence[Candidate],
     *,
     from_shown: bool = False,
-) -> list[Order]:
+) -> list[RatingOrder]:
     """Return the games of a pool as each scheme takes them; nothing of the views is read after that.
 
     Args:
@@ -224,13 +224,13 @@ def ordered(
             the scheme counts in the same points; else only if a candidate's settings say so.
     """
     roster = Roster(connection)
-    orders: dict[object, Order] = {}
+    orders: dict[object, RatingOrder] = {}
     pools = [_alone(actual, candidate) for candidate in candidates]
     for candidate, pool in zip(candidates, pools, strict=True):
         # Schemes that rate by game have one order, and so have those of one calendar: it is worked out once.
         if _cut(candidate) not in orders:
             orders[_cut(candidate)] = _order(connection, games, pool, roster)
-    with_source: dict[object, Order] = {}
+    with_source: dict[object, RatingOrder] = {}
     chosen = []
     for candidate, pool in zip(candidates, pools, strict=True):
         cut, order = _cut(candidate), orders[_cut(candidate)]
@@ -240,9 +240,9 @@ def ordered(
     return chosen
 
 
-def replay(
-    candidates: Sequence[Candidate], orders: Sequence[Order], timer: Callable[[], float], threads: int
-) -> list[Replayed]:
+def replay_schemes(
+    candidates: Sequence[Candidate], orders: Sequence[RatingOrder], timer: Callable[[], float], threads: int
+) -> list[ReplayResult]:
     """Yield each scheme over all games, *threads* of them at the same time: the kernels run in parallel.
 
     Args:
@@ -267,7 +267,7 @@ def _cut(candidate: Candidate) -> object:
     return scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
 
 
-def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, roster: Roster) -> Order:
+def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, roster: Roster) -> RatingOrder:
     """Return the games in the rating order of a pool of one era."""
     rated_ms, batch, began_ms = _placed(connection, games, pool)
     # stable: within a batch in order of the ends
@@ -297,7 +297,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
     newcomers = [roster.anew(pool.pool, player, first_ms) for player, first_ms in starts]
     last_sides = _last_sides(owner, ended_ms, len(games.players))
-    return Order(pool, places, stretches, listed, newcomers, last_sides)
+    return RatingOrder(pool, places, stretches, listed, newcomers, last_sides)
 
 
 def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
@@ -320,7 +320,7 @@ def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[i
     return {place: later for place, later in taken.items() if later}
 
 
-def _with_source_ratings(order: Order, games: ComparedGames) -> Order:
+def _with_source_ratings(order: RatingOrder, games: ComparedGames) -> RatingOrder:
     """Return the same new players with the first game's shown rating, if none was declared and no list states one."""
     owner = MANY.interleave(games.white[order.places], games.black[order.places])
     sides = games.source_ratings.reshape(-1, 2)[order.places].reshape(-1)
@@ -374,28 +374,28 @@ def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
     return last_sides
 
 
-def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> Replayed:
+def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]) -> ReplayResult:
     scheme, numbers, games = candidate.scheme, candidate.numbers, order.stretches[0].rateable
     cols = FEW if isinstance(games.white, list) else MANY
     # compile before the clock starts: the seconds are those of the scheme
     if cols is MANY:
         # Columns without a game, of the same types: Numba compiles once for each set of types.
-        foresee(cols, scheme, numbers, engine.Rateable(*(column[:0] for column in games)), cols.room(0))
+        predict_and_rate(cols, scheme, numbers, engine.Rateable(*(column[:0] for column in games)), cols.room(0))
     began = timer()
     state = cols.floats(engine.newcomers(scheme, numbers, order.newcomers))
-    parts: list[Foresight] = []
+    parts: list[Predictions] = []
     for stretch in order.stretches:
         _relist(cols, order.pool, state, stretch.listed)
-        parts.append(foretold(cols, scheme, numbers, stretch.rateable, state))
+        parts.append(predict_games(cols, scheme, numbers, stretch.rateable, state))
     _relist(cols, order.pool, state, order.listed)
-    final = settled(cols, scheme, numbers, order.stretches[-1].rateable, state)
+    final = final_ratings(cols, scheme, numbers, order.stretches[-1].rateable, state)
     seconds = timer() - began
     expected, unsettled = np.empty(len(order.places)), np.empty(len(order.places), np.bool_)
     expected[order.places] = np.concatenate([part.expected for part in parts])
     unsettled[order.places] = np.concatenate([part.unsettled for part in parts])
     rating = np.concatenate([part.rating for part in parts])
-    years = tuple(Year(year, *spread(rating[sides])) for year, sides in order.last_sides.items())
-    return Replayed(expected, unsettled, np.asarray(final), years, seconds)
+    years = tuple(Year(year, *describe_ratings(rating[sides])) for year, sides in order.last_sides.items())
+    return ReplayResult(expected, unsettled, np.asarray(final), years, seconds)
 
 
 def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Sequence[LaterList]]) -> None:
@@ -411,7 +411,7 @@ def _nobody(_: int) -> Newcomer:
     raise AssertionError  # within one era no player begins again
 
 
-def spread(ratings: Any) -> tuple[int, float | None, float | None]:
+def describe_ratings(ratings: Any) -> tuple[int, float | None, float | None]:
     """Return how many are no NaN, their mean and standard deviation; None if there are none."""
     numbers = ratings[~np.isnan(ratings)]
     return (len(numbers), float(numbers.mean()), float(numbers.std())) if len(numbers) else (0, None, None)

@@ -9,7 +9,7 @@ from typing import Self
 import attrs
 
 from ledger.answers.crosstables import formats
-from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.crosstables.crosstable_data import Crosstable
 from ledger.answers.documents import format_of
 from ledger.answers.graphs import json_form, png
 from ledger.runtime.ledger_files import save_document
@@ -37,10 +37,10 @@ class CrosstableDocument(Crosstable):
             StorageError: it is a file of a ledger.
             OSError: the file cannot be written.
         """
-        save_document(Path(path), document(self, format_of(path, ENDINGS)))
+        save_document(Path(path), render(self, format_of(path, ENDINGS)))
 
 
-def document(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:
+def render(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:
     """Return a cross-table in a format: txt, html, svg, png or json.
 
     Args:
@@ -56,6 +56,6 @@ def document(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:
         case "png":
             return png.as_png(formats.as_svg(page, dark=dark or False))
         case "json":
-            return json_form.exact(attrs.asdict(page), upright=True)
+            return json_form.dump_json(attrs.asdict(page), upright=True)
         case _:
             return f"{formats.as_text(page)}\n".encode()

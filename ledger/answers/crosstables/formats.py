@@ -15,8 +15,16 @@ from typing import Any
 from wcwidth import wcswidth
 
 from ledger.answers.asking import average
-from ledger.answers.crosstables.layout import TableCell, TableColumn, TableLayout, half, laid_out, percent, rating
-from ledger.answers.crosstables.page import Crosstable, CrossTableRow
+from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow
+from ledger.answers.crosstables.layout import (
+    TableCell,
+    TableColumn,
+    TableLayout,
+    format_percent,
+    format_points,
+    format_rating,
+    lay_out_table,
+)
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.visible import in_markup, visible
 
@@ -25,7 +33,7 @@ _ALIGN = {"left": "left", "right": "right", "centre": "center"}
 
 def as_text(page: Crosstable) -> str:
     """Return the table as text, every name on one line and nothing hidden in it; no line feed at the end."""
-    layout = laid_out(page)
+    layout = lay_out_table(page)
     heads = [visible(column.head) for column in layout.columns]
     cells = [[visible(cell.text) for cell in row] for row in layout.rows]
     align = [_ALIGN[column.align] for column in layout.columns]
@@ -111,7 +119,7 @@ _VIEW_COLUMNS = (
 
 def as_html(page: Crosstable) -> str:
     """Return the page as a whole HTML document; every text in it is escaped."""
-    layout = laid_out(page)
+    layout = lay_out_table(page)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -170,16 +178,16 @@ def _html_blocks(layout: TableLayout) -> list[str]:
 def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
     """Return the mouse-over of a player's TPR: every opponent as the player met them."""
     label = average(standing.performance)
-    offset = percent(standing.er_offset)
+    offset = format_percent(standing.er_offset)
     worth = f"TPR {label} ({page.performance.variant}), ER offset {offset} %"
-    summary = f"{standing.name}: {worth}, {half(standing.points)} points"
+    summary = f"{standing.name}: {worth}, {format_points(standing.points)} points"
     heads = "".join(
         f'<th scope="col" class="{"left" if head == "opponent" else ""}">{head}</th>' for head in _VIEW_COLUMNS
     )
     rows = "".join(
         f'<tr><th scope="row" class="left">{in_markup(meeting.opponent)}</th><td>{meeting.marks}</td>'
-        f"<td>{rating(meeting.opponent_enrolment_rating)}</td><td>{rating(meeting.opponent_closing_rating)}</td>"
-        f"<td>{average(meeting.performance)}</td><td>{percent(meeting.er_offset)}</td></tr>"
+        f"<td>{format_rating(meeting.opponent_enrolment_rating)}</td><td>{format_rating(meeting.opponent_closing_rating)}</td>"
+        f"<td>{average(meeting.performance)}</td><td>{format_percent(meeting.er_offset)}</td></tr>"
         for meeting in standing.meetings
     )
     caption = f"Enrolment and closing ratings of the opponents, and how {in_markup(standing.name)} performed"
@@ -193,7 +201,7 @@ def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
 # --- SVG ----------------------------------------------------------------------------------------------------
 
 
-SIZE, LINE, PAD = 13, 22, 7  # of the letters, of a row, next to a text; pixels
+FONT_SIZE, ROW_HEIGHT, PADDING = 13, 22, 7  # of the letters, of a row, next to a text; pixels
 MARGIN, TOP = 16, 74
 WIDEST_NAME = 34  # columns of letters; a longer name is cut, the mouse-over has it whole
 WIN, DRAW, LOSS = "#0072B2", "#8C8C8C", "#D55E00"
@@ -213,9 +221,9 @@ def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
         page: the data.
         dark: light or dark for good; None: as the reader's system has it.
     """
-    layout = laid_out(page)
+    layout = lay_out_table(page)
     widths = [
-        max(map(_width, (column.head, *(_cut(row[place].text) for row in layout.rows)))) + 2 * PAD
+        max(map(_width, (column.head, *(_cut(row[place].text) for row in layout.rows)))) + 2 * PADDING
         for place, column in enumerate(layout.columns)
     ]
     below = [line for title, block in layout.blocks for line in (title, *(f"   {line}" for line in block))]
@@ -223,7 +231,7 @@ def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
     caption = _cut(layout.caption, WIDEST_CAPTION)
     # The caption has larger and bold letters, which are wider than ``_width`` reckons.
     width = max(sum(widths), *map(_width, (*layout.summary, *below)), 1.6 * _width(caption)) + 2 * MARGIN
-    height = TOP + LINE * (len(layout.rows) + 1) + (len(below) + 1) * 19 + MARGIN
+    height = TOP + ROW_HEIGHT * (len(layout.rows) + 1) + (len(below) + 1) * 19 + MARGIN
     label = in_markup(layout.caption)
     style = _colours(_DARK if dark else _LIGHT, is_dark=bool(dark))
     if dark is None:
@@ -242,7 +250,7 @@ def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
         ),
         *_svg_rows(layout, widths),
     ]
-    y = TOP + LINE * (len(layout.rows) + 1) + 26
+    y = TOP + ROW_HEIGHT * (len(layout.rows) + 1) + 26
     for line in below:
         # Without ``preserve`` the blanks before the lines of a block would be dropped.
         parts.append(f'<text class="quiet" x="{MARGIN}" y="{y}" xml:space="preserve">{in_markup(line)}</text>')
@@ -253,7 +261,7 @@ def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
 def _colours(paint: dict[str, str], *, is_dark: bool) -> str:
     win, draw, loss = (_BRIGHT[colour] if is_dark else colour for colour in (WIN, DRAW, LOSS))
     return (
-        f"text {{ font: {SIZE}px system-ui, 'DejaVu Sans', Arial, sans-serif; fill: {paint['ink']}; }} "
+        f"text {{ font: {FONT_SIZE}px system-ui, 'DejaVu Sans', Arial, sans-serif; fill: {paint['ink']}; }} "
         f".paper {{ fill: {paint['paper']}; }} .soft {{ fill: {paint['soft']}; }} .quiet {{ fill: {paint['quiet']}; }} "
         f".line {{ stroke: {paint['faint']}; }} .head {{ font-weight: bold; }} "
         ".caption { font-size: 18px; font-weight: bold; } "
@@ -276,17 +284,17 @@ def _cut(text: str, longest: int = WIDEST_NAME) -> str:
 def _svg_rows(layout: TableLayout, widths: Sequence[float]) -> list[str]:
     lines = [f'<g role="row">{_heads(layout.columns, widths)}</g>']
     right = MARGIN + sum(widths)
-    y = TOP + LINE
+    y = TOP + ROW_HEIGHT
     for number, row in enumerate(layout.rows):
-        soft = f'<rect class="soft" x="{MARGIN}" y="{y}" width="{right - MARGIN:.1f}" height="{LINE}"/>'
+        soft = f'<rect class="soft" x="{MARGIN}" y="{y}" width="{right - MARGIN:.1f}" height="{ROW_HEIGHT}"/>'
         lines.append(f'<g role="row">{soft if number % 2 else ""}')
         x = float(MARGIN)
         for cell, column, width in zip(row, layout.columns, widths, strict=True):
             lines.append(_svg_cell(cell, column, x, y, width))
             x += width
         lines.append("</g>")
-        y += LINE
-    return [*lines, f'<path class="line" d="M{MARGIN} {TOP + LINE}H{right:.1f}M{MARGIN} {y}H{right:.1f}"/>']
+        y += ROW_HEIGHT
+    return [*lines, f'<path class="line" d="M{MARGIN} {TOP + ROW_HEIGHT}H{right:.1f}M{MARGIN} {y}H{right:.1f}"/>']
 
 
 def _heads(columns: Sequence[TableColumn], widths: Sequence[float]) -> str:
@@ -303,8 +311,8 @@ def _heads(columns: Sequence[TableColumn], widths: Sequence[float]) -> str:
 
 def _anchor(column: TableColumn, x: float, width: float) -> tuple[float, str]:
     if column.align == "left":
-        return x + PAD, "start"
-    return (x + width / 2, "middle") if column.align == "centre" else (x + width - PAD, "end")
+        return x + PADDING, "start"
+    return (x + width / 2, "middle") if column.align == "centre" else (x + width - PADDING, "end")
 
 
 def _svg_cell(cell: TableCell, column: TableColumn, x: float, y: float, width: float) -> str:
@@ -312,14 +320,14 @@ def _svg_cell(cell: TableCell, column: TableColumn, x: float, y: float, width: f
     title = f"<title>{'&#10;'.join(map(in_markup, cell.title))}</title>" if cell.title else ""
     role = "rowheader" if cell.kind == "name" else "cell"
     if cell.kind == "self":
-        box = f'<rect class="self" x="{x + 3:.1f}" y="{y + 3}" width="{width - 6:.1f}" height="{LINE - 6}"/>'
+        box = f'<rect class="self" x="{x + 3:.1f}" y="{y + 3}" width="{width - 6:.1f}" height="{ROW_HEIGHT - 6}"/>'
         return f'<g role="{role}">{title}{box}</g>'
     bar = ""
     if cell.kind in {"win", "draw", "loss"}:
-        bar = f'<path class="{cell.kind}" d="M{x + 3:.1f} {y + LINE - 2.5}H{x + width - 3:.1f}"/>'
+        bar = f'<path class="{cell.kind}" d="M{x + 3:.1f} {y + ROW_HEIGHT - 2.5}H{x + width - 3:.1f}"/>'
     label = f"▲ {cell.text}" if cell.kind == "upset" else _cut(cell.text)
     style = ' class="upset"' if cell.kind == "upset" else ""
     text = f'<text{style} x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}">{in_markup(label)}</text>'
     # An unseen box, so that the mouse-over shows next to the letters, too.
-    hit = f'<rect fill="none" pointer-events="all" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LINE}"/>'
+    hit = f'<rect fill="none" pointer-events="all" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{ROW_HEIGHT}"/>'
     return f'<g role="{role}">{title}{hit if title else ""}{bar}{text}</g>'

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ledger.handle import OpenLedger
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
+JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"
 
 
@@ -106,13 +106,15 @@ class ExportColumn:
         return definition | ({"pattern": INSTANT_PATTERN} if self.kind is ColumnKind.INSTANT else {})
 
 
-def scan(columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()) -> TableScan:
+def build_scan(
+    columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()
+) -> TableScan:
     """Return the scan of the columns that are not looked up by others."""
     read = {column.name: (column.sql, column.read_as) for column in columns if column.sql}
     return TableScan(columns=read, source=source, key=key, where=where)
 
 
-def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping[str, Lookup]) -> DataFrame:
+def convert_frame(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping[str, Lookup]) -> DataFrame:
     """Return rows as they were read, in the kinds and the order of the columns."""
     for column in columns:
         if column.lookup:
@@ -131,7 +133,7 @@ def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping
     )
 
 
-def by_number(values: Mapping[int, str]) -> Series:
+def lookup_by_number(values: Mapping[int, str]) -> Series:
     """Return a lookup by small whole numbers."""
     numbers = pl.DataFrame({"key": list(values), "value": list(values.values())}, {"key": pl.Int64, "value": pl.String})
     places = pl.DataFrame({"key": pl.int_range(max(values, default=-1) + 1, eager=True)})
@@ -164,7 +166,7 @@ def row_schema(
     """
     columns = list(columns)
     return {
-        "$schema": DIALECT,
+        "$schema": JSON_SCHEMA_DIALECT,
         "title": title,
         "description": doc,
         "type": "object",
@@ -242,7 +244,7 @@ def _table(connection: sqlite3.Connection, name: str) -> Table:
     return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False).table(name)
 
 
-def scheme_state(connection: sqlite3.Connection) -> list[str]:
+def scheme_state_columns(connection: sqlite3.Connection) -> list[str]:
     """Return the state fields of the schemes that were ever in use: columns of the history."""
     fixed = {name for name, _ in side_tables((), ())[0].columns}
     return [column.name for column in _table(connection, HISTORY.name).columns if column.name not in fixed]
@@ -253,7 +255,7 @@ def stored_order(table: TableDoc, state: Sequence[str]) -> list[str]:
     return [*(name for name in table.columns if name not in state), *state]
 
 
-def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
+def history_column_kind(name: str, state: Sequence[str]) -> ColumnKind:
     """Return the contents of a column of the history."""
     if name in state:
         return ColumnKind.NUMBER
@@ -261,13 +263,15 @@ def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
     return _KINDS[kept[name] if name in kept else SIDE_COLUMNS[name].type if name in SIDE_COLUMNS else "INTEGER"]
 
 
-def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
+def is_exportable(connection: sqlite3.Connection, table: str) -> bool:
     """Return whether a table can be exported: it has columns of numbers and text alone, and may have rows."""
     is_view = table == tournament_performance.NAME
     return is_view or all(column.type in _KINDS for column in _table(connection, table).columns)
 
 
-def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[ExportColumn], list[str]]:
+def columns_of_table(
+    connection: sqlite3.Connection, table: str, described: TableDoc
+) -> tuple[list[ExportColumn], list[str]]:
     """Return the columns of a table, and the names of its key."""
     if table == tournament_performance.NAME:
         types = tournament_performance.TYPES
@@ -301,11 +305,11 @@ def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) ->
     return columns, [key[place] for place in sorted(key)]
 
 
-_AT_ONE_TIME = 50_000  # rows of a view that is worked out
+_ROWS_A_PART = 50_000  # rows of a view that is worked out
 _RATED_GAMES = "SELECT pool, player, n FROM current ORDER BY pool, player"
 
 
-def rows_at_one_time(connection: sqlite3.Connection, table: str) -> Iterator[list[str]]:
+def table_parts(connection: sqlite3.Connection, table: str) -> Iterator[list[str]]:
     """Yield conditions that take a table part by part, in key order: one part without any, except for a view.
 
     The performances in tournaments are calculated on demand. A block behind a key would be taken from all of them,
@@ -318,7 +322,7 @@ def rows_at_one_time(connection: sqlite3.Connection, table: str) -> Iterator[lis
     first, rows = None, 0
     pool = player = 0
     for pool_of_row, player_of_row, games in connection.execute(_RATED_GAMES):
-        if first is not None and (rows >= _AT_ONE_TIME or pool_of_row != pool):
+        if first is not None and (rows >= _ROWS_A_PART or pool_of_row != pool):
             yield [f"pool = {pool}", f"player BETWEEN {first} AND {player}"]
             first, rows = None, 0
         pool, player = pool_of_row, player_of_row

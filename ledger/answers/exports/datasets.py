@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ledger.answers.asking import PERSONAL, of_one_moment
-from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.crosstable import TableOptions, crosstable
+from ledger.answers.crosstables.crosstable_data import Crosstable
 from ledger.answers.crosstables.listing import TournamentSearch, tournaments
-from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.exports.columns import (
     ColumnKind,
     Dataset,
     ExportColumn,
     ExportFilter,
-    can_be_had,
-    kind_of_side,
-    of_table,
-    rows_at_one_time,
-    scan,
-    scheme_state,
+    build_scan,
+    columns_of_table,
+    history_column_kind,
+    is_exportable,
+    scheme_state_columns,
     stored_order,
+    table_parts,
 )
 from ledger.book import tables
 from ledger.book.roster import standing_sql
@@ -153,7 +153,7 @@ def _game_scans(selection: ExportFilter, columns: Sequence[ExportColumn]) -> lis
         counted = f"{of_pools} AND reason IS NULL AND rated_ms >= {selection.since_ms}"
         left_out = f"{of_pools} AND reason IS NOT NULL AND ended_ms >= {selection.since_ms}"
         where.append(f"g.position IN ({counted} UNION ALL {left_out})")
-    return [scan(columns, "games AS g", ("position",), where)]
+    return [build_scan(columns, "games AS g", ("position",), where)]
 
 
 GAMES = Dataset(
@@ -224,7 +224,7 @@ def _player_scans(selection: ExportFilter, columns: Sequence[ExportColumn]) -> l
     pool = _FIRST_POOL if selection.pool is None else selection.pool
     source = f"players AS p {_MERGED} LEFT JOIN current AS c ON c.pool = {pool} AND c.player = p.player"
     where = [] if selection.player is None else [f"p.player = {selection.player}"]
-    return [scan(columns, source, ("player",), where)]
+    return [build_scan(columns, source, ("player",), where)]
 
 
 PLAYERS = Dataset(
@@ -255,12 +255,12 @@ _AFTER = {  # names of people follow their numbers
 }
 
 
-def history(scheme_state: Sequence[str] = ()) -> Dataset:
+def history_dataset(scheme_state: Sequence[str] = ()) -> Dataset:
     """Return the history; the schemes that were ever in use give it columns for their state."""
     table = view_docs.described((), scheme_state)["history"]
     columns: list[ExportColumn] = []
     for name in stored_order(table, scheme_state):
-        kind = kind_of_side(name, scheme_state)
+        kind = history_column_kind(name, scheme_state)
         plain = _column(kind, table.columns[name], name, f'h."{name}"', optional=name not in {"player", "n"})
         plain = attrs.evolve(plain, personal=name in PERSONAL)
         columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
@@ -273,7 +273,7 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
             where.insert(
                 0, "h.pool IN (SELECT pool FROM pools)" if selection.pool is None else f"h.pool = {selection.pool}"
             )
-        return [scan(selected, "history AS h", ("pool", "player", "n"), where)]
+        return [build_scan(selected, "history AS h", ("pool", "player", "n"), where)]
 
     return Dataset(
         name="history",
@@ -411,7 +411,7 @@ def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
     )
 
 
-def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
+def read_crosstables(ledger: OpenLedger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
     """Yield the rows of each table, without the column of names.
 
     Args:
@@ -433,7 +433,7 @@ def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | No
                 if tournament in {None, row.tournament}:
                     # by its place: its first day may be recorded as a year in which others lie, or be that of another
                     # one
-                    choice = TableChoice(number=int(row.edition.partition(" ")[0]))
+                    choice = TableOptions(number=int(row.edition.partition(" ")[0]))
                     page = crosstable(ledger, row.tournament, rated_by.name, choice)
                     is_alone = began[row.tournament, row.first_day] == 1
                     edition = row.first_day if is_alone else _first_end(page)
@@ -479,15 +479,15 @@ CROSSTABLES = Dataset(
     columns=crosstable_columns(_name("name", "player", "the player's name")),
     key=("pool", "tournament", "edition", "player"),
     filters=frozenset({"pool", "tournament"}),
-    rows=lambda ledger, selection: crosstable_frames(ledger, selection.pool, selection.tournament),
+    rows=lambda ledger, selection: read_crosstables(ledger, selection.pool, selection.tournament),
 )
 
 # -- all of them -------------------------------------------------------------------------------------------------
 
-PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
+NAMED_DATASETS: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
     "players": lambda _: PLAYERS,
     "games": lambda _: GAMES,
-    "history": history,
+    "history": history_dataset,
     "ratings": lambda _: RATINGS,
     "lists": lambda _: LISTS,
     "crosstables": lambda _: CROSSTABLES,
@@ -495,8 +495,8 @@ PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
 
 
 @of_one_moment
-def dataset(ledger: OpenLedger, name: str) -> Dataset:
-    """Return the dataset of a name: one of ``PREPARED``, or a table of the views unchanged.
+def find_dataset(ledger: OpenLedger, name: str) -> Dataset:
+    """Return the dataset of a name: one of ``NAMED_DATASETS``, or a table of the views unchanged.
 
     Args:
         ledger: a ledger whose views are up to date.
@@ -507,17 +507,17 @@ def dataset(ledger: OpenLedger, name: str) -> Dataset:
     """
     connection, projectors = ledger.views.connection, ledger.views.at_hand.all
     keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
-    if name in PREPARED:
-        return PREPARED[name](scheme_state(connection))
+    if name in NAMED_DATASETS:
+        return NAMED_DATASETS[name](scheme_state_columns(connection))
     tables = view_docs.described_in(connection, projectors)
-    further = [name for name in tables if name not in PREPARED and can_be_had(connection, name)]
-    names = [*PREPARED, *further]
+    further = [name for name in tables if name not in NAMED_DATASETS and is_exportable(connection, name)]
+    names = [*NAMED_DATASETS, *further]
     if name not in names:
         raise UnknownNameError("table", name, choice_of(name, names), where="to export")
-    columns, key = of_table(connection, name, tables[name])
+    columns, key = columns_of_table(connection, name, tables[name])
 
     def scans(_: ExportFilter, selected: Sequence[ExportColumn]) -> list[TableScan]:
-        return [scan(selected, f'"{name}"', key, where) for where in rows_at_one_time(connection, name)]
+        return [build_scan(selected, f'"{name}"', key, where) for where in table_parts(connection, name)]
 
     return Dataset(name=name, doc=tables[name].doc, columns=columns, key=key, scans=scans)
 

@@ -23,16 +23,23 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.answers.exports.columns import Dataset, ExportColumn, ExportFilter, by_number, in_kinds, with_iso_instants
+from ledger.answers.exports.columns import (
+    Dataset,
+    ExportColumn,
+    ExportFilter,
+    convert_frame,
+    lookup_by_number,
+    with_iso_instants,
+)
 from ledger.answers.exports.datasets import (
     CORRECTED,
     IDENTITIES,
     NAMES,
     POOLS,
     check_filters,
-    dataset,
+    find_dataset,
 )
-from ledger.answers.exports.trf import trf16
+from ledger.answers.exports.trf_report import trf16_report
 from ledger.errors import MalformedError, StorageError
 from ledger.handle import OpenLedger
 from ledger.ratings import views_file
@@ -49,7 +56,7 @@ if TYPE_CHECKING:
 
     from ledger.answers.exports.columns import Lookup
 
-ROWS_A_GROUP = 250_000  # of Parquet: what a reader takes at one time
+PARQUET_GROUP_ROWS = 250_000  # of Parquet: what a reader takes at one time
 _AHEAD = 2  # frames that wait to be written
 _SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 _PLAIN_CELL = r"^[A-Za-z0-9][ -:<-~]*$"  # printable ASCII without a semicolon that begins with a letter or a digit
@@ -158,7 +165,9 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
     def sink() -> None:
         try:
             source.sink_parquet(
-                path, row_group_size=ROWS_A_GROUP, metadata={"rating-ledger": json.dumps(said, ensure_ascii=False)}
+                path,
+                row_group_size=PARQUET_GROUP_ROWS,
+                metadata={"rating-ledger": json.dumps(said, ensure_ascii=False)},
             )
         except BaseException as failure:  # noqa: BLE001  # reported where the rows are read
             failures.append(failure)
@@ -269,7 +278,7 @@ FORMATS: Mapping[str, FileFormat] = {
 # --- an export ----------------------------------------------------------------------------------------------
 
 
-class Document(NamedTuple):
+class TextDocument(NamedTuple):
     """A text that can be exported.
 
     Attributes:
@@ -286,10 +295,10 @@ class Document(NamedTuple):
 
 
 # By what is exported, and the format.
-DOCUMENTS: Mapping[tuple[str, str], Document] = {
-    ("tournament", "trf16"): Document(
+DOCUMENTS: Mapping[tuple[str, str], TextDocument] = {
+    ("tournament", "trf16"): TextDocument(
         doc="One tournament as a report in FIDE's TRF16.",
-        make=trf16,
+        make=trf16_report,
         filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}),
         suffixes=(".trf",),
     ),
@@ -311,7 +320,7 @@ GROUP BY subject
 _TOTALS = {"games": "SELECT count(*) FROM games", "history": "SELECT coalesce(sum(n), 0) FROM current"}
 
 
-class Exported(NamedTuple):
+class ExportResult(NamedTuple):
     """The written export: its dataset, and how many rows; None if it is a text without rows."""
 
     what: str
@@ -327,7 +336,7 @@ def export(
     selection: ExportFilter | None = None,
     raw: bool = False,
     progress: Progress = silent,
-) -> list[Exported]:
+) -> list[ExportResult]:
     """Write what a ledger holds to a file.
 
     Args:
@@ -345,7 +354,7 @@ def export(
         StorageError: the file is one of a ledger, or cannot be written.
     """
     path, selection = Path(target), selection or ExportFilter()
-    chosen_format = fmt or format_of(what, path)
+    chosen_format = fmt or format_of_file(what, path)
     refuse_own_files(path, ledger.path)
     if path.is_dir():
         raise StorageError(str(path), "is a folder: give the name of a file")
@@ -355,9 +364,9 @@ def export(
     if document := _document(what, chosen_format, selection):
         with _whole(path) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, selection))
-        return [Exported(what[0], None)]
+        return [ExportResult(what[0], None)]
     chosen = _chosen(ledger, what, chosen_format, selection)
-    with _whole(path) as making, snapshot(ledger) as (reader, position):
+    with _whole(path) as making, open_snapshot(ledger) as (reader, position):
         counts = dict.fromkeys((item.name for item in chosen), 0)
         lookups = _Lookups(ledger)
         parts = []
@@ -367,10 +376,10 @@ def export(
                 ExportTable(item, item.selected_columns(selection), _counted(frames, item, counts, ledger, progress))
             )
         FORMATS[chosen_format].write(making, parts, WriteOptions(raw, position, position > FEW_ENTRIES))
-    return [Exported(name, rows) for name, rows in counts.items()]
+    return [ExportResult(name, rows) for name, rows in counts.items()]
 
 
-def lines(
+def export_lines(
     ledger: OpenLedger,
     what: Sequence[str],
     *,
@@ -398,9 +407,9 @@ def lines(
     return _lines(ledger, item, made, selection, raw=raw)
 
 
-# Apart from ``lines``, because a generator runs only when it is read: wrong requests are refused before that.
+# Apart from ``export_lines``, because a generator runs only when it is read: wrong requests are refused before that.
 def _lines(ledger: OpenLedger, item: Dataset, made: Lines, selection: ExportFilter, *, raw: bool) -> Iterator[bytes]:
-    with snapshot(ledger) as (reader, position):
+    with open_snapshot(ledger) as (reader, position):
         frames = _frames(ledger, reader, item, selection, _Lookups(ledger))
         yield from made(
             ExportTable(item, item.selected_columns(selection), frames),
@@ -408,7 +417,7 @@ def _lines(ledger: OpenLedger, item: Dataset, made: Lines, selection: ExportFilt
         )
 
 
-def check(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> None:
+def check_request(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> None:
     """Refuse what no file can be made of, before anything long begins.
 
     Raises:
@@ -419,7 +428,7 @@ def check(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFi
         _chosen(ledger, what, fmt, selection)
 
 
-def _document(what: Sequence[str], fmt: str, selection: ExportFilter) -> Document | None:
+def _document(what: Sequence[str], fmt: str, selection: ExportFilter) -> TextDocument | None:
     """Return the requested text without rows; None for rows."""
     document = DOCUMENTS.get((what[0], fmt))
     if document and (further := sorted({*what[1:], *(selection.filters - document.filters)})):
@@ -433,14 +442,14 @@ def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: Export
         raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
     if reports := [f"{subject!r} goes out as {name}, not as {fmt}" for subject, name in DOCUMENTS if subject in what]:
         raise MalformedError(reports)
-    chosen = [dataset(ledger, name) for name in dict.fromkeys(what)]
+    chosen = [find_dataset(ledger, name) for name in dict.fromkeys(what)]
     if len(chosen) > 1 and not FORMATS[fmt].takes_many:
         raise MalformedError([f"a file of {fmt} holds one table; sqlite takes several, got {list(what)}"])
     check_filters(selection, chosen)
     return chosen
 
 
-def format_of(what: Sequence[str], path: Path) -> str:
+def format_of_file(what: Sequence[str], path: Path) -> str:
     """Return the format that a file's name says.
 
     Raises:
@@ -471,13 +480,13 @@ class _Lookups(Mapping[str, "Lookup"]):
         if name not in self._read:
             connection = self._ledger.views.connection
             if name == POOLS:
-                self._read[name] = by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
+                self._read[name] = lookup_by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
             elif name == CORRECTED:
                 rows = connection.execute(_CORRECTED).fetchall()
                 self._read[name] = pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
             else:
                 people = self._ledger.people
-                self._read[name] = by_number(dict(people.names() if name == NAMES else people.identities()))
+                self._read[name] = lookup_by_number(dict(people.names() if name == NAMES else people.identities()))
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -493,12 +502,12 @@ def _frames(
     columns = item.selected_columns(selection)
     if item.rows is not None:
         for frame in item.rows(ledger, selection):
-            yield in_kinds(frame, columns, lookups)
+            yield convert_frame(frame, columns, lookups)
         return
     assert item.scans is not None
     for scan in item.scans(selection, columns):
         for frame in reader.frames(scan):
-            yield in_kinds(frame, columns, lookups)
+            yield convert_frame(frame, columns, lookups)
 
 
 def _counted(
@@ -514,7 +523,7 @@ def _counted(
 
 
 @contextmanager
-def snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
+def open_snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
     """Open a reader of the up-to-date views at one position, and return it with that position."""
     ledger.level()
     views = ledger.views

@@ -9,14 +9,14 @@ import attrs
 
 from ledger.answers.documents import format_of
 from ledger.answers.game_pgn import games_pgn
-from ledger.answers.graphs import html, json_form, pages, png, svg, vega_lite
-from ledger.answers.graphs.bars import Order, Page
-from ledger.answers.graphs.looks import PLAIN, Look, Theme
+from ledger.answers.graphs import html, json_form, page_reader, png, svg, vega_lite
+from ledger.answers.graphs.graph_data import BarOrder, Page
+from ledger.answers.graphs.looks import DEFAULT_LOOK, Look, Theme
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.runtime.ledger_files import save_document
 
-PICTURES = frozenset({"svg", "png", "html"})
+PICTURE_FORMATS = frozenset({"svg", "png", "html"})
 ENDINGS: Mapping[str, str] = {
     ".vl.json": "vega-lite", ".json": "json", ".svg": "svg", ".png": "png", ".html": "html", ".htm": "html",
 }  # fmt: skip
@@ -46,13 +46,13 @@ class RatingGraph:
     pool: str | None = None
     number: int | None = None
     last: int | None = None
-    by: Order = "game"
+    by: BarOrder = "game"
     against: Person | None = None
     boards: bool | None = None
-    look: Look = PLAIN
+    look: Look = DEFAULT_LOOK
 
     def __attrs_post_init__(self) -> None:
-        pages.check(self.number, self.last, self.by, self.person, self.against)
+        page_reader.check_arguments(self.number, self.last, self.by, self.person, self.against)
 
     def page(self, kind: str = "json") -> Page:
         """Return the data of the graph, as a document of this format shows them.
@@ -60,13 +60,13 @@ class RatingGraph:
         Raises:
             UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
         """
-        is_whole = self.last is None and self.number is None and kind not in PICTURES
-        return pages.page(
+        is_whole = self.last is None and self.number is None and kind not in PICTURE_FORMATS
+        return page_reader.read_page(
             self.ledger,
             self.person,
             self.pool,
             number=self.number,
-            last=pages.EVERY_GAME if is_whole else self.last,
+            last=page_reader.ALL_GAMES if is_whole else self.last,
             by=self.by,
             against=self.against,
             boards=kind == "html" if self.boards is None else self.boards,
@@ -82,7 +82,7 @@ class RatingGraph:
         with self.ledger.moment():
             page = self.page(kind)
             pgn = self.pgn(page) if kind == "html" else None
-        return drawn(page, kind, self.look, pgn=pgn)
+        return render_page(page, kind, self.look, pgn=pgn)
 
     def save(self, path: str | Path) -> None:
         """Write the graph into a file, in the format that its name asks for; ``.vl.json`` is Vega-Lite.
@@ -95,7 +95,7 @@ class RatingGraph:
         save_document(Path(path), self.document(format_of(path, ENDINGS)), self.ledger.path)
 
 
-def drawn(
+def render_page(
     page: Page,
     kind: str,
     look: Look,
@@ -121,6 +121,6 @@ def drawn(
         case "html":
             return html.draw(page, look, page_link=page_link, pgn=pgn).encode()
         case "vega-lite":
-            return json_form.exact(vega_lite.specification(page, opponents=look.opponents), upright=True)
+            return json_form.dump_json(vega_lite.specification(page, opponents=look.opponents), upright=True)
         case _:
-            return json_form.as_json(page)
+            return json_form.graph_json(page)

@@ -13,16 +13,16 @@ from typing import Any
 
 import orjson
 
-from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.graph_data import Page
 from ledger.runtime.visible import in_json
 
 
-def as_json(page: Page) -> bytes:
+def graph_json(page: Page) -> bytes:
     """Return the document ``rating-graph/1``; hidden characters of names are escaped, an unbounded rating is null."""
-    return exact(page, upright=True)
+    return dump_json(page, upright=True)
 
 
-def exact(value: Any, *, upright: bool = False) -> bytes:
+def dump_json(value: Any, *, upright: bool = False) -> bytes:
     """Return JSON of plain values and of the classes of a page, on one line or, *upright*, a field a line."""
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if upright else 0)
     text = orjson.dumps(value, default=vars, option=option)
@@ -30,7 +30,7 @@ def exact(value: Any, *, upright: bool = False) -> bytes:
     return text if text.isascii() and b"\x7f" not in text else in_json(text.decode()).encode()
 
 
-def rows(page: Page) -> list[dict[str, Any]]:
+def bar_rows(page: Page) -> list[dict[str, Any]]:
     """Return a row for each bar, newest first, with its player in front; the second player's behind the first one's."""
     return [
         {"player": player.name, "player_number": player.player, **vars(bar)}

@@ -11,7 +11,7 @@ from datetime import MAXYEAR, UTC, datetime, timedelta
 from math import ceil, floor, isfinite, log10
 from typing import NamedTuple
 
-from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.graph_data import Page
 from ledger.facts.periods import OPEN
 
 LEFT, RIGHT, TOP, BELOW = 58.0, 18.0, 70.0, 64.0  # around the plot
@@ -47,7 +47,7 @@ class Scale(NamedTuple):
         return TOP + HEIGHT * (1.0 - share)
 
 
-class Label(NamedTuple):
+class AxisLabel(NamedTuple):
     """A word below the axis, and a second one under it."""
 
     x: float
@@ -74,7 +74,7 @@ class GraphLayout(NamedTuple):
     places: tuple[float, ...]
     beside: tuple[float, ...]
     now: float | None
-    labels: tuple[Label, ...]
+    labels: tuple[AxisLabel, ...]
     seams: tuple[float, ...]
     scale: Scale
 
@@ -96,7 +96,7 @@ def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
         ratings += [bar.opponent_rating_before for bar in page.player.bars]
     finite = [rating for rating in ratings if rating is not None and isfinite(rating)]
     # another author's scheme may rate beyond all measure: the drawing stays one
-    scale = scale_of([max(-LARGEST, min(LARGEST, end(finite))) for end in (min, max) if finite])
+    scale = rating_scale([max(-LARGEST, min(LARGEST, end(finite))) for end in (min, max) if finite])
     now = LEFT + NOW_GAP / 2 + NOW_WIDTH / 2 if page.is_newest and page.player.rating_now is not None else None
     begin = LEFT + NOW_GAP / 2 if now is None else now + NOW_WIDTH / 2 + NOW_GAP
     if page.by == "date" and (page.player.bars or page.against is not None):
@@ -104,7 +104,7 @@ def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
     return _by_game(page, scale, now, begin)
 
 
-def scale_of(ratings: Sequence[float]) -> Scale:
+def rating_scale(ratings: Sequence[float]) -> Scale:
     """Return a scale with round values that includes all ratings, the lowest a little above its lower end."""
     low, high = min(ratings, default=1000.0), max(ratings, default=2000.0)
     span = high / 2 - low / 2
@@ -128,7 +128,9 @@ def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
     width = max(LEFT + NARROWEST, begin + step * len(bars)) + RIGHT
     every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500) if n * step >= _LABEL_ROOM)
     place_of = dict(zip([bar.n for bar in bars], places, strict=True))
-    labels = tuple([Label(place_of[n], f"{n:,}") for n in [n for n in place_of if n % every == 0] or [*place_of][:1]])
+    labels = tuple(
+        [AxisLabel(place_of[n], f"{n:,}") for n in [n for n in place_of if n % every == 0] or [*place_of][:1]]
+    )
     seams = tuple(place_of[seam.n] + step / 2 for seam in page.player.seams)
     gap = 2.0 if step >= 9 else 1.0
     return GraphLayout(width, step - gap, places, (), now, labels, seams, scale)
@@ -161,7 +163,7 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
     )
 
 
-def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[Label]:
+def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[AxisLabel]:
     """Return the labels: a month's is in its middle, that of several months or years in the middle of them."""
     begin = first - first % every if every > 1 else first
     labels = []
@@ -174,10 +176,10 @@ def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> l
         year, name = divmod(month, 12)
         if every >= 12:
             text = str(year) if every == 12 else f"{year}-{year + every // 12 - 1}"
-            labels.append(Label(x(middle), text))
+            labels.append(AxisLabel(x(middle), text))
         else:
             text = _MONTH[name] if every == 1 else f"{_MONTH[begins % 12]}-{_MONTH[(ends - 1) % 12]}"
-            labels.append(Label(x(middle), text, str(year) if name == 0 or not labels else ""))
+            labels.append(AxisLabel(x(middle), text, str(year) if name == 0 or not labels else ""))
     return labels
 
 

@@ -19,7 +19,7 @@ COLOURS: Mapping[str, str] = {
     "time-loss": "#7A0177",
     "now": "#E040FB",
 }
-BESIDE = "#009E73"
+SECOND_PLAYER_COLOUR = "#009E73"
 FONT = '"DejaVu Sans", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 # What is drawn over the ground of a pattern, in a square of 6 by 6.
 _DOTS = '<circle cx="1.5" cy="1.5" r="1"/><circle cx="4.5" cy="4.5" r="1"/>'
@@ -52,7 +52,7 @@ class Look(NamedTuple):
     sheet: str | None = None
 
 
-PLAIN = Look()
+DEFAULT_LOOK = Look()
 
 
 class _Ground(NamedTuple):
@@ -69,7 +69,7 @@ _LIGHT = _Ground("#FFFFFF", "#1B1F24", "#E3E6EA", "#57606A", "#FFFFFF")
 _DARK = _Ground("#14171B", "#E8EAED", "#2E343B", "#A3ABB5", "#C9CED6")
 
 
-def patterns(look: Look) -> str:
+def pattern_definitions(look: Look) -> str:
     """Yield the definitions of the patterns, each with a ground and its drawing over it."""
     grounds = {name: _LIGHT.page if look.mono else COLOURS[name] for name in _PATTERNS}
     over = _LIGHT.ink if look.mono else _LIGHT.page
@@ -81,7 +81,7 @@ def patterns(look: Look) -> str:
     )
 
 
-def fill_of(kind: str, look: Look) -> str:
+def bar_fill(kind: str, look: Look) -> str:
     """Return the fill of a bar if no style sheet says another one; a pattern never comes from a style sheet.
 
     A style sheet in another file would seek the pattern there.
@@ -93,7 +93,7 @@ def fill_of(kind: str, look: Look) -> str:
     return COLOURS[kind]
 
 
-def style(look: Look) -> str:
+def style_sheet(look: Look) -> str:
     """Return the style sheet; for the theme ``AUTO``, with the colours of dark pages for readers who have such."""
     if look.theme is Theme.DARK:
         return _FORM + _colours(_DARK, mono=look.mono)
@@ -135,6 +135,6 @@ def _colours(ground: _Ground, *, mono: bool) -> str:
             *(f".rg .fill-{name}{{fill:{COLOURS[name]}}}" for name in ("win", "now")),
             *(f".rg .ground.{name}{{fill:{COLOURS[name]}}}" for name in _PATTERNS),
             ".rg .over{fill:#FFFFFF;stroke:#FFFFFF;opacity:.55}.rg .over.time-loss{opacity:.8}",
-            f".rg .line{{stroke:{BESIDE}}}.rg .beside{{fill:{BESIDE};stroke:{page}}}",
+            f".rg .line{{stroke:{SECOND_PLAYER_COLOUR}}}.rg .beside{{fill:{SECOND_PLAYER_COLOUR};stroke:{page}}}",
         ]
     return "".join(rules)

@@ -1,10 +1,8 @@
-"""A small board of one position as SVG. Pieces are our own drawings, so that no font and no picture is needed.
+"""A small chess board of one position as SVG, and the position in words and letters.
 
-``document`` is a whole picture; ``definitions`` and ``board`` are parts for a larger one that shows several boards,
-with the definitions once in it. Which games there are is not known here.
-
-The board looks the same on a light and on a dark page: squares of middle tones, each piece with a line of the other
-colour around it.
+The pieces are our own drawings, so that no font and no picture is needed. ``board_picture`` is a complete picture;
+``piece_symbols`` and ``board_group`` are parts of a larger one that shows several boards. The board looks the same on
+light and dark pages: squares of middle tones, each piece with a line of the other colour around it.
 """
 
 from __future__ import annotations
@@ -54,8 +52,8 @@ _SHAPES: dict[str, tuple[str, str]] = {
 }
 
 
-def definitions() -> str:
-    """Return the twelve pieces, as symbols to be used by ``board``: once in a picture, within ``<defs>``."""
+def piece_symbols() -> str:
+    """Return the twelve pieces, as symbols to be used by ``board_group``: once in a picture, within ``<defs>``."""
     symbols = []
     for letter in "KQRBNPkqrbnp":
         white = letter.isupper()
@@ -68,7 +66,7 @@ def definitions() -> str:
     return "".join(symbols)
 
 
-def board(position: Position, *, side: float = SIDE, x: float = 0, y: float = 0, flipped: bool = False) -> str:
+def board_group(position: Position, *, side: float = SIDE, x: float = 0, y: float = 0, flipped: bool = False) -> str:
     """Return a board as an SVG group; the squares of the last move are marked.
 
     Args:
@@ -101,7 +99,7 @@ def _corner(square: int, *, flipped: bool = False) -> tuple[int, int]:
     return (7 - file if flipped else file) * SQUARE, (rank if flipped else 7 - rank) * SQUARE
 
 
-def in_words(position: Position) -> str:
+def describe_position(position: Position) -> str:
     """Return the position in words: ``White: king e1, pawns a2 b2; Black: king e8; White to move``."""
     squares_of: dict[str, list[str]] = {}
     for square, piece in enumerate(position.squares):
@@ -117,7 +115,7 @@ def in_words(position: Position) -> str:
     return f"{'; '.join(sides)}; {'White' if position.white else 'Black'} to move"
 
 
-def document(position: Position, title: str, *, side: int = SIDE, flipped: bool = False) -> str:
+def board_picture(position: Position, title: str, *, side: int = SIDE, flipped: bool = False) -> str:
     """Return a whole picture of the position, with its title and, for screen readers, the position in words.
 
     Args:
@@ -126,17 +124,17 @@ def document(position: Position, title: str, *, side: int = SIDE, flipped: bool 
         side: width and height in pixels.
         flipped: Black below.
     """
-    words = in_words(position)
+    words = describe_position(position)
     label = f"{title}. {words}"
     return (
         # One unit more on each side: of the line around the board, two units wide, one half lies outside.
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 {SIDE + 2} {SIDE + 2}" width="{side}" '
         f'height="{side}" role="img" aria-label="{in_markup(label)}"><title>{in_markup(title)}</title>'
-        f"<desc>{in_markup(words)}</desc><defs>{definitions()}</defs>{board(position, flipped=flipped)}</svg>\n"
+        f"<desc>{in_markup(words)}</desc><defs>{piece_symbols()}</defs>{board_group(position, flipped=flipped)}</svg>\n"
     )
 
 
-def drawn_in_text(position: Position, *, flipped: bool = False) -> str:
+def board_text(position: Position, *, flipped: bool = False) -> str:
     """Return the position in eight lines of letters, White's in capitals, with files and ranks at the edges."""
     step = -1 if flipped else 1
     rows = [

@@ -1,6 +1,6 @@
 """The data of a rating graph, as its JSON shows it: a page, one or two players on it, a bar for each rated game.
 
-Every format is drawn from these classes, none asks the database. How they are filled is in ``pages``.
+Every format is drawn from these classes, none asks the database. How they are filled is in ``page_reader``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import attrs
 
 from ledger.facts.json_schemas import documented
 
-PAGE = 50  # games: the FAQ's "in multiples of 50 games"
-Order = Literal["game", "date"]
+GAMES_PER_PAGE = 50  # games: the FAQ's "in multiples of 50 games"
+BarOrder = Literal["game", "date"]
 
 
 @attrs.frozen(kw_only=True, slots=False)  # there are many: made, and turned into JSON, in half the time
@@ -83,7 +83,7 @@ class Page:
 
     pool: str = documented("the pool")
     position: int = documented("the journal's last entry that it follows from", minimum=1)
-    by: Order = documented("game: a bar a game, side by side; date: where its day lies")
+    by: BarOrder = documented("game: a bar a game, side by side; date: where its day lies")
     page: int | None = documented("1 is the newest 50 games; null where the last so many were asked for", minimum=1)
     pages: int = documented("how many pages of 50 games there are, at least 1", minimum=1)
     newer: int | None = documented("the page of the next newer games; null: there are none")

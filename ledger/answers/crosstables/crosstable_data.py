@@ -11,8 +11,9 @@ import attrs
 
 from ledger.facts.json_schemas import documented
 
-Kinds = Literal["all-play-all", "swiss", "knockout", "match", "arena", "other"]
-FormatIs = Literal["told", "seen", "chosen"]
+PairingFormat = Literal["all-play-all", "swiss", "knockout", "match", "arena", "other"]
+FormatSource = Literal["told", "seen", "chosen"]
+Mark = Literal["1", "½", "0", "+", "=", "-", "*"]
 
 
 @attrs.frozen(kw_only=True)
@@ -66,7 +67,7 @@ class EventResult:
     opponent: str = documented("what the opponent is called")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
     opponent_number: int = documented("the opponent's row in the table, from 1", minimum=1)
-    mark: Literal["1", "½", "0", "+", "=", "-", "*"] = documented("result; + = - without play, * without a result")
+    mark: Mark = documented("result; + = - without play, * without a result")
     points: float | None = documented("1, 0.5 or 0; null: without a result")
     counts: bool = documented("whether it counts for the performance rating")
     reason: str | None = documented("why it does not count for the ledger's ratings; null: it does")
@@ -158,8 +159,8 @@ class Crosstable:
     position: int = documented("the journal's last entry that it follows from", minimum=1)
     scheme: str = documented("the rating scheme at its end")
     edition: EditionSpan = documented("which games of that name")
-    format: Kinds = documented("how it was paired")
-    format_is: FormatIs = documented("announced, guessed from the games, or asked for")
+    format: PairingFormat = documented("how it was paired")
+    format_is: FormatSource = documented("announced, guessed from the games, or asked for")
     meetings: int | None = documented("in an all-play-all, how often two players meet", minimum=1)
     rounds: int | None = documented("how many rounds, as announced or numbered; null: neither", minimum=1)
     # Rounds without a game may be reported before the first one: an edition of byes alone, perhaps of one player.

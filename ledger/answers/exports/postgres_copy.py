@@ -20,8 +20,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.answers.exports.exporting import snapshot
-from ledger.answers.exports.server_tables import LONGEST_NAME, MARK, ORIGIN, Origin, ServerTable, server_tables
+from ledger.answers.exports.exporting import open_snapshot
+from ledger.answers.exports.postgres_tables import (
+    COPY_MARK,
+    LONGEST_NAME,
+    ORIGIN,
+    CopyOrigin,
+    PostgresTable,
+    postgres_tables,
+)
 from ledger.errors import LedgerError, MalformedError, StorageError, one_line
 from ledger.handle import OpenLedger
 from ledger.runtime import postgres
@@ -65,7 +72,7 @@ class CopiedTable(NamedTuple):
     changed: int
 
 
-def copy_tables(
+def copy_to_postgres(
     ledger: OpenLedger,
     address: str,
     schema: str,
@@ -95,8 +102,8 @@ def copy_tables(
     """
     if not 0 < len(schema.encode()) <= LONGEST_NAME or "\0" in schema:
         raise MalformedError([f"{schema!r} is no name of a schema: it has 1 to {LONGEST_NAME} bytes"])
-    with closing(postgres.connect(address)) as connection, snapshot(ledger) as (reader, position):
-        tables = server_tables(ledger, names=names)
+    with closing(postgres.connect(address)) as connection, open_snapshot(ledger) as (reader, position):
+        tables = postgres_tables(ledger, names=names)
         origin = _origin(ledger, position, proposal, names=names)
         copy = _Copy(address, connection, schema, [*tables, origin.table], reader, progress)
         with copy.explained(f"schema {schema!r}"), connection.transaction():
@@ -105,11 +112,11 @@ def copy_tables(
             return copy.put_in_place()
 
 
-def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: bool) -> Origin:
+def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: bool) -> CopyOrigin:
     journal = ledger.journal
     # What would follow from an approval has no root: it is not recorded.
     size = min(position, journal.head().size)
-    return Origin(
+    return CopyOrigin(
         ledger=journal.root_at(1).hex(),
         position=size,
         root=journal.root_at(size).hex(),
@@ -167,7 +174,7 @@ class _Copy:
     address: str
     connection: Connection[Any]
     schema: str
-    tables: Sequence[ServerTable]
+    tables: Sequence[PostgresTable]
     reader: TableReader
     progress: Progress
     present: dict[str, _PresentTable] = attrs.field(factory=dict, init=False)
@@ -228,7 +235,7 @@ class _Copy:
         if ask("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,)).fetchone() is None:
             ask(f"CREATE SCHEMA {quoted(self.schema)}")
 
-    def refuse_others(self, origin: Origin, ledger: OpenLedger) -> None:
+    def refuse_others(self, origin: CopyOrigin, ledger: OpenLedger) -> None:
         """Check the contents of the schema, and refuse those that are not this ledger's.
 
         Raises:
@@ -236,7 +243,7 @@ class _Copy:
                 needed, or a copy of another ledger.
         """
         rows = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
-        copies = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(MARK)}
+        copies = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(COPY_MARK)}
         needed = {table.name for table in self.tables}
         if any(name == _JOURNAL for name, _, _, _ in rows):
             raise self.refused("holds a journal: give a schema of its own to what others read")
@@ -273,7 +280,7 @@ class _Copy:
             comments={column: comment for column, _, comment, _ in columns if comment},
         )
 
-    def _refuse_another_ledger(self, origin: Origin, ledger: OpenLedger) -> None:
+    def _refuse_another_ledger(self, origin: CopyOrigin, ledger: OpenLedger) -> None:
         if (
             ORIGIN not in self.present
             or {"ledger", "position", "root", "proposal"} - self.present[ORIGIN].columns.keys()
@@ -327,14 +334,14 @@ class _Copy:
                 self._describe(table)
         return [made[table.name] for table in self.tables]
 
-    def _new(self, table: ServerTable) -> CopiedTable:
+    def _new(self, table: PostgresTable) -> CopiedTable:
         """Make a new table: its rows, then its key and its indexes, which are quicker to make of all rows."""
         self._create(table)
         rows = self._filled(table, self.in_schema(table.name), freeze=True)
         self._finish(table)
         return CopiedTable(table.name, rows, rows)
 
-    def _create(self, table: ServerTable) -> None:
+    def _create(self, table: PostgresTable) -> None:
         columns = ", ".join(
             f"{quoted(column.name)} {column.type}{' NOT NULL' if column.is_needed else ''}" for column in table.columns
         )
@@ -346,7 +353,7 @@ class _Copy:
                     f"ALTER TABLE {self.in_schema(table.name)} ALTER COLUMN {quoted(column.name)} SET STATISTICS 0"
                 )
 
-    def _filled(self, table: ServerTable, target: str, *, freeze: bool = False) -> int:
+    def _filled(self, table: PostgresTable, target: str, *, freeze: bool = False) -> int:
         """Send the rows of a table, block by block; returns how many there are."""
         # Rows that are frozen need no second writing of their pages; only a new and unseen table may have them.
         options = "FORMAT csv, FREEZE" if freeze else "FORMAT csv"
@@ -360,14 +367,14 @@ class _Copy:
                 self.progress(table.name, rows, max(total, rows))
         return rows
 
-    def _finish(self, table: ServerTable) -> None:
+    def _finish(self, table: PostgresTable) -> None:
         """Give a table that was filled what makes it quick to ask."""
         key = ", ".join(map(quoted, table.key))
         self.connection.execute(f"ALTER TABLE {self.in_schema(table.name)} ADD PRIMARY KEY ({key})")
         self._index(table)
         self.connection.execute(f"ANALYZE {self.in_schema(table.name)}")
 
-    def _index(self, table: ServerTable) -> None:
+    def _index(self, table: PostgresTable) -> None:
         for index in table.indexes:
             if index.name not in self.indexes:
                 where = f" WHERE {index.where}" if index.where else ""
@@ -375,7 +382,7 @@ class _Copy:
                     f"CREATE INDEX {quoted(index.name)} ON {self.in_schema(table.name)} ({index.columns}){where}"
                 )
 
-    def _staged(self, table: ServerTable) -> int:
+    def _staged(self, table: PostgresTable) -> int:
         """Send the rows of an existing table into a temporary one; return how many there are."""
         columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in table.columns)
         self.connection.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
@@ -383,7 +390,7 @@ class _Copy:
         self.connection.execute(f"ANALYZE {_staging(table)}({', '.join(map(quoted, table.key))})")
         return rows
 
-    def _replaced(self, table: ServerTable, rows: int) -> CopiedTable:
+    def _replaced(self, table: PostgresTable, rows: int) -> CopiedTable:
         """Write what differs between a table and its new rows; what is the same stays as it is."""
         target, staging, pairs = self.in_schema(table.name), _staging(table), 'pg_temp."rows that differ"'
         # Against writers alone. Until the end no row of the table is where another one was.
@@ -423,7 +430,7 @@ class _Copy:
             self.connection.execute(f"ANALYZE {target}")
         return CopiedTable(table.name, rows, differing)
 
-    def _changed(self, table: ServerTable, rows: int) -> CopiedTable:
+    def _changed(self, table: PostgresTable, rows: int) -> CopiedTable:
         """Give a table other columns, or make it again if others identify its rows."""
         target, present, types = self.in_schema(table.name), self.present[table.name], _types(table)
         self._locked(table.name)
@@ -469,7 +476,7 @@ class _Copy:
                 self.connection.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
                 return
 
-    def _describe(self, table: ServerTable) -> None:
+    def _describe(self, table: PostgresTable) -> None:
         """Describe the table and its columns if descriptions are missing: some current tables are made again."""
         target = self.in_schema(table.name)
         present = self._present(table.name)
@@ -481,11 +488,11 @@ class _Copy:
                 self.connection.execute(f"COMMENT ON COLUMN {target}.{quoted(column)} IS {_text(comment)}")
 
 
-def _staging(table: ServerTable) -> str:
+def _staging(table: PostgresTable) -> str:
     return f"pg_temp.{quoted(table.name)}"
 
 
-def _types(table: ServerTable) -> dict[str, str]:
+def _types(table: PostgresTable) -> dict[str, str]:
     """Return the types of the columns as the server states them, without their collation."""
     return {column.name: column.type.partition(" COLLATE")[0] for column in table.columns}
 

@@ -1,6 +1,6 @@
 """Filling a page of a rating graph from the views: one contiguous read of the player's rows, one of the opponents'.
 
-What a page holds is in ``bars``; how it looks is the business of the formats. Nothing is written.
+What a page holds is in ``graph_data``; how it looks is the business of the formats. Nothing is written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, display_name, in_force_from, names, of_one_moment
 from ledger.answers.boards import final_board
-from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
+from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page, PlayerBars, Seam
 from ledger.answers.read_models import last_row
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
@@ -24,23 +24,23 @@ from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 
-LAST = 100  # games: "the 100 game default setting" of the FAQ
-EVERY_GAME = 0
-MOST_BESIDE = 1_000  # bars of the second player, who may play far more often
+DEFAULT_LAST_GAMES = 100  # games: "the 100 game default setting" of the FAQ
+ALL_GAMES = 0
+MOST_SECOND_PLAYER_GAMES = 1_000  # bars of the second player, who may play far more often
 _NOTHING_PUBLISHED = vars(marks.NOTHING_PUBLISHED)
 _DAY = len("2024-05-01")
 Row = dict[str, Any]
 
 
 @of_one_moment
-def page(
+def read_page(
     ledger: OpenLedger,
     person: Person,
     pool: str | None = None,
     *,
     number: int | None = None,
     last: int | None = None,
-    by: Order = "game",
+    by: BarOrder = "game",
     against: Person | None = None,
     boards: bool = False,
     most_beside: int | None = None,
@@ -56,29 +56,29 @@ def page(
         by: whether bars are side by side or where their days lie.
         against: another player, whose games of the same days are drawn, too; requires *by* date.
         boards: whether the final position of each game is calculated from the stored moves.
-        most_beside: how many games of the other player, the latest ones; ``MOST_BESIDE`` by default.
+        most_beside: how many games of the other player, the latest ones; ``MOST_SECOND_PLAYER_GAMES`` by default.
 
     Raises:
         UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
         MalformedError: arguments that do not go together.
     """
-    check(number, last, by, person, against)
+    check_arguments(number, last, by, person, against)
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
     newest = last_row(ledger, person, rated_by)
     games = 0 if newest is None else int(newest["n"])
-    pages = pages_of(games)
+    pages = count_pages(games)
     if number is not None and number > pages:
-        hint = f"{display_name(person)} has {pages}, of {PAGE} games each"
+        hint = f"{display_name(person)} has {pages}, of {GAMES_PER_PAGE} games each"
         raise UnknownNameError("page", str(number), hint, where="of the graph")
     if number is not None:
         first, until = games_of_page(number, games)
     else:
-        first, until = max(1, games - (LAST if last is None else last or games) + 1), games
+        first, until = max(1, games - (DEFAULT_LAST_GAMES if last is None else last or games) + 1), games
     read = _Reader(ledger, rated_by, states, boards)
     bars = read.player_bars(person, first, until, games)
     # Games behind the page with the first of these games are older.
-    newer, older = (number or 1) - 1, (games - first) // PAGE + 2
+    newer, older = (number or 1) - 1, (games - first) // GAMES_PER_PAGE + 2
     return Page(
         pool=rated_by.name,
         position=ledger.views.position(),
@@ -91,11 +91,11 @@ def page(
         player=bars,
         against=None
         if against is None
-        else read.beside(against, bars, most_beside or MOST_BESIDE, is_newest=until == games),
+        else read.beside(against, bars, most_beside or MOST_SECOND_PLAYER_GAMES, is_newest=until == games),
     )
 
 
-def check(number: int | None, last: int | None, by: Order, person: Person, against: Person | None) -> None:
+def check_arguments(number: int | None, last: int | None, by: BarOrder, person: Person, against: Person | None) -> None:
     """Refuse what no graph can show.
 
     Raises:
@@ -104,8 +104,8 @@ def check(number: int | None, last: int | None, by: Order, person: Person, again
     problems = []
     if number is not None and last is not None:
         problems.append("a page of 50 games, or the last so many: give one of the two")
-    if last is not None and (last < 0 or last % PAGE):
-        problems.append(f"the last games come in multiples of {PAGE}, and 0 is all of them; got {last}")
+    if last is not None and (last < 0 or last % GAMES_PER_PAGE):
+        problems.append(f"the last games come in multiples of {GAMES_PER_PAGE}, and 0 is all of them; got {last}")
     if against is not None and by != "date":
         problems.append("two players in one graph go by date: their games have no order of their own")
     if against is not None and against.player == person.player:
@@ -114,21 +114,21 @@ def check(number: int | None, last: int | None, by: Order, person: Person, again
         raise MalformedError(problems)
 
 
-def pages_of(games: int) -> int:
+def count_pages(games: int) -> int:
     """Return how many pages of 50 games there are; one without a game, too."""
     # Negated twice, a floor division rounds up.
-    return max(1, -(-games // PAGE))
+    return max(1, -(-games // GAMES_PER_PAGE))
 
 
 def games_of_page(number: int, games: int) -> tuple[int, int]:
     """Return the first and the last game of a page, counted from the newest; of a player with so many *games*."""
-    until = games - (number - 1) * PAGE
-    return max(1, until - PAGE + 1), until
+    until = games - (number - 1) * GAMES_PER_PAGE
+    return max(1, until - GAMES_PER_PAGE + 1), until
 
 
 def page_of_game(n: int, games: int) -> int:
     """Return the page of a player's n-th game, of a player with so many *games*."""
-    return (games - n) // PAGE + 1
+    return (games - n) // GAMES_PER_PAGE + 1
 
 
 class _Reader(NamedTuple):

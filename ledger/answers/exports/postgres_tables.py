@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.answers.asking import PERSONAL, of_one_moment
-from ledger.answers.exports.columns import rows_at_one_time
+from ledger.answers.exports.columns import table_parts
 from ledger.answers.querying import BESIDE, tables_described
 from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, ProjectionError
@@ -43,7 +43,7 @@ _BY_TOURNAMENT = (
 _ROWS = 50_000  # that are read, written as CSV and sent at one time
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts off what is beyond
 
-MARK = "A copy that rating-ledger makes; what is changed here is lost with the next one."
+COPY_MARK = "A copy that rating-ledger makes; what is changed here is lost with the next one."
 NAMES, ORIGIN = "names", "origin"
 ORIGIN_DOC = TableDoc(
     "Of which journal, and of how many of its entries, the tables beside it are a copy; one row.",
@@ -59,7 +59,7 @@ NAMES_DOC = BESIDE[NAMES]._replace(doc="Who the players are, without those who w
 
 
 @attrs.frozen(kw_only=True)
-class ServerColumn:
+class PostgresColumn:
     """A column of a table on the server.
 
     Attributes:
@@ -87,7 +87,7 @@ class ServerColumn:
 
 
 @attrs.frozen(kw_only=True)
-class ServerIndex:
+class PostgresIndex:
     """An index of a table.
 
     Attributes:
@@ -102,7 +102,7 @@ class ServerIndex:
 
 
 @attrs.frozen(kw_only=True)
-class ServerTable:
+class PostgresTable:
     """A table on the server.
 
     Attributes:
@@ -118,9 +118,9 @@ class ServerTable:
 
     name: str
     doc: str
-    columns: Sequence[ServerColumn]
+    columns: Sequence[PostgresColumn]
     key: Sequence[str]
-    indexes: Sequence[ServerIndex] = ()
+    indexes: Sequence[PostgresIndex] = ()
     rows: Callable[[TableReader], Iterator[DataFrame]] = attrs.field(eq=False)
     count: Callable[[], int] = attrs.field(eq=False)
     is_personal: bool = False
@@ -128,9 +128,9 @@ class ServerTable:
     @property
     def comment(self) -> str:
         """The description of the table, and the mark by which a table of this program is known."""
-        return f"{self.doc} {MARK}"
+        return f"{self.doc} {COPY_MARK}"
 
-    def comments(self, tables: Mapping[str, ServerTable]) -> dict[str, str]:
+    def comments(self, tables: Mapping[str, PostgresTable]) -> dict[str, str]:
         """Yield the description of each column, with its unit and, if that is among *tables*, its values' column.
 
         Foreign keys are described and not declared: the views declare none, so nothing holds the rows of a plug-in
@@ -167,7 +167,7 @@ class ServerTable:
 
 
 @of_one_moment
-def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTable]:
+def postgres_tables(ledger: OpenLedger, *, names: bool = False) -> list[PostgresTable]:
     """Return every documented table of the views, those of plug-ins too, and on request the names.
 
     Args:
@@ -197,7 +197,7 @@ def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTabl
 
 def _of_views(
     ledger: OpenLedger, name: str, described: TableDoc, statements: Sequence[str], *, names: bool
-) -> ServerTable:
+) -> PostgresTable:
     connection = ledger.views.connection
     if name == tournament_performance.NAME:
         keys = tournament_performance.KEY
@@ -208,7 +208,7 @@ def _of_views(
         keys = tuple(sorted(places, key=places.__getitem__))
         types = [(column, kind, bool(needed) or column in keys) for _, column, kind, needed, _, _ in stored]
     columns = [
-        ServerColumn(
+        PostgresColumn(
             name=column, stored_as=kind, meaning=described.columns.get(column, ColumnDoc("")), is_needed=is_needed
         )
         for column, kind, is_needed in types
@@ -217,7 +217,7 @@ def _of_views(
 
     def rows(reader: TableReader) -> Iterator[DataFrame]:
         scanned = {column.name: column.scanned for column in columns}
-        for where in rows_at_one_time(connection, name):
+        for where in table_parts(connection, name):
             yield from reader.frames(TableScan(columns=scanned, source=quoted(name), key=keys, where=where), _ROWS)
 
     def count() -> int:
@@ -226,14 +226,16 @@ def _of_views(
         return int(connection.execute(f"SELECT count(*) FROM {quoted(counted)}").fetchone()[0])
 
     indexes = [index for statement in statements if (index := _index(statement, name, columns)) is not None]
-    return ServerTable(name=name, doc=described.doc, columns=columns, key=keys, indexes=indexes, rows=rows, count=count)
+    return PostgresTable(
+        name=name, doc=described.doc, columns=columns, key=keys, indexes=indexes, rows=rows, count=count
+    )
 
 
 _INDEX = re.compile(r'CREATE INDEX (?:IF NOT EXISTS )?"?(\w[\w-]*)"? ON "?(\w[\w-]*)"?\((.*?)\)(?: WHERE (.*))?')
 _INDEXED = re.compile(r'"?(\w[\w-]*)"?( DESC)?')
 
 
-def _index(statement: str, table: str, columns: Sequence[ServerColumn]) -> ServerIndex | None:
+def _index(statement: str, table: str, columns: Sequence[PostgresColumn]) -> PostgresIndex | None:
     """Return the index that a statement of the views makes of this table, if it is by columns alone; else None.
 
     The one index by parts of JSON serves the matching of repeated games.
@@ -249,13 +251,13 @@ def _index(statement: str, table: str, columns: Sequence[ServerColumn]) -> Serve
         return None
     # Cut off here as the server would: by this name the index is known again when the next copy is made.
     name = parts[1].encode()[:LONGEST_NAME].decode()
-    return ServerIndex(name=name, columns=", ".join(orders), where=parts[4] or "")
+    return PostgresIndex(name=name, columns=", ".join(orders), where=parts[4] or "")
 
 
-def _of_names(ledger: OpenLedger) -> ServerTable:
+def _of_names(ledger: OpenLedger) -> PostgresTable:
     types = {"player": "INTEGER", "name": "TEXT", "identity": "TEXT"}
     columns = [
-        ServerColumn(name=name, stored_as=types[name], meaning=meaning, is_needed=name == "player")
+        PostgresColumn(name=name, stored_as=types[name], meaning=meaning, is_needed=name == "player")
         for name, meaning in NAMES_DOC.columns.items()
     ]
 
@@ -268,7 +270,7 @@ def _of_names(ledger: OpenLedger) -> ServerTable:
             block = people[start : start + _ROWS]
             yield pl.DataFrame(block, {"player": pl.Int64, "name": pl.String, "identity": pl.String}, orient="row")
 
-    return ServerTable(
+    return PostgresTable(
         name=NAMES,
         doc=NAMES_DOC.doc,
         columns=columns,
@@ -280,7 +282,7 @@ def _of_names(ledger: OpenLedger) -> ServerTable:
 
 
 @attrs.frozen(kw_only=True)
-class Origin:
+class CopyOrigin:
     """The origin of a copy of the tables; the fields are the columns of the table ``origin``."""
 
     ledger: str
@@ -290,11 +292,11 @@ class Origin:
     names: int
 
     @property
-    def table(self) -> ServerTable:
+    def table(self) -> PostgresTable:
         """The table of one row that says so."""
         numbers = {"position", "proposal", "names"}
         columns = [
-            ServerColumn(
+            PostgresColumn(
                 name=name,
                 stored_as="INTEGER" if name in numbers else "TEXT",
                 meaning=meaning,
@@ -307,6 +309,6 @@ class Origin:
         def rows(_: TableReader) -> Iterator[DataFrame]:
             yield pl.DataFrame([attrs.asdict(self)], types)
 
-        return ServerTable(
+        return PostgresTable(
             name=ORIGIN, doc=ORIGIN_DOC.doc, columns=columns, key=("ledger",), rows=rows, count=lambda: 1
         )
