@@ -97,8 +97,7 @@ ANSWERS: Mapping[str, type[Any]] = {
 def exports() -> dict[str, str]:
     """Return the schema of each document, and of a row of each prepared dataset, as a file's text, by file name."""
     texts = _of_classes(DOCUMENTS)
-    for name, make in NAMED_DATASETS.items():
-        item = make(())
+    for name, item in NAMED_DATASETS.items():
         others = _STATE if name == "history" else None
         texts[_file(name)] = _text(row_schema(f"{name}/{VERSION}", item.doc, item.columns, others))
     return texts

@@ -430,7 +430,7 @@ def test_a_read_model_that_is_called_as_a_table_beside_is_refused(tmp_path: Path
     take_made_up_games(tmp_path, 5, 5)
     with (
         Ledger.open(tmp_path / "club.db", projectors=(noted("Origin", 1, (GAME,), ()),)) as ledger,
-        pytest.raises(ProjectionError, match="its table would have the name of one that an export puts beside it"),
+        pytest.raises(ProjectionError, match="its table would have the name of a table that the export adds"),
     ):
         copy_to_postgres(ledger, one_database, SCHEMA)
 

@@ -147,7 +147,7 @@ def test_a_name_ends_after_33_characters_and_an_unrated_player_has_0() -> None:
     ("words", "said"),
     [
         (["--names"], "name it with --tournament"),
-        (["--tournament", "Club open"], "say so with --names"),
+        (["--tournament", "Club open"], "allow it with --names"),
         (["--tournament", "Club opem", "--names"], "did you mean 'Club open'"),
         (["--tournament", "Club open", "--names", "--since", "2025"], "Club open"),
     ],

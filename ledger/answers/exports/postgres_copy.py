@@ -343,7 +343,8 @@ class _Copy:
 
     def _create(self, table: PostgresTable) -> None:
         columns = ", ".join(
-            f"{quoted(column.name)} {column.type}{' NOT NULL' if column.is_needed else ''}" for column in table.columns
+            f"{quoted(column.name)} {column.type}{' NOT NULL' if column.is_required else ''}"
+            for column in table.columns
         )
         self.connection.execute(f"CREATE TABLE {self.in_schema(table.name)}({columns})")
         if table.is_personal:

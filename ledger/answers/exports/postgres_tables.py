@@ -1,10 +1,10 @@
-"""The documented tables of the views as tables of PostgreSQL: types, keys, indexes, comments, and the rows as CSV.
+"""The documented tables of the views as PostgreSQL tables: types, keys, indexes, comments, and the rows as CSV.
 
 A table there has the name, the columns, the key and the values that it has in the views: INTEGER is ``bigint``, REAL
 ``double precision``, TEXT ``text``, BLOB ``bytea``. Instants keep the form of their columns (milliseconds since
 1970, or ISO 8601 as exactly as it is known), because a timestamp could not say "some day in May 2004". The
 descriptions that ``query`` and Datasette show of a table or a column are its comments. Two more tables are
-``origin``, with the journal and position of the rows, and, on request, ``names``. This module knows no server.
+``origin``, with the journal and position of the rows, and, on request, ``names``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.answers.asking import PERSONAL, of_one_moment
-from ledger.answers.exports.columns import table_parts
+from ledger.answers.exports.columns import StoredColumn, stored_columns, table_parts
 from ledger.answers.querying import BESIDE, tables_described
 from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, ProjectionError
@@ -58,42 +58,29 @@ ORIGIN_DOC = TableDoc(
 NAMES_DOC = BESIDE[NAMES]._replace(doc="Who the players are, without those who were erased.")
 
 
-@attrs.frozen(kw_only=True)
-class PostgresColumn:
-    """A column of a table on the server.
-
-    Attributes:
-        name: of the column, in the views too.
-        stored_as: its type of SQLite.
-        meaning: what it says.
-        is_needed: whether it has a value in every row.
-    """
-
-    name: str
-    stored_as: str
-    meaning: ColumnDoc
-    is_needed: bool
+class PostgresColumn(StoredColumn):
+    """A column of a table on the PostgreSQL server."""
 
     @property
     def type(self) -> str:
-        """Its type of PostgreSQL, with its collation."""
+        """The PostgreSQL type of the column, with its collation."""
         return _TYPES[self.stored_as]
 
     @property
-    def scanned(self) -> tuple[str, str]:
-        """The expression that reads it, and its type: bytes as PostgreSQL writes them in text."""
+    def read_expression(self) -> tuple[str, str]:
+        """The SQLite expression that reads the column, and its type: bytes as PostgreSQL writes them in text."""
         plain = quoted(self.name)
         return (f"'\\x' || hex({plain})", "TEXT") if self.stored_as == "BLOB" else (plain, self.stored_as)
 
 
 @attrs.frozen(kw_only=True)
 class PostgresIndex:
-    """An index of a table.
+    """An index of a table on the PostgreSQL server.
 
     Attributes:
-        name: in the schema.
-        columns: what it is by, as SQL.
-        where: the condition on its rows; empty: it has all of them.
+        name: its name in the schema.
+        columns: the indexed columns, as SQL.
+        where: the condition on its rows; empty for all rows.
     """
 
     name: str
@@ -103,16 +90,16 @@ class PostgresIndex:
 
 @attrs.frozen(kw_only=True)
 class PostgresTable:
-    """A table on the server.
+    """A table on the PostgreSQL server, with the source of its rows.
 
     Attributes:
-        name: in the schema, and in the views.
-        doc: what a row is.
+        name: its name in the schema and in the views.
+        doc: the meaning of a row.
         columns: its columns, in their order.
-        key: the names of the columns that identify rows.
-        indexes: those that the views have.
-        rows: gives the rows, in the order of the key, read by a reader of the views.
-        count: states how many rows there are at most, for reports of progress.
+        key: names of the columns that identify rows.
+        indexes: the indexes that the views have.
+        rows: yields the rows in the order of the key, read with a reader of the views.
+        count: returns the largest possible number of rows, for reports of progress.
         is_personal: whether it identifies people, so that the server may keep no statistics of it.
     """
 
@@ -127,11 +114,11 @@ class PostgresTable:
 
     @property
     def comment(self) -> str:
-        """The description of the table, and the mark by which a table of this program is known."""
+        """The comment of the table: its description, and the mark that identifies a table of this program."""
         return f"{self.doc} {COPY_MARK}"
 
     def comments(self, tables: Mapping[str, PostgresTable]) -> dict[str, str]:
-        """Yield the description of each column, with its unit and, if that is among *tables*, its values' column.
+        """Return the comment of each column: its description, its unit and the column of *tables* that it refers to.
 
         Foreign keys are described and not declared: the views declare none, so nothing holds the rows of a plug-in
         to them.
@@ -139,18 +126,18 @@ class PostgresTable:
         comments = {}
         for column in self.columns:
             unit = f" ({column.meaning.unit})" if column.meaning.unit else ""
-            is_beside = column.meaning.references.partition(".")[0] in tables
-            values = f"; a value of {column.meaning.references}" if is_beside else ""
+            is_copied = column.meaning.references.partition(".")[0] in tables
+            values = f"; a value of {column.meaning.references}" if is_copied else ""
             comments[column.name] = f"{column.meaning.doc or column.name}{unit}{values}"
         return comments
 
     def csv(self, frame: DataFrame) -> bytes:
-        r"""Return rows as COPY reads them: text in quotes, nothing for NULL, numbers in the fewest exact digits.
+        r"""Return rows as CSV for COPY: text in quotes, nothing for NULL, numbers in the fewest exact digits.
 
         Text is always quoted: a line with nothing but ``\.`` would end the rows, and an empty text would be none.
 
         Raises:
-            MalformedError: a text has the character of number 0 in it, which PostgreSQL holds in no text.
+            MalformedError: a text has the character U+0000 in it, which PostgreSQL cannot store.
         """
         for name, kind in frame.schema.items():
             if kind == pl.String and frame[name].str.contains("\0", literal=True).any():
@@ -158,7 +145,7 @@ class PostgresTable:
                 raise MalformedError(
                     [
                         f"table {self.name!r}, column {name!r}: a text has the character U+0000 in it, which "
-                        "PostgreSQL cannot hold: mend the plug-in whose table it is, or do without it; nothing changed"
+                        "PostgreSQL cannot store: repair the plug-in of the table, or do without it; nothing changed"
                     ]
                 )
         written = BytesIO()
@@ -168,7 +155,7 @@ class PostgresTable:
 
 @of_one_moment
 def postgres_tables(ledger: OpenLedger, *, names: bool = False) -> list[PostgresTable]:
-    """Return every documented table of the views, those of plug-ins too, and on request the names.
+    """Return every documented table of the views, including those of plug-ins, and on request the names.
 
     Args:
         ledger: a ledger whose views are up to date.
@@ -189,7 +176,7 @@ def postgres_tables(ledger: OpenLedger, *, names: bool = False) -> list[Postgres
         if name.lower() in {NAMES, ORIGIN}:
             raise ProjectionError(
                 name,
-                "its table would have the name of one that an export puts beside it: give the read model another name",
+                "its table would have the name of a table that the export adds: give the read model another name",
             )
         tables.append(_of_views(ledger, name, described, statements, names=names))
     return [*tables, _of_names(ledger)] if names else tables
@@ -199,35 +186,27 @@ def _of_views(
     ledger: OpenLedger, name: str, described: TableDoc, statements: Sequence[str], *, names: bool
 ) -> PostgresTable:
     connection = ledger.views.connection
-    if name == tournament_performance.NAME:
-        keys = tournament_performance.KEY
-        types = [(column, tournament_performance.TYPES[column], column in keys) for column in described.columns]
-    else:
-        stored = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-        places = {column: place for _, column, _, _, _, place in stored if place}
-        keys = tuple(sorted(places, key=places.__getitem__))
-        types = [(column, kind, bool(needed) or column in keys) for _, column, kind, needed, _, _ in stored]
-    columns = [
-        PostgresColumn(
-            name=column, stored_as=kind, meaning=described.columns.get(column, ColumnDoc("")), is_needed=is_needed
-        )
-        for column, kind, is_needed in types
-        if names or column not in PERSONAL
-    ]
+    stored, key = stored_columns(connection, name, described)
+    columns = [PostgresColumn(*column) for column in stored if names or column.name not in PERSONAL]
 
     def rows(reader: TableReader) -> Iterator[DataFrame]:
-        scanned = {column.name: column.scanned for column in columns}
+        scanned = {column.name: column.read_expression for column in columns}
         for where in table_parts(connection, name):
-            yield from reader.frames(TableScan(columns=scanned, source=quoted(name), key=keys, where=where), _ROWS)
+            yield from reader.frames(TableScan(columns=scanned, source=quoted(name), key=key, where=where), _ROWS)
 
     def count() -> int:
         # a performance belongs to a row of the history
         counted = HISTORY.name if name == tournament_performance.NAME else name
         return int(connection.execute(f"SELECT count(*) FROM {quoted(counted)}").fetchone()[0])
 
-    indexes = [index for statement in statements if (index := _index(statement, name, columns)) is not None]
     return PostgresTable(
-        name=name, doc=described.doc, columns=columns, key=keys, indexes=indexes, rows=rows, count=count
+        name=name,
+        doc=described.doc,
+        columns=columns,
+        key=key,
+        indexes=[index for statement in statements if (index := _index(statement, name, columns)) is not None],
+        rows=rows,
+        count=count,
     )
 
 
@@ -257,10 +236,8 @@ def _index(statement: str, table: str, columns: Sequence[PostgresColumn]) -> Pos
 def _of_names(ledger: OpenLedger) -> PostgresTable:
     types = {"player": "INTEGER", "name": "TEXT", "identity": "TEXT"}
     columns = [
-        PostgresColumn(name=name, stored_as=types[name], meaning=meaning, is_needed=name == "player")
-        for name, meaning in NAMES_DOC.columns.items()
+        PostgresColumn(name, types[name], meaning, name == "player") for name, meaning in NAMES_DOC.columns.items()
     ]
-
     names = ledger.people.names()
 
     def rows(_: TableReader) -> Iterator[DataFrame]:
@@ -283,7 +260,7 @@ def _of_names(ledger: OpenLedger) -> PostgresTable:
 
 @attrs.frozen(kw_only=True)
 class CopyOrigin:
-    """The origin of a copy of the tables; the fields are the columns of the table ``origin``."""
+    """The journal and position of which the copied tables are; the fields are the columns of the table ``origin``."""
 
     ledger: str
     position: int
@@ -293,15 +270,10 @@ class CopyOrigin:
 
     @property
     def table(self) -> PostgresTable:
-        """The table of one row that says so."""
+        """The table ``origin`` with its one row."""
         numbers = {"position", "proposal", "names"}
         columns = [
-            PostgresColumn(
-                name=name,
-                stored_as="INTEGER" if name in numbers else "TEXT",
-                meaning=meaning,
-                is_needed=name != "proposal",
-            )
+            PostgresColumn(name, "INTEGER" if name in numbers else "TEXT", meaning, name != "proposal")
             for name, meaning in ORIGIN_DOC.columns.items()
         ]
         types = {column.name: pl.Int64 if column.name in numbers else pl.String for column in columns}

@@ -82,7 +82,7 @@ def test_of_a_voided_tournament_it_is_said_by_which_proposal(three_games: Ledger
     three_games.append(game_recorded("c2", white=1, black=2, half_moves=40, ended_at="2026-11-16", tournament="Final"))
     approve(three_games, ask(three_games, "void-tournament", tournament="Final"))
     three_games.level()
-    with pytest.raises(UnknownNameError, match="that are not voided; they are voided by proposal 1: 'correct DB show 1' says"):
+    with pytest.raises(UnknownNameError, match="not voided; they are voided by proposal 1: 'correct DB show 1' says"):
         crosstable(three_games, "Final")
     with pytest.raises(UnknownNameError, match="did you mean 'Cup'"):
         crosstable(three_games, "Cupp")

@@ -9,6 +9,7 @@ from ledger.answers.crosstables import listing
 from ledger.answers.crosstables.crosstable import TableOptions, crosstable
 from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow, EventResult
 from ledger.answers.crosstables.listing import TournamentSearch, player_tournaments, tournaments
+from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.datasets import read_crosstables
 from ledger.answers.rows import as_rows
 from ledger.answers.upsets import upsets
@@ -181,7 +182,7 @@ def test_of_several_editions_in_a_year_the_one_is_meant_of_which_that_year_is_to
         of_day = crosstable(ledger, CUP, choice=TableOptions(edition=row.first_day))
         assert f"{of_day.edition.number} of {of_day.edition.of}" == row.edition
         assert crosstable(ledger, CUP, choice=TableOptions(number=of_day.edition.number)) == of_day
-    assert [frame["edition"].to_list() for frame in read_crosstables(ledger, None, CUP)] == [
+    assert [frame["edition"].to_list() for frame in read_crosstables(ledger, ExportFilter(tournament=CUP))] == [
         ["1994-09-01"] * 2,
         ["1994"] * 2,
     ]
@@ -233,7 +234,7 @@ def test_the_latest_tournaments_are_those_of_the_whole_list(
         sought = TournamentSearch(since=since, until=until, text=text, limit=limit)
         late_ones = as_rows(tournaments(cups, search=sought))
         with monkeypatch.context() as patch:
-            patch.setattr(listing, "_late", lambda *_: None)
+            patch.setattr(listing, "_latest_editions", lambda *_: None)
             assert late_ones == as_rows(tournaments(cups, search=sought)), sought
 
 
