@@ -1,12 +1,11 @@
-"""The documented tables of a ledger in a schema of PostgreSQL, for others to read; nothing is ever read back.
+"""The copy of a ledger's documented tables to a PostgreSQL schema, for others to read; nothing is ever read back.
 
-The way of replacing tables decides what readers experience. Dropping tables and renaming new ones is quick to write.
-But readers then wait behind the lock that it needs, a transaction that began before finds the new tables empty
-(their rows are younger than it), and views that others made of ours would have to be dropped. So an existing table
-stays: the new rows come into a temporary table, and those that differ are deleted, updated and inserted, all tables
-in one transaction. Readers never wait and see one complete state; grants, views and foreign keys of others stay;
-after a day's games little is written. If the columns of a table change (another scheme's state, a new version of a
-read model), columns are added and dropped, at the end, while readers of that table wait for its rows.
+An existing table stays: the new rows come into a temporary table, and those that differ are deleted, updated and
+inserted, all tables in one transaction. Readers never wait and see one complete state; grants, views and foreign keys
+of others stay; after a day's games little is written. (Dropping tables and renaming new ones would be quick to write,
+but readers would wait behind its lock, a transaction that began before would find the new tables empty, and views of
+others would have to be dropped.) If the columns of a table change (another scheme's state, a new version of a read
+model), columns are added and dropped, at the end, while readers of that table wait for its rows.
 
 The server's own errors about any of this are reported in one line; ``runtime.postgres`` knows the others.
 """
@@ -65,7 +64,7 @@ _REMEDIES = {
 
 
 class CopiedTable(NamedTuple):
-    """A table that was put in place: how many rows it has, and how many of them were not so before."""
+    """A copied table: its name, the number of its rows, and how many rows the copy changed."""
 
     table: str
     rows: int
@@ -81,24 +80,24 @@ def copy_to_postgres(
     proposal: int | None = None,
     progress: Progress = silent,
 ) -> list[CopiedTable]:
-    """Copy the documented tables of the views to a schema of PostgreSQL: one read snapshot, in one transaction.
+    """Copy the documented tables of the views to a PostgreSQL schema: one read snapshot, in one transaction.
 
     Args:
-        ledger: a ledger; its views are brought up to date.
-        address: of the database, as libpq takes it, without a password.
+        ledger: a ledger; it catches up first.
+        address: address of the database, as libpq takes it, without a password.
         schema: name of the schema; it is made if it is missing.
         names: whether to copy identifying data, too.
-        proposal: the open proposal after whose approval the ledger answers, where it does.
+        proposal: the open proposal of a what-if; None otherwise.
         progress: receives how many rows of each table are sent.
 
     Returns:
-        The tables in the order in which ``tables`` has them, ``origin`` last.
+        The tables in the order of ``tables``, ``origin`` last.
 
     Raises:
-        MalformedError: the name of the schema is none, or PostgreSQL cannot hold a text.
-        ProjectionError: the table of a read model is not level.
+        MalformedError: the name of the schema is none, or PostgreSQL cannot store a text.
+        ProjectionError: the table of a read model is not up to date.
         StorageError: the server cannot be reached or refuses, another copy is under way, the schema holds tables of
-            others or of another ledger, or others depend on what would have to go. Nothing was changed.
+            others or of another ledger, or others depend on tables that the copy would drop. Nothing was changed.
     """
     if not 0 < len(schema.encode()) <= LONGEST_NAME or "\0" in schema:
         raise MalformedError([f"{schema!r} is no name of a schema: it has 1 to {LONGEST_NAME} bytes"])
@@ -114,7 +113,7 @@ def copy_to_postgres(
 
 def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: bool) -> CopyOrigin:
     journal = ledger.journal
-    # What would follow from an approval has no root: it is not recorded.
+    # The entries of a what-if have no root: they are not recorded.
     size = min(position, journal.head().size)
     return CopyOrigin(
         ledger=journal.root_at(1).hex(),
@@ -126,14 +125,7 @@ def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: b
 
 
 class _PresentTable(NamedTuple):
-    """An existing table of the schema.
-
-    Attributes:
-        comment: by which it is known as one that this program made.
-        columns: by name, their types.
-        key: the names of the columns of its primary key.
-        comments: of columns that have one.
-    """
+    """An existing table of the schema; its comment identifies a table of this program."""
 
     comment: str
     columns: Mapping[str, str]
@@ -152,8 +144,6 @@ SELECT attname, format_type(atttypid, atttypmod), coalesce(col_description(attre
 FROM pg_attribute LEFT JOIN pg_constraint ON conrelid = attrelid AND contype = 'p'
 WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
-_NO_TIMEOUTS = ("statement_timeout", "idle_in_transaction_session_timeout")
-_LATER_TIMEOUT, _LATER = "transaction_timeout", 170_000  # a version of the server that has it
 
 
 @attrs.define
@@ -161,12 +151,8 @@ class _Copy:
     """One copy into a schema, in one transaction.
 
     Attributes:
-        address: of the database, for messages.
-        connection: to it, in a transaction that begins with ``begin``.
-        schema: name of the schema.
-        tables: the tables that are to be there.
-        reader: of the views.
-        progress: receives how many rows are sent.
+        address: address of the database, for messages.
+        tables: the tables that the schema is to have.
         present: the existing tables of this program, by name.
         indexes: names of the existing indexes.
     """
@@ -181,7 +167,6 @@ class _Copy:
     indexes: set[str] = attrs.field(factory=set, init=False)
 
     def refused(self, message: str) -> StorageError:
-        """Return the fault of the schema, as an error."""
         return StorageError(postgres.without_password(self.address), f"schema {self.schema!r}: {message}")
 
     @contextmanager
@@ -208,11 +193,7 @@ class _Copy:
     # -- before anything is changed ------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Make sure that no other copy into the schema runs, and make the schema if it is missing.
-
-        Raises:
-            StorageError: another one runs.
-        """
+        """Refuse to run beside another copy into the schema, and make the schema if it is missing."""
         ask = self.connection.execute
         # Such locks are numbers that all programs of a database share: this one is made of words of our own. It goes
         # with the transaction, however that ends.
@@ -222,9 +203,10 @@ class _Copy:
         if row != (True,):
             raise self.refused(f"another export into it is under way: wait for it to end; {_UNCHANGED}")
         # A role's own limits are meant for people's questions. What is waited for is bounded all the same.
-        is_later = self.connection.info.server_version >= _LATER
-        for timeout in (*_NO_TIMEOUTS, *([_LATER_TIMEOUT] if is_later else [])):
-            ask(f"SET LOCAL {timeout} = 0")
+        ask("SET LOCAL statement_timeout = 0")
+        ask("SET LOCAL idle_in_transaction_session_timeout = 0")
+        if self.connection.info.server_version >= 170_000:  # the first version that has it
+            ask("SET LOCAL transaction_timeout = 0")
         # So that the remains of a killed command end soon, and the next one need not wait. Not every system supports
         # it, and a statement that fails would end the whole transaction: it is within a savepoint.
         with suppress(psycopg.Error), self.connection.transaction():
@@ -236,12 +218,7 @@ class _Copy:
             ask(f"CREATE SCHEMA {quoted(self.schema)}")
 
     def refuse_others(self, origin: CopyOrigin, ledger: OpenLedger) -> None:
-        """Check the contents of the schema, and refuse those that are not this ledger's.
-
-        Raises:
-            StorageError: a ledger lives there, or it holds tables, columns or indexes of others under names that are
-                needed, or a copy of another ledger.
-        """
+        """Refuse a schema with a journal, with a copy of another ledger, or with objects of others under our names."""
         rows = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
         copies = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(COPY_MARK)}
         needed = {table.name for table in self.tables}
@@ -268,7 +245,6 @@ class _Copy:
         self._refuse_another_ledger(origin, ledger)
 
     def _present(self, name: str) -> _PresentTable:
-        """Return the known facts about an existing table."""
         target = self.in_schema(name)
         (row,) = self.connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
         columns = self.connection.execute(_COLUMNS, (target,)).fetchall()
@@ -305,9 +281,9 @@ class _Copy:
     # -- the tables ----------------------------------------------------------------------------------------------
 
     def put_in_place(self) -> list[CopiedTable]:
-        """Bring every table to what the views hold, and take away those that are no more.
+        """Copy the rows of every table, and drop tables that no longer exist in the views.
 
-        Those of which the columns change come last: from the change to the end their readers wait.
+        Tables whose columns change come last: from the change to the end their readers wait.
         """
         made: dict[str, CopiedTable] = {}
         changing = []
@@ -335,7 +311,7 @@ class _Copy:
         return [made[table.name] for table in self.tables]
 
     def _new(self, table: PostgresTable) -> CopiedTable:
-        """Make a new table: its rows, then its key and its indexes, which are quicker to make of all rows."""
+        """Make a new table: first its rows, then its key and its indexes, which is quicker."""
         self._create(table)
         rows = self._filled(table, self.in_schema(table.name), freeze=True)
         self._finish(table)
@@ -355,7 +331,7 @@ class _Copy:
                 )
 
     def _filled(self, table: PostgresTable, target: str, *, freeze: bool = False) -> int:
-        """Send the rows of a table, block by block; returns how many there are."""
+        """Send the rows of a table, block by block; return their number."""
         # Rows that are frozen need no second writing of their pages; only a new and unseen table may have them.
         options = "FORMAT csv, FREEZE" if freeze else "FORMAT csv"
         names = ", ".join(quoted(column.name) for column in table.columns)
@@ -369,7 +345,6 @@ class _Copy:
         return rows
 
     def _finish(self, table: PostgresTable) -> None:
-        """Give a table that was filled what makes it quick to ask."""
         key = ", ".join(map(quoted, table.key))
         self.connection.execute(f"ALTER TABLE {self.in_schema(table.name)} ADD PRIMARY KEY ({key})")
         self._index(table)
@@ -384,7 +359,7 @@ class _Copy:
                 )
 
     def _staged(self, table: PostgresTable) -> int:
-        """Send the rows of an existing table into a temporary one; return how many there are."""
+        """Send the rows of an existing table into a temporary one; return their number."""
         columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in table.columns)
         self.connection.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
         rows = self._filled(table, _staging(table))
@@ -392,7 +367,7 @@ class _Copy:
         return rows
 
     def _replaced(self, table: PostgresTable, rows: int) -> CopiedTable:
-        """Write what differs between a table and its new rows; what is the same stays as it is."""
+        """Write the rows that differ between a table and its new rows."""
         target, staging, pairs = self.in_schema(table.name), _staging(table), 'pg_temp."rows that differ"'
         # Against writers alone. Until the end no row of the table is where another one was.
         self.connection.execute(f"LOCK TABLE {target} IN SHARE ROW EXCLUSIVE MODE")
@@ -432,7 +407,7 @@ class _Copy:
         return CopiedTable(table.name, rows, differing)
 
     def _changed(self, table: PostgresTable, rows: int) -> CopiedTable:
-        """Give a table other columns, or make it again if others identify its rows."""
+        """Change the columns of a table, or make it again if its key changes."""
         target, present, types = self.in_schema(table.name), self.present[table.name], _types(table)
         self._locked(table.name)
         if present.key != list(table.key) or any(present.columns[name] != types.get(name) for name in present.key):
@@ -456,11 +431,7 @@ class _Copy:
         return self._replaced(table, rows)
 
     def _locked(self, name: str) -> None:
-        """Lock a table against readers, in short tries: new readers wait behind each of them.
-
-        Raises:
-            StorageError: others go on reading it.
-        """
+        """Lock a table against readers, in short tries: new readers wait behind each of them."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -478,7 +449,7 @@ class _Copy:
                 return
 
     def _describe(self, table: PostgresTable) -> None:
-        """Describe the table and its columns if descriptions are missing: some current tables are made again."""
+        """Set the missing comments of a table and its columns."""
         target = self.in_schema(table.name)
         present = self._present(table.name)
         if present.comment != table.comment:
@@ -494,7 +465,7 @@ def _staging(table: PostgresTable) -> str:
 
 
 def _types(table: PostgresTable) -> dict[str, str]:
-    """Return the types of the columns as the server states them, without their collation."""
+    """Return the types of the columns as the server reports them, without their collation."""
     return {column.name: column.type.partition(" COLLATE")[0] for column in table.columns}
 
 
@@ -504,5 +475,5 @@ def _record(row: str, names: Sequence[str]) -> str:
 
 
 def _text(words: str) -> str:
-    """Return a text as SQL writes it, for any value of ``standard_conforming_strings``; COMMENT takes no parameters."""
+    """Return an SQL literal for any value of ``standard_conforming_strings``: COMMENT takes no parameters."""
     return "E'" + words.replace("\\", "\\\\").replace("'", "''") + "'"
