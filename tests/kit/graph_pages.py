@@ -125,7 +125,7 @@ def documents() -> Mapping[str, bytes]:
         "mono-dark.svg": svg.draw(page, Look(mono=True, theme=Theme.DARK)).encode(),
         "pair.svg": svg.draw(pair, Look(theme=Theme.LIGHT)).encode(),
         "page.html": html.draw(page, page_link=lambda number: f"ann-{number}.html").encode(),
-        "page.vl.json": json_form.dump_json(vega_lite.specification(page, opponents=True), upright=True),
-        "pair.vl.json": json_form.dump_json(vega_lite.specification(pair), upright=True),
+        "page.vl.json": json_form.dump_json(vega_lite.specification(page, opponents=True), indent=True),
+        "pair.vl.json": json_form.dump_json(vega_lite.specification(pair), indent=True),
         "history.lichess.json": json_form.dump_json(json_form.lichess_history([page])),
     }

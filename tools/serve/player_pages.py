@@ -104,7 +104,7 @@ def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         last=None if query["page"] is not None else query["last"],
         by="date" if against is not None else query["by"],
         against=against,
-        most_beside=MOST_BESIDE,
+        second_player_limit=MOST_BESIDE,
     )
 
 

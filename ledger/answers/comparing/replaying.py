@@ -1,7 +1,7 @@
-"""A pool's games once more under another scheme, in memory: read in order, cut into batches, predicted and rated.
+"""The replay of a pool's games under another rating scheme, in memory: read, ordered, predicted and rated.
 
 The games are those that count now, even if another scheme's own rules would refuse them. Each scheme rates them from
-the beginning, as if it had been the only one, with the pool's own runs and tournaments. This module writes nothing.
+the beginning, as if it had been the only one, with the pool's own rating periods and tournaments.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ORDER BY tournament, ended_ms
 
 
 class Candidate(NamedTuple):
-    """A scheme to be compared: itself, its settings as the kernels take them, and as they were given."""
+    """A rating scheme to compare, with its settings as the kernels take them and as the user states them."""
 
     scheme: Scheme
     numbers: Any
@@ -54,7 +54,7 @@ class Candidate(NamedTuple):
 
 
 def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
-    """Return the scheme of that name as a new pool would adopt it with these settings.
+    """Return the rating scheme of a name as a new pool would adopt it with these settings.
 
     Raises:
         UnknownNameError: there is no such scheme.
@@ -65,13 +65,9 @@ def candidate(name: str, settings: Mapping[str, int | bool | str] | None = None)
 
 
 def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | str] | None = None) -> Candidate:
-    """Return the scheme of that name with the settings of its latest adoption in the pool, and *settings* over them.
+    """Return the rating scheme of a name with the settings of its latest adoption in a pool, changed by *settings*.
 
-    A scheme that the pool does not use is as a new pool would adopt it.
-
-    Raises:
-        UnknownNameError: there is no such scheme.
-        MalformedError: settings that it cannot work with.
+    A scheme that the pool does not use is as a new pool would adopt it. Raises as ``candidate`` does.
     """
     era = next((era for era in reversed(pool.eras) if era.scheme.name == name), None)
     if era is None:
@@ -83,7 +79,7 @@ def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | st
 
 @attrs.frozen(slots=False)
 class Year:
-    """The ratings of one calendar year (UTC)."""
+    """The ratings of the players with a game in one calendar year (UTC)."""
 
     year: int = documented("the year")
     players: int = documented("players with a game in it whom the scheme listed after the last of them", minimum=0)
@@ -92,10 +88,10 @@ class Year:
 
 
 class ComparedGames(NamedTuple):
-    """The games in order of their ends, as NumPy arrays.
+    """The games of a pool in order of their ends, as NumPy arrays.
 
     ``white`` and ``black`` are places in ``players``; ``tournament`` is a place in ``tournaments``.
-    ``source_ratings`` is by side, White's before Black's, the rating that the source shows with the game, NaN if it
+    ``source_ratings`` has the rating that the source shows with the game by side, White's before Black's; NaN if it
     shows none.
     """
 
@@ -109,12 +105,12 @@ class ComparedGames(NamedTuple):
     source_ratings: Any
 
 
-class Stretch(NamedTuple):
-    """Games that follow one another in rating order, with the lists that give players another rating before them.
+class Segment(NamedTuple):
+    """A segment of the games in rating order, and the lists that give players new ratings before it.
 
     Attributes:
-        listed: by place of the player, the lists that have come into force since the games before.
-        rateable: the games as the engine takes them: arrays, or lists where they are few.
+        listed: by place of the player, the lists that have come into force since the segment before.
+        rateable: the games as the engine takes them: arrays, or lists if they are few.
     """
 
     listed: Mapping[int, Sequence[LaterList]]
@@ -122,34 +118,34 @@ class Stretch(NamedTuple):
 
 
 class RatingOrder(NamedTuple):
-    """The games in one rating order.
+    """The games of a pool in the rating order of one scheme.
 
     Attributes:
         pool: the pool as if the scheme had rated it from the beginning.
-        places: the place of each in order of the ends.
-        stretches: the games, cut where lists come into force.
-        listed: as of a stretch, the lists that have come into force by the last game, and after those of its players.
-        newcomers: by player, the known facts before the first one.
-        last_sides: by year with games, the side of each player's last one, White's 2g and Black's 2g + 1.
+        places: the place of each game in order of the ends.
+        segments: the games, cut where lists come into force.
+        listed: by place of the player, the lists that have come into force after the player's games.
+        newcomers: by player, the facts known before the first game.
+        last_sides: by year with games, the side of each player's last game, White's 2g and Black's 2g + 1.
     """
 
     pool: Pool
     places: Any
-    stretches: Sequence[Stretch]
+    segments: Sequence[Segment]
     listed: Mapping[int, Sequence[LaterList]]
     newcomers: list[Newcomer]
     last_sides: dict[int, Any]
 
 
 class ReplayResult(NamedTuple):
-    """One scheme's foresight.
+    """The result of replaying a pool under one rating scheme.
 
     Attributes:
-        expected: see ``Predictions``; by game in order of the ends.
-        unsettled: see ``Predictions``, as flags; by game in order of the ends.
-        final: see ``Predictions``; by player.
+        expected: as in ``Predictions``; by game in order of the ends.
+        unsettled: as in ``Predictions``, as flags; by game in order of the ends.
+        final: as in ``Predictions``; by player.
         years: the ratings year by year.
-        seconds: what it took.
+        seconds: the time of the replay.
     """
 
     expected: Any
@@ -160,7 +156,7 @@ class ReplayResult(NamedTuple):
 
 
 def load_games(connection: sqlite3.Connection, pool: int, until_ms: int) -> ComparedGames:
-    """Return the games of a pool that count, up to an instant."""
+    """Read the games of a pool that count, up to an instant."""
     blocks: list[list[Any]] = []
     codes: dict[str | None, int] = {None: 0}
     cursor = connection.execute(_GAMES, (pool, until_ms))
@@ -168,34 +164,25 @@ def load_games(connection: sqlite3.Connection, pool: int, until_ms: int) -> Comp
         white, black, score, ended_ms, tournament, white_rating, black_rating = zip(*rows, strict=True)
         # numbers instead of texts: a million names would be a million objects
         tournament_codes = [codes.setdefault(name, len(codes)) for name in tournament]
-        blocks.append(
-            [
-                MANY.small(white),
-                MANY.small(black),
-                MANY.floats(score),
-                MANY.ints(ended_ms),
-                MANY.small(tournament_codes),
-                MANY.floats(white_rating),
-                MANY.floats(black_rating),
-            ]
-        )
+        small = [MANY.small(column) for column in (white, black, tournament_codes)]
+        ratings = [MANY.floats(column) for column in (white_rating, black_rating)]
+        blocks.append([*small, MANY.floats(score), MANY.ints(ended_ms), *ratings])
     if not blocks:
         none = MANY.small([])
         return ComparedGames(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
     columns: list[Any] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
-    players, white, black = MANY.dense(columns[0], columns[1])
-    source_ratings = MANY.interleave(columns[5], columns[6])
-    return ComparedGames(players, white, black, columns[2], columns[3], columns[4], list(codes), source_ratings)
+    white, black, tournament, score, ended_ms, *ratings = columns
+    return ComparedGames(*MANY.dense(white, black), score, ended_ms, tournament, list(codes), MANY.interleave(*ratings))
 
 
 def games_per_player(games: ComparedGames) -> Any:
-    """Return the number of games by player."""
+    """Return the number of games of each player."""
     size = len(games.players)
     return np.bincount(games.white, minlength=size) + np.bincount(games.black, minlength=size)
 
 
 def last_game_ms(games: ComparedGames) -> Any:
-    """Return when each player's last game ended."""
+    """Return the end of each player's last game, milliseconds."""
     last = []
     for side in (games.white, games.black):
         latest = np.full(len(games.players), BEGINNING, np.int64)
@@ -213,15 +200,15 @@ def order_games(
     *,
     from_shown: bool = False,
 ) -> list[RatingOrder]:
-    """Return the games of a pool as each scheme takes them; nothing of the views is read after that.
+    """Return the games of a pool in the rating order of each scheme; nothing else reads the views.
 
     Args:
-        connection: to the views, for the known facts about the players.
+        connection: to the views.
         actual: the pool.
         games: its games; at least one.
         candidates: the schemes.
-        from_shown: a player without a declared rating begins with the one that the source shows with the first game, if
-            the scheme counts in the same points; else only if a candidate's settings say so.
+        from_shown: whether a player without a declared rating begins with the one that the source shows with the first
+            game, if the scheme counts in the same points; else only if a candidate's settings say so.
     """
     roster = Roster(connection)
     orders: dict[object, RatingOrder] = {}
@@ -243,13 +230,13 @@ def order_games(
 def replay_schemes(
     candidates: Sequence[Candidate], orders: Sequence[RatingOrder], timer: Callable[[], float], threads: int
 ) -> list[ReplayResult]:
-    """Yield each scheme over all games, *threads* of them at the same time: the kernels run in parallel.
+    """Replay all games under each scheme, *threads* schemes at the same time.
 
     Args:
         candidates: the schemes.
-        orders: the games as each takes them.
-        timer: seconds, asked before and after each replay by the thread that runs it.
-        threads: how many; the numbers do not depend on it.
+        orders: the games in the rating order of each scheme.
+        timer: returns seconds; called before and after each replay by the thread that runs it.
+        threads: the number of threads; the results do not depend on it.
     """
     with ThreadPoolExecutor(threads) as executor:
         return list(executor.map(lambda candidate, order: _replay(candidate, order, timer), candidates, orders))
@@ -281,11 +268,11 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     lists = LaterLists(pool, roster)
     # Few games are rated in less time than their kernel is compiled.
     few = len(places) < engine.COMPILE_FROM
-    stretches = []
+    segments = []
     for begin, end in pairwise([0, *_cuts(lists, games.players, columns), len(places)]):
         part = [column[begin:end] for column in columns]
         games_in = rateable(pool, FEW, 0, *MANY.lists(part)) if few else rateable(pool, MANY, 0, *part)
-        stretches.append(Stretch(_taken_in(lists, games.players, part), games_in))
+        segments.append(Segment(_taken_in(lists, games.players, part), games_in))
     last_ms = int(games.ended_ms[-1])
     listed = {
         place: later
@@ -297,7 +284,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
     newcomers = [roster.anew(pool.pool, player, first_ms) for player, first_ms in starts]
     last_sides = _last_sides(owner, ended_ms, len(games.players))
-    return RatingOrder(pool, places, stretches, listed, newcomers, last_sides)
+    return RatingOrder(pool, places, segments, listed, newcomers, last_sides)
 
 
 def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
@@ -309,7 +296,7 @@ def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
 
 
 def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[LaterList]]:
-    """Return, by place of the player, the lists that have come into force before the games of a stretch."""
+    """Return, by place of the player, the lists that have come into force before the games of a segment."""
     if not lists.are_any:
         return {}
     white, black, _, ended_ms, rated_ms = columns[:5]
@@ -321,14 +308,14 @@ def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[i
 
 
 def _with_source_ratings(order: RatingOrder, games: ComparedGames) -> RatingOrder:
-    """Return the same new players with the first game's shown rating, if none was declared and no list states one."""
+    """Return an order whose new players without a declared or listed rating begin with the first shown rating."""
     owner = MANY.interleave(games.white[order.places], games.black[order.places])
     sides = games.source_ratings.reshape(-1, 2)[order.places].reshape(-1)
     source_ratings = np.full(len(games.players), np.nan)
     # the last one written belongs to the first game
     source_ratings[owner[::-1]] = sides[::-1]
     newcomers = [
-        # NaN means that none is source_ratings, and is not above 0 either.
+        # NaN, for no shown rating, is not above 0 either.
         who._replace(declared=rating) if not who.has_rating and rating > 0 else who
         for who, rating in zip(order.newcomers, source_ratings.tolist(), strict=True)
     ]
@@ -375,7 +362,7 @@ def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
 
 
 def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]) -> ReplayResult:
-    scheme, numbers, games = candidate.scheme, candidate.numbers, order.stretches[0].rateable
+    scheme, numbers, games = candidate.scheme, candidate.numbers, order.segments[0].rateable
     cols = FEW if isinstance(games.white, list) else MANY
     # compile before the clock starts: the seconds are those of the scheme
     if cols is MANY:
@@ -384,11 +371,11 @@ def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]
     began = timer()
     state = cols.floats(engine.newcomers(scheme, numbers, order.newcomers))
     parts: list[Predictions] = []
-    for stretch in order.stretches:
-        _relist(cols, order.pool, state, stretch.listed)
-        parts.append(predict_games(cols, scheme, numbers, stretch.rateable, state))
+    for segment in order.segments:
+        _relist(cols, order.pool, state, segment.listed)
+        parts.append(predict_games(cols, scheme, numbers, segment.rateable, state))
     _relist(cols, order.pool, state, order.listed)
-    final = final_ratings(cols, scheme, numbers, order.stretches[-1].rateable, state)
+    final = final_ratings(cols, scheme, numbers, order.segments[-1].rateable, state)
     seconds = timer() - began
     expected, unsettled = np.empty(len(order.places)), np.empty(len(order.places), np.bool_)
     expected[order.places] = np.concatenate([part.expected for part in parts])
@@ -399,7 +386,7 @@ def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]
 
 
 def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Sequence[LaterList]]) -> None:
-    """Give players the ratings of lists, in their flat *state*."""
+    """Change the flat *state* of players to the ratings of lists."""
     fields = len(pool.scheme.state)
     for place, lists in listed.items():
         own = slice(place * fields, (place + 1) * fields)
@@ -412,6 +399,6 @@ def _nobody(_: int) -> Newcomer:
 
 
 def describe_ratings(ratings: Any) -> tuple[int, float | None, float | None]:
-    """Return how many are no NaN, their mean and standard deviation; None if there are none."""
+    """Return the count of ratings that are not NaN, their mean and standard deviation; None if there are none."""
     numbers = ratings[~np.isnan(ratings)]
     return (len(numbers), float(numbers.mean()), float(numbers.std())) if len(numbers) else (0, None, None)

@@ -56,6 +56,6 @@ def render(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:
         case "png":
             return png.as_png(formats.as_svg(page, dark=dark or False))
         case "json":
-            return json_form.dump_json(attrs.asdict(page), upright=True)
+            return json_form.dump_json(attrs.asdict(page), indent=True)
         case _:
             return f"{formats.as_text(page)}\n".encode()

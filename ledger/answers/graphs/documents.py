@@ -24,10 +24,10 @@ ENDINGS: Mapping[str, str] = {
 
 @attrs.frozen(kw_only=True)
 class RatingGraph:
-    """A player's rating graph; every document is made from the ledger as it is by then.
+    """A player's rating graph, of which documents show the current state of the ledger.
 
     Attributes:
-        ledger: a ledger, open.
+        ledger: an open ledger.
         person: the player.
         pool: name of the pool; the first one by default.
         number: the page of 50 games, 1 the newest; None: the last games.
@@ -55,10 +55,10 @@ class RatingGraph:
         page_reader.check_arguments(self.number, self.last, self.by, self.person, self.against)
 
     def page(self, kind: str = "json") -> Page:
-        """Return the data of the graph, as a document of this format shows them.
+        """Return the data of the graph that a document of this format shows.
 
         Raises:
-            UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
+            UnknownNameError: a player has neither a rated game in the pool nor a list rating, or there is no such page.
         """
         is_whole = self.last is None and self.number is None and kind not in PICTURE_FORMATS
         return page_reader.read_page(
@@ -74,8 +74,7 @@ class RatingGraph:
 
     def pgn(self, page: Page) -> dict[str, str]:
         """Return the games of a page as PGN, by key."""
-        players = (player for player in (page.player, page.against) if player is not None)
-        return games_pgn(self.ledger, (bar.game for player in players for bar in player.bars))
+        return games_pgn(self.ledger, (bar.game for player in page.players for bar in player.bars))
 
     def document(self, kind: str) -> bytes:
         """Return the graph in a format: svg, png, html, json or vega-lite."""
@@ -85,11 +84,11 @@ class RatingGraph:
         return render_page(page, kind, self.look, pgn=pgn)
 
     def save(self, path: str | Path) -> None:
-        """Write the graph into a file, in the format that its name asks for; ``.vl.json`` is Vega-Lite.
+        """Write the graph to a file, in the format that the ending of its name selects; ``.vl.json`` is Vega-Lite.
 
         Raises:
-            MalformedError: the name asks for no format, or for PNG, which nothing installed draws.
-            StorageError: it is a file of a ledger.
+            MalformedError: the ending selects no format, or PNG without an installed program that draws it.
+            StorageError: the file belongs to a ledger.
             OSError: the file cannot be written.
         """
         save_document(Path(path), self.document(format_of(path, ENDINGS)), self.ledger.path)
@@ -103,14 +102,14 @@ def render_page(
     page_link: Callable[[int], str] | None = None,
     pgn: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return a page in a format: svg, png, html, json or vega-lite.
+    """Return a page of a rating graph in a format: svg, png, html, json or vega-lite.
 
     Args:
-        page: its data.
+        page: the data.
         kind: the format.
-        look: how it looks.
-        page_link: in HTML the address of the page of a number; None: there are no other pages.
-        pgn: in HTML the games as PGN, by key.
+        look: the reader's choices.
+        page_link: returns the address of another page by its number, in HTML; None: there are no other pages.
+        pgn: the games as PGN by key, in HTML.
     """
     match kind:
         case "svg":
@@ -121,6 +120,6 @@ def render_page(
         case "html":
             return html.draw(page, look, page_link=page_link, pgn=pgn).encode()
         case "vega-lite":
-            return json_form.dump_json(vega_lite.specification(page, opponents=look.opponents), upright=True)
+            return json_form.dump_json(vega_lite.specification(page, opponents=look.opponents), indent=True)
         case _:
             return json_form.graph_json(page)

@@ -63,13 +63,13 @@ def draw(
     page_link: Callable[[int], str] | None = None,
     pgn: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the HTML file of a page.
+    """Return a page as an HTML file.
 
     Args:
-        page: its data.
-        look: what the reader chose.
-        page_link: the address of the page of a number; None if there are no other pages.
-        pgn: games as PGN, by key: each is in the details of its game.
+        page: the data.
+        look: the reader's choices.
+        page_link: returns the address of another page by its number; None: there are no other pages.
+        pgn: games as PGN by key, which the details of the games show.
     """
     title = in_markup(f"Rating graph of {wording.heading(page)}")
     styling = f"<style>{style_sheet(look)}</style>"
@@ -86,7 +86,7 @@ def draw(
             *_drawings(page, look),
             *_details(page, pgn or {}),
             '<section id="list" aria-label="List of the games">',
-            *(line for player in (page.player, page.against) if player is not None for line in _table(player)),
+            *(line for player in page.players for line in _table(player)),
             "</section>",
             f"</main>\n<script>{_SCRIPT}</script>\n</body>\n</html>\n",
         ]
@@ -94,7 +94,7 @@ def draw(
 
 
 def style_sheet(look: Look = DEFAULT_LOOK) -> str:
-    """Return the style sheet of these pages and of the graphs in them, which may also be in a file of its own."""
+    """Return the style sheet of these pages and of the graphs in them, in the page or for a file of its own."""
     if look.theme is Theme.AUTO:
         page = f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
     else:
@@ -103,7 +103,7 @@ def style_sheet(look: Look = DEFAULT_LOOK) -> str:
 
 
 def _policy(look: Look) -> str:
-    """Return what the page may load and run: its own script, and its style, inline or from the style sheet's site."""
+    """Return the content policy: the page's own script, and its style, inline or from the style sheet's site."""
     styles = "'unsafe-inline'"
     if look.sheet is not None:
         site = urlsplit(look.sheet)
@@ -157,9 +157,8 @@ def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
 
 
 def _details(page: Page, pgn: Mapping[str, str]) -> list[str]:
-    """Return a panel for each game, of which one is seen: under the pointer, or at the end of a bar's link."""
-    players = [player for player in (page.player, page.against) if player is not None]
-    articles = [_article(player, bar, pgn.get(bar.game)) for player in players for bar in player.bars]
+    """Return a panel for each game; the page shows one, under the pointer or at the end of a bar's link."""
+    articles = [_article(player, bar, pgn.get(bar.game)) for player in page.players for bar in player.bars]
     pieces = ""
     if any("<use " in article for article in articles):
         pieces = f'<svg width="0" height="0" aria-hidden="true"><defs>{mini_boards.piece_symbols()}</defs></svg>'

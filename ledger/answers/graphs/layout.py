@@ -1,7 +1,6 @@
-"""The layout of a drawn rating graph: the scale of points, the places of bars, the months of the axis.
+"""The layout of a drawn rating graph: the scale of points, the places of bars, the labels of the axis.
 
-Lengths are pixels of an SVG of that size; x grows to the right, so newer games have the smaller x. No colours, no text
-but that of the axes.
+Lengths are pixels; x grows to the right, so newer games have the smaller x.
 """
 
 from __future__ import annotations
@@ -34,21 +33,21 @@ _MONTHS_BETWEEN = {  # two labels, with the room that one of them needs: Jan, Ja
 
 
 class Scale(NamedTuple):
-    """The scale of points: the lowest and the highest value drawn, and the values that have a line."""
+    """The vertical scale of rating points: the lowest and the highest value, and the values that have a line."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
 
     def y(self, rating: float) -> float:
-        """Return the height of a rating."""
+        """Return the vertical place of a rating, pixels from the top."""
         span = self.high / 2 - self.low / 2
         share = (min(max(rating, self.low), self.high) / 2 - self.low / 2) / span
         return TOP + HEIGHT * (1.0 - share)
 
 
 class AxisLabel(NamedTuple):
-    """A word below the axis, and a second one under it."""
+    """A label below the horizontal axis, and a second word under it."""
 
     x: float
     text: str
@@ -56,23 +55,23 @@ class AxisLabel(NamedTuple):
 
 
 class GraphLayout(NamedTuple):
-    """The places of the bars of a page.
+    """The horizontal places and the scale of everything that a rating graph draws.
 
     Attributes:
-        width: of the picture.
+        width: width of the picture.
         bar: width of a bar.
         places: the middle of each bar, newest first.
-        beside: the same for the second player's games.
+        second_places: the same for the second player's games.
         now: the middle of the bar of the rating now; None: the page does not show it.
-        labels: the words of the axis.
-        seams: where each change of scheme lies.
-        scale: of the points.
+        labels: the labels of the axis.
+        seams: the place of each change of scheme.
+        scale: the scale of points.
     """
 
     width: float
     bar: float
     places: tuple[float, ...]
-    beside: tuple[float, ...]
+    second_places: tuple[float, ...]
     now: float | None
     labels: tuple[AxisLabel, ...]
     seams: tuple[float, ...]
@@ -80,16 +79,13 @@ class GraphLayout(NamedTuple):
 
     @property
     def right(self) -> float:
-        """Where the plot ends."""
+        """The right end of the plot."""
         return self.width - RIGHT
 
 
 def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
-    """Return the layout of a page, whose scale includes the opponents' ratings if they are shown."""
-    ratings: list[float | None] = []
-    for player in (page.player, page.against):
-        if player is not None:
-            ratings += [bar.rating for bar in player.bars]
+    """Return the layout of a page; the scale includes the opponents' ratings if they are shown."""
+    ratings = [bar.rating for player in page.players for bar in player.bars]
     if page.is_newest:
         ratings.append(page.player.rating_now)
     if opponents:
@@ -105,7 +101,7 @@ def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
 
 
 def rating_scale(ratings: Sequence[float]) -> Scale:
-    """Return a scale with round values that includes all ratings, the lowest a little above its lower end."""
+    """Return a scale with round values that includes the ratings, the lowest a little above its lower end."""
     low, high = min(ratings, default=1000.0), max(ratings, default=2000.0)
     span = high / 2 - low / 2
     # Ratings that are as good as equal would leave the scale without a height.
@@ -137,7 +133,7 @@ def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
 
 
 def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> GraphLayout:
-    ends = [bar.ended_ms for player in (page.player, page.against) if player is not None for bar in player.bars]
+    ends = [bar.ended_ms for player in page.players for bar in player.bars]
     if not ends:
         return _by_game(page, scale, now, begin)
     first, last = _month_of(min(ends)), _month_of(max(ends)) + 1  # from its beginning, to its end
@@ -164,7 +160,7 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
 
 
 def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[AxisLabel]:
-    """Return the labels: a month's is in its middle, that of several months or years in the middle of them."""
+    """Return the labels of single months or of groups of *every* months, each in the middle of its span."""
     begin = first - first % every if every > 1 else first
     labels = []
     for month in range(begin, last, every):
@@ -184,7 +180,6 @@ def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> l
 
 
 def _month_of(ms: int) -> int:
-    """Return the month of an instant, counted from year 0."""
     moment = _EPOCH + timedelta(milliseconds=ms)
     return moment.year * 12 + moment.month - 1
 

@@ -1,9 +1,8 @@
 """The look of a rating graph: colours for light and for dark pages, patterns, the style sheet of the SVG.
 
-Results differ by colour and by pattern, chosen for eyes of every colour vision; in monochrome by pattern alone.
-
-A page that allows no inline styles takes the same style sheet from an address (``Look.sheet``). What is drawn also has
-plain fills of its own, so that it is a graph, not a black rectangle, where no style sheet comes.
+Results differ by colour and by pattern, chosen for every colour vision; in monochrome by pattern alone. A page that
+allows no inline styles takes the same style sheet from an address (``Look.sheet``). Everything drawn also has plain
+fills of its own, so that a graph without its style sheet is no black rectangle.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _PATTERNS: Mapping[str, str] = {"draw": _DOTS, "loss": _STRIPES, "time-loss": _C
 
 
 class Theme(StrEnum):
-    """For which pages a picture is: as its reader's system has them, or always light or dark ones."""
+    """The theme of a picture: light, dark, or that of the reader's system."""
 
     AUTO = "auto"
     LIGHT = "light"
@@ -37,12 +36,12 @@ class Theme(StrEnum):
 
 
 class Look(NamedTuple):
-    """The reader's choices.
+    """The reader's choices for the look of a rating graph.
 
     Attributes:
-        opponents: whether the opponents' ratings are on top as small squares.
+        opponents: whether small squares show the opponents' ratings.
         mono: whether patterns alone distinguish the results.
-        theme: for which pages it is.
+        theme: light, dark, or that of the reader's system.
         sheet: the address of the style sheet, for pages that allow no inline styles; None: it is in the picture.
     """
 
@@ -70,7 +69,7 @@ _DARK = _Ground("#14171B", "#E8EAED", "#2E343B", "#A3ABB5", "#C9CED6")
 
 
 def pattern_definitions(look: Look) -> str:
-    """Yield the definitions of the patterns, each with a ground and its drawing over it."""
+    """Return the SVG definitions of the patterns, each with a ground and its drawing over it."""
     grounds = {name: _LIGHT.page if look.mono else COLOURS[name] for name in _PATTERNS}
     over = _LIGHT.ink if look.mono else _LIGHT.page
     return "".join(
@@ -82,10 +81,7 @@ def pattern_definitions(look: Look) -> str:
 
 
 def bar_fill(kind: str, look: Look) -> str:
-    """Return the fill of a bar if no style sheet says another one; a pattern never comes from a style sheet.
-
-    A style sheet in another file would seek the pattern there.
-    """
+    """Return the fill of a bar without a style sheet; patterns never come from one, which would seek them in itself."""
     if kind in _PATTERNS:
         return f"url(#rg-{kind})"
     if look.mono:
@@ -94,7 +90,7 @@ def bar_fill(kind: str, look: Look) -> str:
 
 
 def style_sheet(look: Look) -> str:
-    """Return the style sheet; for the theme ``AUTO``, with the colours of dark pages for readers who have such."""
+    """Return the style sheet of a graph; for the theme ``AUTO`` with the colours of both themes."""
     if look.theme is Theme.DARK:
         return _FORM + _colours(_DARK, mono=look.mono)
     light = _FORM + _colours(_LIGHT, mono=look.mono)

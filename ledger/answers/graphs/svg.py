@@ -1,7 +1,7 @@
 """A page of a rating graph as SVG: our own drawing, readable without a script, by keyboard and by a screen reader.
 
-Every bar is an element that can be reached by the tabulator, says its game in its label and title, and carries its
-facts in ``data-`` attributes. All text is escaped here; colours and patterns are in ``looks``, places in ``layout``.
+Every bar is an element that the tabulator reaches; its label and title describe its game, and ``data-`` attributes have
+the facts. All text is escaped here; colours and patterns are in ``looks``, places in ``layout``.
 """
 
 from __future__ import annotations
@@ -26,39 +26,31 @@ Link = Callable[[PlayerBars, Bar], str | None]
 Fact = tuple[str, Callable[[Bar, PlayerBars], object]]  # a fact's name, and what it is of a bar
 
 
-def game_address(_: PlayerBars, bar: Bar) -> str | None:
-    """Return the default target of a bar: the game on its server."""
-    return bar.address
-
-
-def draw(page: Page, look: Look = DEFAULT_LOOK, link: Link = game_address) -> str:
-    """Return the SVG of a page, as a file.
-
-    Args:
-        page: its data.
-        look: what the reader chose.
-        link: where a bar leads; None for nowhere.
-    """
+def draw(page: Page, look: Look = DEFAULT_LOOK) -> str:
+    """Return a page as an SVG file, in which each bar links to the game on its server."""
+    definitions = f"<defs>{pattern_definitions(look)}</defs>"
     if look.sheet is None:
-        return draw_fragment(
-            page, look, link, f"<style>{style_sheet(look)}</style><defs>{pattern_definitions(look)}</defs>"
-        )
+        return draw_fragment(page, look, _game_address, f"<style>{style_sheet(look)}</style>{definitions}")
     sheet = f'<?xml-stylesheet type="text/css" href="{in_markup(look.sheet)}"?>\n'
-    return sheet + draw_fragment(page, look, link, f"<defs>{pattern_definitions(look)}</defs>")
+    return sheet + draw_fragment(page, look, _game_address, definitions)
+
+
+def _game_address(_: PlayerBars, bar: Bar) -> str | None:
+    return bar.address
 
 
 def draw_fragment(
     page: Page, look: Look, link: Link, definitions: str, mark: str = "rg", *, data: Collection[str] | None = None
 ) -> str:
-    """Return the drawing as a part of a larger document.
+    """Return a page as an SVG element for a larger document.
 
     Args:
-        page: its data.
-        look: what the reader chose.
-        link: where a bar leads; None for nowhere.
+        page: the data.
+        look: the reader's choices.
+        link: returns the target of a bar; None for no link.
         definitions: style and patterns, unless they are elsewhere in the document.
-        mark: what its own marks begin with; no other drawing of the document has the same.
-        data: the facts in ``data-`` attributes; None: all.
+        mark: the beginning of its identifiers, different for each drawing of the document.
+        data: names of the facts in ``data-`` attributes; None: all.
     """
     layout = lay_out(page, opponents=look.opponents)
     drawn = _Drawn(look, link, [fact for fact in _FACTS if data is None or fact[0] in data])
@@ -144,7 +136,6 @@ def _axes(page: Page, layout: GraphLayout) -> list[str]:
 
 
 def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
-    """Return the bar of the rating now, at the left end, with its number above it."""
     rating = page.player.rating_now
     if layout.now is None or rating is None or not isfinite(rating):
         return []
@@ -254,7 +245,7 @@ _FACTS: Sequence[Fact] = (
 
 
 def data_attributes(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
-    """Return facts of a bar as ``data-`` attributes; numbers unrounded, unknown values left out."""
+    """Return facts of a bar as ``data-`` attributes, with unrounded numbers and without unknown values."""
     attributes = []
     for name, value_of in facts:
         value = value_of(bar, player)
@@ -264,12 +255,12 @@ def data_attributes(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
 
 
 def _second_player(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
-    """Return the second player: a line from game to game, with a mark at each."""
+    """Return the second player's line from game to game, with a mark at each."""
     if page.against is None:
         return []
     spots = [
         (bar, x, layout.scale.y(bar.rating))
-        for bar, x in zip(page.against.bars, layout.beside, strict=True)
+        for bar, x in zip(page.against.bars, layout.second_places, strict=True)
         if bar.rating is not None and isfinite(bar.rating)
     ]
     if not spots:
@@ -299,7 +290,7 @@ def _seams(page: Page, layout: GraphLayout) -> list[str]:
 
 
 def _legend(page: Page, layout: GraphLayout, look: Look) -> list[str]:
-    """Return the meanings of the colours, patterns and marks; only those that are on the page."""
+    """Return the meanings of the colours, patterns and marks on the page."""
     bars = page.player.bars
     items: list[tuple[str, str]] = []
     if layout.now is not None:

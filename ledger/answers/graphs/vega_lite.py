@@ -28,7 +28,7 @@ _TIP = (
 
 
 def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
-    """Return the specification of a page; on request with the opponents' ratings as small squares."""
+    """Return a page as a Vega-Lite specification; on request with the opponents' ratings as small squares."""
     scale = lay_out(page, opponents=opponents).scale
     layers = [_bars(page, scale)]
     if opponents:

@@ -1,4 +1,4 @@
-"""The words of a rating graph: its heading, its summary, the details of a bar. Plain text, nothing is escaped."""
+"""The texts of a rating graph: its heading, its summary, the details of a bar. Plain text, not escaped."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _MOST_DIGITS = 1e7  # points: what is larger is shown with an exponent
 
 
 def result_kind(bar: Bar) -> str:
-    """Return the one of ``RESULT_KINDS`` that a bar is of."""
+    """Return the result of a bar's game as one of ``RESULT_KINDS``, in which a loss on time is a kind of its own."""
     return "time-loss" if bar.time_loss else bar.result
 
 
 def bar_id(player: PlayerBars, bar: Bar) -> str:
-    """Return the name of a bar within a document: ``g13-106``."""
+    """Return the identifier of a bar within a document: ``g13-106``."""
     return f"g{player.player}-{bar.n}"
 
 
 def format_rating(rating: float | None) -> str:
-    """Return a rating as people read it, to the nearest point; a dash for none."""
+    """Return a rating to the nearest point as text; a dash for none."""
     # A graph of 100 games has 500 of them; a value that is no number is in no range.
     if rating is not None and -_MOST_DIGITS < rating < _MOST_DIGITS:
         return f"{rating:.0f}"
@@ -37,7 +37,7 @@ def count_noun(number: int, thing: str) -> str:
 
 
 def games_shown(page: Page) -> str:
-    """Return the games on a page: ``games 57 to 106 of 106``, ``game 1 of 1``."""
+    """Describe the games on a page: ``games 57 to 106 of 106``, ``game 1 of 1``."""
     bars = page.player.bars
     if not bars:
         return "no rated game yet"
@@ -47,27 +47,27 @@ def games_shown(page: Page) -> str:
 
 
 def days_shown(page: Page) -> str:
-    """Return the days of the games of a page, from first to last, or the one day; empty if there are none."""
+    """Describe the days of the games on a page: the first and the last day, or the only one; empty without games."""
     bars = page.player.bars
     days = sorted(bar.ended_at[:10] for bar in bars)
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
 def is_now_of_another_scheme(page: Page) -> bool:
-    """Return whether the page shows the rating now with games that a scheme of another system rated."""
+    """Return whether another scheme gives the rating now than rated the last game on the page."""
     player = page.player
     is_shown = page.is_newest and player.rating_now is not None and bool(player.bars)
     return is_shown and player.bars[0].scheme != player.scheme_now
 
 
 def heading(page: Page) -> str:
-    """Return the name of the player or players."""
+    """Return the heading of a graph: the name of the player or of both players."""
     second = "" if page.against is None else f" and {page.against.name}"
     return f"{page.player.name}{second}"
 
 
 def summary(page: Page) -> str:
-    """Return the content of a page, in sentences, for readers who cannot see it."""
+    """Describe the content of a page in sentences, for readers who cannot see it."""
     player = page.player
     now, lowest, highest = map(format_rating, (player.rating_now, player.lowest, player.highest))
     if not player.bars:
@@ -91,23 +91,23 @@ def summary(page: Page) -> str:
 
 
 def bar_label(bar: Bar) -> str:
-    """Return a bar in a few words, as a screen reader says it first."""
+    """Describe a bar in a few words, which a screen reader says first."""
     on_time = " on time" if bar.time_loss else ""
     return f"{bar_title(bar)}, {bar.result}{on_time} against {bar.opponent}, rating {format_rating(bar.rating)}"
 
 
 def bar_details(bar: Bar, player: PlayerBars) -> list[str]:
-    """Return all facts of a bar, a sentence a line, as the page shows them under the pointer."""
+    """Describe a bar in lines: its title and all facts, as the page shows them under the pointer."""
     return [bar_title(bar), *[f"{term}: {words}" for term, words in bar_facts(bar, player)]]
 
 
 def bar_title(bar: Bar) -> str:
-    """Return the name of a bar's game."""
+    """Return the title of a bar: the number and the day of its game."""
     return f"Game {bar.n}, {bar.ended_at[:10]}"
 
 
 def bar_facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
-    """Return the facts of a bar: terms, each with its value."""
+    """Return the facts of a bar as terms with their texts: result, ratings, tournament, marks."""
     provisional = " (provisional)" if bar.provisional else ""
     lines = [
         ("Result", f"{player.name} ({bar.colour}) {_DONE[bar.result]} {bar.opponent}, {ending_words(bar)}"),
@@ -127,7 +127,7 @@ def bar_facts(bar: Bar, player: PlayerBars) -> list[tuple[str, str]]:
 
 
 def bar_marks(bar: Bar) -> list[tuple[str, str]]:
-    """Return the marks of a bar: proposals that corrected the game, a published list with another number."""
+    """Return the marks of a bar as terms with their texts: proposals that corrected the game, a differing list."""
     lines = []
     if bar.corrected:
         lines.append(("Corrected by proposal", ", ".join(map(str, bar.corrected))))
@@ -138,5 +138,5 @@ def bar_marks(bar: Bar) -> list[tuple[str, str]]:
 
 
 def ending_words(bar: Bar) -> str:
-    """Return how a game ended, in words."""
+    """Describe how the game of a bar ended."""
     return "ending unknown" if bar.termination == "unknown" else bar.termination.replace("-", " ")

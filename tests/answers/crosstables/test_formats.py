@@ -62,7 +62,7 @@ DRAWN: Mapping[str, Callable[[Crosstable], str]] = {
     "txt": lambda page: f"{formats.as_text(page)}\n",
     "html": formats.as_html,
     "svg": formats.as_svg,
-    "json": lambda page: dump_json(attrs.asdict(page), upright=True).decode(),
+    "json": lambda page: dump_json(attrs.asdict(page), indent=True).decode(),
 }
 
 
