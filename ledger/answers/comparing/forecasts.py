@@ -98,12 +98,7 @@ def final_ratings_loop(scheme: Scheme) -> Callable[..., None]:
 def predict_and_rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Predictions:
     """Predict and rate games: as ordinary Python on lists (``FEW``), or compiled on arrays (``MANY``); the same bits.
 
-    Args:
-        cols: the kind of columns, lists or arrays.
-        scheme: the scheme.
-        numbers: its settings.
-        games: the games.
-        state: (players * fields) floats, the initial state of the players; changed in place.
+    *state* is the initial state of the players, (players * fields) floats; it is changed in place.
     """
     kept = predict_games(cols, scheme, numbers, games, state)
     return kept._replace(final=final_ratings(cols, scheme, numbers, games, state))

@@ -108,9 +108,7 @@ class ComparedGames(NamedTuple):
 class Segment(NamedTuple):
     """A segment of the games in rating order, and the lists that give players new ratings before it.
 
-    Attributes:
-        listed: by place of the player, the lists that have come into force since the segment before.
-        rateable: the games as the engine takes them: arrays, or lists if they are few.
+    The lists are those that have come into force since the segment before, by place of the player.
     """
 
     listed: Mapping[int, Sequence[LaterList]]
@@ -138,15 +136,7 @@ class RatingOrder(NamedTuple):
 
 
 class ReplayResult(NamedTuple):
-    """The result of replaying a pool under one rating scheme.
-
-    Attributes:
-        expected: as in ``Predictions``; by game in order of the ends.
-        unsettled: as in ``Predictions``, as flags; by game in order of the ends.
-        final: as in ``Predictions``; by player.
-        years: the ratings year by year.
-        seconds: the time of the replay.
-    """
+    """The result of replaying a pool under one rating scheme: as in ``Predictions``, by game in order of the ends."""
 
     expected: Any
     unsettled: Any
@@ -202,13 +192,8 @@ def order_games(
 ) -> list[RatingOrder]:
     """Return the games of a pool in the rating order of each scheme; nothing else reads the views.
 
-    Args:
-        connection: to the views.
-        actual: the pool.
-        games: its games; at least one.
-        candidates: the schemes.
-        from_shown: whether a player without a declared rating begins with the one that the source shows with the first
-            game, if the scheme counts in the same points; else only if a candidate's settings say so.
+    With *from_shown*, or if a candidate's settings say so, a player without a declared rating begins with the one that
+    the source shows with the first game, if the scheme counts in the same points.
     """
     roster = Roster(connection)
     orders: dict[object, RatingOrder] = {}
@@ -230,13 +215,9 @@ def order_games(
 def replay_schemes(
     candidates: Sequence[Candidate], orders: Sequence[RatingOrder], timer: Callable[[], float], threads: int
 ) -> list[ReplayResult]:
-    """Replay all games under each scheme, *threads* schemes at the same time.
+    """Replay all games under each scheme, *threads* schemes at the same time, on which the results do not depend.
 
-    Args:
-        candidates: the schemes.
-        orders: the games in the rating order of each scheme.
-        timer: returns seconds; called before and after each replay by the thread that runs it.
-        threads: the number of threads; the results do not depend on it.
+    The *timer* returns seconds; it is called before and after each replay by the thread that runs it.
     """
     with ThreadPoolExecutor(threads) as executor:
         return list(executor.map(lambda candidate, order: _replay(candidate, order, timer), candidates, orders))

@@ -38,6 +38,7 @@ from ledger.answers.crosstables.event_games import (
     EventRatings,
     LedgerRatings,
     ShownRatings,
+    games_by_player,
 )
 from ledger.answers.crosstables.pairing_systems import (
     OTHER,
@@ -107,10 +108,7 @@ class TableOptions:
             performances.variant_named(self.performance)
         for name in self.tie_breaks:
             tie_breaks.tie_break_named(name)
-        for word, choice, there in (
-            ("ratings", self.ratings, RATING_SOURCES),
-            ("format", self.kind, PAIRING_SYSTEMS),
-        ):
+        for word, choice, there in (("ratings", self.ratings, RATING_SOURCES), ("format", self.kind, PAIRING_SYSTEMS)):
             if choice is not None:
                 of_name(word, choice, dict.fromkeys(there))
 
@@ -123,12 +121,6 @@ def crosstable(
     ledger: OpenLedger, tournament: str, pool: str | None = None, choice: TableOptions = DEFAULT_OPTIONS
 ) -> Crosstable:
     """Return the cross-table of a tournament; as JSON its form is ``schemas/exports/crosstable-1.json``.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        tournament: the name that its games carry.
-        pool: name of the pool; the first one by default.
-        choice: which edition, and what to show.
 
     Raises:
         UnknownNameError: no game has the name, or *choice* names something unknown.
@@ -164,7 +156,7 @@ class EventStandings:
             [(bye.player, bye.round or 0) for bye in self.byes],
             {bye.player for bye in self.byes}
             - {bye.player for bye in self.byes if bye.brings != Brings.ABSENT}
-            - {player for game in games for player in (game.white, game.black)},
+            - {player for game in games for player in game.players},
         )
         self.format_is: FormatSource = "chosen" if choice.kind else "told" if announced.format else "seen"
         # An edition may lie over a change of the scheme: the last game says which one it went out with.
@@ -173,25 +165,22 @@ class EventStandings:
         self.variant = choice.performance or usual
         unplayed = unplayed_rules(self.kind.format, day(facts.edition.first_ms))
         self.results = build_round_results(games, self.byes, unplayed, self.kind)
+        self.games_of = games_by_player(games)
+        self.byes_of: dict[int, list[StoredRound]] = {}
+        for bye in self.byes:
+            self.byes_of.setdefault(bye.player, []).append(bye)
         if choice.ratings == SHOWN:
             self.ratings: EventRatings = ShownRatings(games)
         else:
             began_ms = facts.edition.first_ms
-            self.ratings = LedgerRatings(ledger.views.connection, pool, ledger.states(pool), games, began_ms)
+            self.ratings = LedgerRatings(ledger.views.connection, pool, ledger.states(pool), self.games_of, began_ms)
         self.names = distinct_names(names(ledger, set(self.results)))  # with their numbers where they are the same
         self.ordering = USUAL_TIE_BREAKS.get(self.kind.format, SWISS_TIE_BREAKS)
         self.places = tie_breaks.rank_players(self.results, choice.tie_breaks, self.ordering)
         # A choice of tie-breaks asks for places by points, in a knock-out, too.
-        if self.kind.format == Format.KNOCKOUT and not choice.tie_breaks:
+        if self.kind.format == Format.KNOCKOUT.value and not choice.tie_breaks:
             self.places = knockout_places(self.matches, self.places)
         self.numbers = {place.player: number for number, place in enumerate(self.places, 1)}
-        self.byes_of: dict[int, list[StoredRound]] = {}
-        for bye in self.byes:
-            self.byes_of.setdefault(bye.player, []).append(bye)
-        self.games_of: dict[int, list[EventGame]] = {player: [] for player in self.results}
-        for game in games:
-            self.games_of[game.white].append(game)
-            self.games_of[game.black].append(game)
 
     @cached_property
     def margin_at(self) -> Callable[[int], int]:
@@ -213,7 +202,7 @@ def unplayed_rules(kind: str, first_day: str) -> UnplayedRules:
 
 def counted_byes(games: Sequence[EventGame], byes: Sequence[StoredRound]) -> list[StoredRound]:
     """Return the byes and absences that count: one for each player and round, none where a game is recorded."""
-    played = {(player, game.round_number) for game in games for player in (game.white, game.black)}
+    played = {(player, game.round_number) for game in games for player in game.players}
     first_byes: dict[tuple[int, object], StoredRound] = {}
     for bye in byes:
         if bye.round is None or (bye.player, bye.round) not in played:
@@ -229,7 +218,7 @@ def build_round_results(
     forfeited = double_forfeit_opponents(kind.missing_pairs, byes)
     by_player: dict[int, list[RoundResult]] = {}
     for game in games:
-        for player in (game.white, game.black):
+        for player in game.players:
             results = by_player.setdefault(player, [])
             half_points = game.half_points_of(player)
             if half_points is not None:
@@ -252,11 +241,7 @@ def double_forfeit_opponents(
     """Return, by player and round, the scheduled opponent in rounds of an all-play-all in which both were absent.
 
     Reports show this round as one without a game. Two players were scheduled if both were absent in as many rounds as
-    they lack games against each other; if more than two players qualify, the pair is unknown.
-
-    Args:
-        missing: the number of games that a pair lacks.
-        byes: rounds without a game.
+    they lack games against each other (*missing*); if more than two players qualify, the pair is unknown.
     """
     absent: dict[int, set[int]] = {}
     for bye in byes:
@@ -323,15 +308,8 @@ def _uneven_pairs(event: EventStandings, pairs: Mapping[Pair, int]) -> list[Unev
 def build_row(
     event: EventStandings, place: SharedPlace, columns: Sequence[TieBreakColumn], level: Sequence[int]
 ) -> CrossTableRow:
-    """Return a player's row of the table.
-
-    Args:
-        event: the standings of the tournament.
-        place: the player and the place.
-        columns: the tie-breaks to calculate.
-        level: the players level on points, among whom the tie-breaks are calculated.
-    """
-    player, games = place.player, event.games_of[place.player]
+    """Return a player's row of the table, with tie-breaks among the players *level* on points."""
+    player, games = place.player, event.games_of.get(place.player, [])
     results = event.results[player]
     rows = [_result(event, player, game) for game in games]
     enrolment = event.ratings.enrolment(player)
@@ -419,7 +397,7 @@ def _result(event: EventStandings, player: int, game: EventGame) -> EventResult:
 def _meetings(event: EventStandings, player: int) -> list[Meeting]:
     """Return, by opponent, the worth of the player's games against them, from the player's view."""
     by_opponent: dict[int, list[EventGame]] = {}
-    for game in event.games_of[player]:
+    for game in event.games_of.get(player, ()):
         by_opponent.setdefault(game.opponent_of(player), []).append(game)
     meetings = []
     for opponent in sorted(by_opponent, key=event.numbers.__getitem__):

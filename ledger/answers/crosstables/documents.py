@@ -43,10 +43,7 @@ class CrosstableDocument(Crosstable):
 def render(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:
     """Return a cross-table in a format: txt, html, svg, png or json.
 
-    Args:
-        page: its data.
-        kind: the format.
-        dark: whether a picture is for dark pages; None: an SVG is as the system of its reader.
+    A picture is for dark pages if *dark*; None: an SVG has the theme of its reader's system.
     """
     match kind:
         case "html":

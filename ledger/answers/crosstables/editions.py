@@ -44,13 +44,10 @@ class EventFacts(NamedTuple):
     """The recorded facts about one edition of a tournament.
 
     Attributes:
-        tournament: its name.
-        edition: its first and last millisecond.
         number: its place among the editions of the name, from 1.
         of: how many editions there are.
         games: its games in the order of the rounds.
         byes: its rounds without a game.
-        announced: its announcement; None without one.
     """
 
     tournament: str
@@ -114,12 +111,8 @@ def load_tournament(
 def choose_edition(tournament: str, every: Sequence[Edition], word: str | None, first_days: Sequence[str] = ()) -> int:
     """Return the place, from 0, of the edition that a year, month or day falls into; by default the last one's.
 
-    Args:
-        tournament: the name.
-        every: its editions, in order.
-        word: the year, month or day.
-        first_days: the first day of each edition in lists. If several editions lie in *word*, it names the one with
-            this first day, such as the one whose first game is of 1994, which may be any day of that year.
+    If several editions lie in it, it names the one with this first day in lists (*first_days*), such as the one whose
+    first game is of 1994, which may be any day of that year.
 
     Raises:
         UnknownNameError: no edition has a game then, or several have: all are listed.
@@ -181,11 +174,7 @@ def refuse_unknown_tournament(
 def first_day_of_edition(ledger: OpenLedger, pool: str, tournament: str, word: str | None) -> str:
     """Return the day that names an edition in a recorded fact: its first day, or a given whole day.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: name of the pool.
-        tournament: the name.
-        word: a year, month or day of the edition; None: the last one.
+    The edition is named by a year, month or day; None: the last one.
 
     Raises:
         UnknownNameError: there is none, or several are meant.

@@ -108,14 +108,10 @@ class EventGame(NamedTuple):
         position: position of the journal entry that recorded it.
         half_points: White's: 2, 1 or 0; None for a game without a result.
         termination: how it ended, a word of ``facts.words.Termination``.
-        ended_ms: when it ended, milliseconds since 1970.
-        ended_at: the same as it was recorded.
-        round: the round as it was recorded.
+        ended_ms: when it ended, milliseconds since 1970; ``ended_at`` is the same as it was recorded.
         round_order: a number that sorts rounds.
         reason: why it does not count for the ratings; None if it does.
         white_shown: White's rating as the source shows it, points.
-        black_shown: the same of Black.
-        started_at: when it began, if that is known.
     """
 
     tournament: str
@@ -133,6 +129,11 @@ class EventGame(NamedTuple):
     white_shown: int | None
     black_shown: int | None
     started_at: str | None = None
+
+    @property
+    def players(self) -> tuple[int, int]:
+        """The two players, White first."""
+        return self.white, self.black
 
     @property
     def order(self) -> tuple[int, int, str]:
@@ -172,14 +173,9 @@ def tournament_names(connection: sqlite3.Connection, pool: Pool, text: str = "")
 
 
 def names_between(connection: sqlite3.Connection, pool: Pool, ms: int, until: int, reach_ms: int) -> list[str]:
-    """Return the names of tournaments that may have an edition between two instants; some may have no game.
+    """Return the names of tournaments that may have an edition between two instants, ms; some may have no game.
 
-    Args:
-        connection: to the views.
-        pool: the pool.
-        ms: the first instant, milliseconds.
-        until: the last one.
-        reach_ms: the longest time between two games of one edition that was not announced.
+    Two games of one edition that was not announced are at most *reach_ms* apart.
     """
     near = max(ms - reach_ms, EARLIEST_MS), min(until + reach_ms, LATEST_MS)
     return [name for (name,) in connection.execute(NAMES_SINCE, (pool.pool, ms, until, *near))]
@@ -233,6 +229,15 @@ def names_of_player(connection: sqlite3.Connection, pool: Pool, player: int) -> 
     return [name for (name,) in connection.execute(NAMES_OF_PLAYER, (pool.pool, player))]
 
 
+def games_by_player(games: Iterable[EventGame]) -> dict[int, list[EventGame]]:
+    """Return the games of each player, in the given order."""
+    by_player: dict[int, list[EventGame]] = {}
+    for game in games:
+        for player in game.players:
+            by_player.setdefault(player, []).append(game)
+    return by_player
+
+
 # --- ratings ------------------------------------------------------------------------------------------------
 
 
@@ -248,14 +253,11 @@ class LedgerRatings:
         connection: sqlite3.Connection,
         pool: Pool,
         states: PlayerStates,
-        games: Sequence[EventGame],
+        games: Mapping[int, Sequence[EventGame]],
         began_ms: int,
     ) -> None:
         self._connection, self._pool, self._states, self._began_ms = connection, pool, states, began_ms
-        self._games: dict[int, list[EventGame]] = {}
-        for game in games:
-            self._games.setdefault(game.white, []).append(game)
-            self._games.setdefault(game.black, []).append(game)
+        self._games = games
         self._enrolments: dict[int, float | None] = {}
         self._sides: dict[int, Mapping[int, dict[str, Any]]] = {}
         self._before: dict[tuple[int, int], float | None] = {}
@@ -356,7 +358,7 @@ class ShownRatings:
         often: dict[int, Counter[int]] = {}
         # In order of the ends, for ``most_common`` keeps equals as they were first counted.
         for game in sorted(games, key=lambda game: game.ended_ms):
-            for player in (game.white, game.black):
+            for player in game.players:
                 rating = game.shown_rating(player)
                 if rating is not None:
                     often.setdefault(player, Counter())[rating] += 1

@@ -22,9 +22,9 @@ from ledger.answers.crosstables.layout import (
     TableLayout,
     format_percent,
     format_points,
-    format_rating,
     lay_out_table,
 )
+from ledger.answers.graphs.wording import format_rating
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.visible import in_markup, visible
 
@@ -56,18 +56,10 @@ def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
     rows = []
     for standing in page.standings:
         met = {meeting.opponent_number: meeting.marks for meeting in standing.meetings}
-        row: dict[str, Any] = {
-            "number": standing.number,
-            "place": standing.place,
-            "player": standing.player,
-            "name": standing.name,
-            "rating": standing.enrolment_rating,
-            "closing_rating": standing.closing_rating,
-            "games": standing.games,
-            "wins": standing.wins,
-            "draws": standing.draws,
-            "losses": standing.losses,
-            "points": standing.points,
+        row: dict[str, Any] = {name: getattr(standing, name) for name in ("number", "place", "player", "name")}
+        row["rating"] = standing.enrolment_rating
+        row |= {
+            name: getattr(standing, name) for name in ("closing_rating", "games", "wins", "draws", "losses", "points")
         }
         row |= {column.short: standing.tie_breaks[column.name] for column in page.tie_breaks}
         row |= {
@@ -107,14 +99,7 @@ td.self { color: var(--faint); } td.upset { font-weight: 700; } td.upset::before
 [title] { cursor: help; } details { margin: .3rem 0; } summary { cursor: pointer; }
 details table { margin: .4rem 0 1rem 1.2rem; font-size: .92rem; } .notes, .rounds { color: var(--ink); }
 """
-_VIEW_COLUMNS = (
-    "opponent",
-    "result",
-    "enrolment rating",
-    "closing rating",
-    "performance",
-    "ER offset %",
-)
+_VIEW_COLUMNS = ("opponent", "result", "enrolment rating", "closing rating", "performance", "ER offset %")
 
 
 def as_html(page: Crosstable) -> str:
@@ -215,11 +200,9 @@ _BRIGHT = {WIN: "#56B4E9", DRAW: "#B5B5B5", LOSS: "#FF9A56"}  # of the bars on d
 
 
 def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
-    """Return the picture as an SVG document; every text in it is escaped.
+    """Return the table as an SVG document; every text in it is escaped.
 
-    Args:
-        page: the data.
-        dark: light or dark for good; None: as the reader's system has it.
+    It is light or dark; None: it has the theme of its reader's system.
     """
     layout = lay_out_table(page)
     widths = [

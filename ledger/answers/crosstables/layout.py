@@ -28,7 +28,7 @@ RESULT_BY_MARK = {"1": "win", "½": "draw", "0": "loss", "+": "win", "=": "draw"
 
 
 class TableColumn(NamedTuple):
-    """A column: its heading, the heading's meaning, and the alignment of its cells."""
+    """A column of the laid out table: its heading, the heading's meaning, and the alignment of its cells."""
 
     head: str
     title: str
@@ -37,10 +37,10 @@ class TableColumn(NamedTuple):
 
 
 class TableCell(NamedTuple):
-    """A cell: its content, its mouse-over text, line by line, and its kind.
+    """A cell of the laid out table: its text, its mouse-over text line by line, and its kind.
 
-    ``kind`` is ``win``, ``draw``, ``loss``, ``open`` or ``several`` of results, ``self`` where a player would meet
-    oneself, ``upset`` of a count of upsets, ``name`` of the player; else empty.
+    ``kind`` is ``win``, ``draw``, ``loss``, ``open`` or ``several`` of results, ``self`` on the diagonal, ``upset`` of
+    a count of upsets, ``name`` of the player; else empty.
     """
 
     text: str
@@ -49,15 +49,12 @@ class TableCell(NamedTuple):
 
 
 class TableLayout(NamedTuple):
-    """The whole table.
+    """The laid out cross-table: caption, columns and rows, lists of rounds, notes.
 
     Attributes:
-        caption: what it is of.
         summary: a few words below the caption.
-        columns: its columns.
-        rows: a row a player.
         blocks: further lists with a title, such as the rounds of a knock-out.
-        notes: what the reader must know, below the table.
+        notes: explanations below the table.
     """
 
     caption: str
@@ -69,7 +66,7 @@ class TableLayout(NamedTuple):
 
 
 def lay_out_table(page: Crosstable) -> TableLayout:
-    """Return the table of a page."""
+    """Lay out the data of a cross-table as a caption, columns, rows and notes."""
     results, cells_of = _result_columns(page)
     is_shared = any(standing.first_place != standing.last_place for standing in page.standings)
     columns = [
@@ -100,7 +97,7 @@ def lay_out_table(page: Crosstable) -> TableLayout:
 
 
 def format_points(points: float) -> str:
-    """Return points as chess has them: ``7½``."""
+    """Return points as chess players write them: ``7½``."""
     whole, rest = divmod(points, 1)
     return f"{whole:.0f}" if not rest else f"{points:g}" if rest != 0.5 else f"{whole:.0f}½" if whole else "½"
 

@@ -211,7 +211,7 @@ def find_winners(event: EventStandings) -> list[int]:
     """Return the winners: players at the first place, or the winner of a knock-out; none if it has no known format."""
     if event.kind.format == OTHER:
         return []
-    if event.kind.format == Format.KNOCKOUT:
+    if event.kind.format == Format.KNOCKOUT.value:
         # A slice, for there may be no match at all.
         final = [match for match in event.matches if not match.third_place][-1:]
         return [match.winner for match in final if match.winner is not None]
@@ -228,15 +228,10 @@ def player_tournaments(
 ) -> list[PlayedTournamentRow]:
     """Return the tournaments of one player, the latest first, with the player's results in each.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        search: the filter.
-        tpr: name of the performance rating; by default that of the scheme, else FIDE's.
+    *tpr* names the performance rating; by default it is that of the scheme, else FIDE's.
 
     Raises:
-        UnknownNameError: no such performance rating.
+        UnknownNameError: there is no performance rating of that name.
         MalformedError: *search* has an instant that is none.
     """
     choice = TableOptions(performance=tpr)

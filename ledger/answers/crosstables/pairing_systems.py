@@ -68,7 +68,7 @@ def find_pairing_system(
         byes: rounds without a game: the player, and the number of the round or 0.
         away: the players who were absent from all reported rounds, and have no game to play.
     """
-    players = sorted({player for game in games for player in (game.white, game.black)})
+    players = sorted({player for game in games for player in game.players})
     entrants = sorted({*players, *(player for player, _ in byes)})
     counted = Counter(ordered_pair(game) for game in games)
     played = max((game.round_number for game in games), default=0)
@@ -123,7 +123,7 @@ def _missing_in_swiss(
     """Return the missing rounds of a Swiss: a round without a report on a player may have brought a point."""
     if not numbered:
         return ["no game has the number of its round"]
-    present = {(player, game.round_number) for game in games for player in (game.white, game.black)} | {*byes}
+    present = {(player, game.round_number) for game in games for player in game.players} | {*byes}
     absent = len(players) * numbered - sum(1 for _, number in present if 0 < number <= numbered)
     if not absent:
         return []
@@ -164,10 +164,8 @@ def _is_swiss(games: Sequence[EventGame], players: Sequence[int]) -> bool:
     met = Counter(ordered_pair(game) for game in games if game.termination != Termination.UNPLAYED)
     if max(met.values(), default=0) > 1:
         return False
-    played = Counter(player for game in games for player in (game.white, game.black))
-    in_round = Counter(
-        (player, game.round_number) for game in games if game.round_number for player in (game.white, game.black)
-    )
+    played = Counter(player for game in games for player in game.players)
+    in_round = Counter((player, game.round_number) for game in games if game.round_number for player in game.players)
     if in_round and max(in_round.values()) > 1:
         return False
     most = max(played.values())
@@ -210,12 +208,8 @@ def games_by_pair(games: Sequence[EventGame]) -> dict[Pair, list[EventGame]]:
 def find_loser(pair: Pair, played: Sequence[EventGame], games: Sequence[EventGame], out: Collection[int]) -> int | None:
     """Return the loser of a match; None if it cannot be known.
 
-    Args:
-        pair: the two players.
-        played: their games.
-        games: all games of the tournament: of two players level on points, the one who plays on against an opponent
-            without a lost match has won.
-        out: the players who lost a match before.
+    Of two players level on points, the one who plays on (in *games*, those of the tournament) against an opponent
+    without a lost match (not *out*) has won.
     """
     first = sum(game.half_points_of(pair[0]) or 0 for game in played)
     second = sum(game.half_points_of(pair[1]) or 0 for game in played)
@@ -247,12 +241,7 @@ def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> 
 
 
 def build_matches(games: Sequence[EventGame], called: Mapping[int, str]) -> list[Match]:
-    """Return the matches of a tournament in the order of their rounds.
-
-    Args:
-        games: its games in the order of the rounds.
-        called: names by player number.
-    """
+    """Return the matches of a tournament in the order of their rounds; names are by player number."""
     reached: dict[int, int] = {}
     lost: set[int] = set()
     pairings = []
@@ -283,9 +272,7 @@ def build_matches(games: Sequence[EventGame], called: Mapping[int, str]) -> list
 def knockout_places(decided: Sequence[Match], order: Sequence[SharedPlace]) -> list[SharedPlace]:
     """Return the places of a knock-out: players who got further are ahead, losers of one round share a place.
 
-    Args:
-        decided: its matches.
-        order: the players ordered by points, which orders the rows of a shared place.
+    The *order* of the players by points orders the rows of a shared place.
     """
     reached: dict[int, tuple[int, int]] = {place.player: (0, 0) for place in order}
     for match in decided:

@@ -18,12 +18,9 @@ DEFAULT_VARIANT = "fide_tpr"
 
 
 class Variant(NamedTuple):
-    """A variant of the tournament performance rating.
+    """A variant of the tournament performance rating: its formula, the formula's source, and the form of its input.
 
-    Attributes:
-        title: its formula, in a line.
-        source: where the formula is published.
-        is_whole: whether it takes whole ratings; others are rounded first, one half up.
+    Whole ratings (``is_whole``) are rounded first, one half up.
     """
 
     title: str
@@ -46,12 +43,9 @@ OFFSET_TITLE = "ER offset: 100 (performance / enrolment rating - 1), our reading
 
 
 class PerformanceGame(NamedTuple):
-    """One game of a player as the input of a performance rating.
+    """One game of a player as the input of a performance rating: score, opponent's enrolment and own closing rating.
 
-    Attributes:
-        half_points: 2 for a win, 1 for a draw, 0 for a loss.
-        opponent: the opponent's enrolment rating, points; a game without one (None) is left out.
-        closing: the player's own rating after the game, points; None if the scheme shows none.
+    A game without the rating of the opponent (None) is left out; ``closing`` is None if the scheme shows none.
     """
 
     half_points: int
@@ -90,11 +84,7 @@ def default_variant(scheme: str) -> str:
 
 
 def calculate_performance(name: str, games: Sequence[PerformanceGame]) -> Performance:
-    """Return the performance rating of a player's games, or of those against one opponent.
-
-    Args:
-        name: one of ``VARIANTS``.
-        games: the played games, without byes and forfeits.
+    """Return the performance rating, of the variant *name*, of played games of a player.
 
     Raises:
         UnknownNameError: no such variant.

@@ -53,7 +53,6 @@ class RoundResult(NamedTuple):
     Attributes:
         opponent: player number; ``NO_OPPONENT`` in a round without a game, unless both were to meet and were absent.
         half_points: 2 for a win, 1 for a draw, 0 for a loss.
-        is_black: whether the player had Black.
         is_played: False if no move was made: a win or a loss by forfeit, a bye, an absence.
         round: the number of the round; 0 if it is not known.
         bye: of a round without a game the word of ``facts.words.Brings``.
@@ -80,11 +79,8 @@ class RoundResult(NamedTuple):
 class RoundResults(dict[int, Sequence[RoundResult]]):
     """The results of each player in the order of the rounds, with the rules for unplayed rounds; unchanged once made.
 
-    The values that tie-breaks need of every opponent are calculated once for all players.
-
-    Attributes:
-        unplayed: the rules for unplayed rounds.
-        rounds: how many rounds the tournament has; 0 if it is not known.
+    The values that tie-breaks need of every opponent are calculated once for all players. The number of rounds is 0 if
+    it is not known.
     """
 
     def __init__(
@@ -147,13 +143,9 @@ TieBreakValue = Callable[["RoundResults", int, Sequence[int]], float | None]
 
 
 class TieBreak(NamedTuple):
-    """A rule that orders players who are level on points.
+    """A rule of C.07 that orders players who are level on points.
 
-    Attributes:
-        short: its abbreviation in C.07.
-        title: its name in tables.
-        section: the section of C.07 that defines it.
-        value: returns its value for a player among the level ones, the greater is ahead; None if it does not apply.
+    Its ``value`` for a player among the level ones is greater for the player ahead; None if it does not apply.
     """
 
     short: str
@@ -208,13 +200,7 @@ def _progressive(results: RoundResults, player: int, _: Sequence[int]) -> float:
 
 
 class Contribution(NamedTuple):
-    """The part of Buchholz and Sonneborn-Berger that comes from one round of a player.
-
-    Attributes:
-        opponent: the opponent's points.
-        scored: the points that the player scored.
-        is_voluntary: whether the round is a VUR.
-    """
+    """The part of a round in Buchholz and Sonneborn-Berger: opponent's points, player's score, whether it is a VUR."""
 
     opponent: float
     scored: float
@@ -266,7 +252,7 @@ def _contributions(results: RoundResults, player: int) -> list[Contribution]:
 def _buchholz(lowest: int = 0, highest: int = 0) -> TieBreakValue:
     """Return the sum of the opponents' points without the given number of lowest and highest ones (14.1 to 14.3)."""
 
-    def value(results: RoundResults, player: int, _: Sequence[int]) -> float:
+    def value(results: RoundResults, player: int, level: Sequence[int]) -> float:  # noqa: ARG001
         # A contribution begins with the opponent's points: the lowest come first.
         left = sorted(results.contributions[player])
         for _ in range(min(lowest, len(left))):
@@ -335,13 +321,7 @@ def tie_break_named(name: str) -> TieBreak:
 
 
 class SharedPlace(NamedTuple):
-    """A player's place in a tournament, which several players may share.
-
-    Attributes:
-        player: player number.
-        first: the first of the shared places, from 1.
-        last: the last of the shared places.
-    """
+    """A player's place in a tournament: the first and the last of the places that level players share, from 1."""
 
     player: int
     first: int
@@ -356,10 +336,8 @@ class SharedPlace(NamedTuple):
 def rank_players(results: RoundResults, deciding: Sequence[str], ordering: Sequence[str]) -> list[SharedPlace]:
     """Return the place of every player by points and tie-breaks, the best first.
 
-    Args:
-        results: by player.
-        deciding: names of the tie-breaks that decide between players who are level on points.
-        ordering: names of those that only order the rows of a shared place; player numbers order the rest.
+    The tie-breaks *deciding* decide between players level on points; those *ordering*, then player numbers, only order
+    the rows of a shared place.
 
     Raises:
         UnknownNameError: there is no tie-break of a name.

@@ -53,9 +53,6 @@ class ExportColumn:
     """A column of an export: its name, kind and meaning, and how its values are read.
 
     Attributes:
-        name: its name in files.
-        kind: the kind of its values.
-        meaning: its meaning, its unit or form, and the column of another export whose values it has.
         sql: the SQL expression to read; empty if the value is looked up by another column.
         lookup: the name of the lookup that turns the value into a name or text; empty for none.
         of: the column by which the value is looked up, if that is another one.
@@ -154,11 +151,7 @@ def row_schema(
 ) -> dict[str, Any]:
     """Return the JSON Schema of a row of an export; columns that identify a player may be missing.
 
-    Args:
-        title: name and version of the export.
-        doc: the meaning of a row.
-        columns: the columns.
-        others: the JSON Schema of further columns; None if there are none.
+    *others* is the JSON Schema of further columns; None if there are none.
     """
     columns = list(columns)
     return {
@@ -174,15 +167,13 @@ def row_schema(
 
 @attrs.frozen(kw_only=True)
 class ExportFilter:
-    """The filter of the rows of an export.
+    """The filter of the rows of an export; a field of None selects all.
 
     Attributes:
-        pool: number of the pool; None: all.
-        player: number of a player; None: all.
+        pool: number of the pool.
         since_ms: games that ended then or later, milliseconds since 1970.
         until_ms: games that ended then or earlier.
-        tournament: games of the tournament of that name.
-        published: the published list of that name; None: all.
+        published: name of the published list.
         at: the instant of ratings in force; None: now.
         names: whether to include columns that identify a player.
     """
@@ -207,11 +198,8 @@ class Dataset:
     """A table that can be exported: its columns, its key, its filters and the source of its rows.
 
     Attributes:
-        name: its name on the command line.
         doc: the meaning of a row.
-        columns: its columns, including those with personal data.
         filters: the supported fields of ``ExportFilter``.
-        key: names of the columns that identify rows.
         scans: returns the scans of the views to read one after the other.
         rows: yields the rows, if they are not scanned.
     """
@@ -236,14 +224,7 @@ COLUMN_KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT"
 
 
 class StoredColumn(NamedTuple):
-    """A column of a table of the views as SQLite stores it.
-
-    Attributes:
-        name: its name.
-        stored_as: its SQLite type.
-        meaning: its description.
-        is_required: whether it has a value in every row.
-    """
+    """A column of a table of the views as SQLite stores it; required ones have a value in every row."""
 
     name: str
     stored_as: str

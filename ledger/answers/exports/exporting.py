@@ -31,13 +31,7 @@ from ledger.answers.exports.columns import (
     lookup_by_number,
     with_iso_instants,
 )
-from ledger.answers.exports.datasets import (
-    CORRECTED,
-    NAMES,
-    POOLS,
-    check_filters,
-    find_dataset,
-)
+from ledger.answers.exports.datasets import CORRECTED, NAMES, POOLS, check_filters, find_dataset
 from ledger.answers.exports.trf_report import trf16_report
 from ledger.errors import MalformedError, StorageError
 from ledger.handle import OpenLedger
@@ -70,12 +64,7 @@ class ExportTable(NamedTuple):
 
 
 class WriteOptions(NamedTuple):
-    """The options of writing an export.
-
-    Attributes:
-        raw: CSV without apostrophes before cells that a spreadsheet would run.
-        position: position of the last journal entry that the rows follow from.
-    """
+    """The options of writing an export: raw CSV without added apostrophes, and the position of the last entry read."""
 
     raw: bool
     position: int
@@ -243,11 +232,9 @@ def _fill(writer: TableWriter, part: ExportTable) -> None:
 
 
 class FileFormat(NamedTuple):
-    """A file format of exported rows.
+    """A file format of exported rows, known by the endings of file names.
 
     Attributes:
-        write: writes tables to a file.
-        suffixes: the endings of file names that select the format.
         lines: yields the bytes of a text format block by block; None for other formats.
         takes_many: whether one file holds several tables.
     """
@@ -270,14 +257,7 @@ FORMATS: Mapping[str, FileFormat] = {
 
 
 class TextDocument(NamedTuple):
-    """A text without rows that can be exported, such as a report in TRF16.
-
-    Attributes:
-        doc: its description, a sentence.
-        make: yields the bytes of the file.
-        filters: the supported fields of ``ExportFilter``.
-        suffixes: the endings of file names that select its format.
-    """
+    """A text without rows that can be exported, such as a report in TRF16; it is made from a ledger and a filter."""
 
     doc: str
     make: Callable[[OpenLedger, ExportFilter], Iterator[bytes]]
@@ -292,7 +272,7 @@ DOCUMENTS: Mapping[tuple[str, str], TextDocument] = {
         make=trf16_report,
         filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}),
         suffixes=(".trf",),
-    ),
+    )
 }
 
 
@@ -436,10 +416,12 @@ def format_of_file(what: Sequence[str], path: Path) -> str:
         MalformedError: it selects none.
     """
     documents = {name: document for (subject, name), document in DOCUMENTS.items() if subject == what[0]}
-    for name, known in (*FORMATS.items(), *documents.items()):
-        if path.suffix.lower() in known.suffixes:
+    suffixes = {name: file_format.suffixes for name, file_format in FORMATS.items()}
+    suffixes |= {name: document.suffixes for name, document in documents.items()}
+    for name, of_format in suffixes.items():
+        if path.suffix.lower() in of_format:
             return name
-    formats = sorted({*FORMATS, *documents})
+    formats = sorted(suffixes)
     raise MalformedError([f"{path.name!r} does not say the format: give one of {formats}"])
 
 

@@ -36,7 +36,7 @@ from ledger.runtime.long_work import Progress, mapped_ahead, silent
 from ledger.runtime.postgres import quoted
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
 
     from ledger.runtime.table_reader import TableReader
 
@@ -148,14 +148,7 @@ WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnu
 
 @attrs.define
 class _Copy:
-    """One copy into a schema, in one transaction.
-
-    Attributes:
-        address: address of the database, for messages.
-        tables: the tables that the schema is to have.
-        present: the existing tables of this program, by name.
-        indexes: names of the existing indexes.
-    """
+    """One copy into a schema, in one transaction; ``present`` and ``indexes`` are what exists there."""
 
     address: str
     connection: Connection[Any]
@@ -165,6 +158,10 @@ class _Copy:
     progress: Progress
     present: dict[str, _PresentTable] = attrs.field(factory=dict, init=False)
     indexes: set[str] = attrs.field(factory=set, init=False)
+
+    def execute(self, statement: str, values: Sequence[object] | None = None) -> Cursor[Any]:
+        """Run one statement."""
+        return self.connection.execute(statement, values)
 
     def refused(self, message: str) -> StorageError:
         return StorageError(postgres.without_password(self.address), f"schema {self.schema!r}: {message}")
@@ -194,7 +191,7 @@ class _Copy:
 
     def begin(self) -> None:
         """Refuse to run beside another copy into the schema, and make the schema if it is missing."""
-        ask = self.connection.execute
+        ask = self.execute
         # Such locks are numbers that all programs of a database share: this one is made of words of our own. It goes
         # with the transaction, however that ends.
         row = ask(
@@ -219,7 +216,7 @@ class _Copy:
 
     def refuse_others(self, origin: CopyOrigin, ledger: OpenLedger) -> None:
         """Refuse a schema with a journal, with a copy of another ledger, or with objects of others under our names."""
-        rows = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
+        rows = self.execute(_OBJECTS, (self.schema,)).fetchall()
         copies = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(COPY_MARK)}
         needed = {table.name for table in self.tables}
         if any(name == _JOURNAL for name, _, _, _ in rows):
@@ -246,8 +243,8 @@ class _Copy:
 
     def _present(self, name: str) -> _PresentTable:
         target = self.in_schema(name)
-        (row,) = self.connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
-        columns = self.connection.execute(_COLUMNS, (target,)).fetchall()
+        (row,) = self.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
+        columns = self.execute(_COLUMNS, (target,)).fetchall()
         places = {column: place for column, _, _, place in columns if place}
         return _PresentTable(
             comment=row[0] or "",
@@ -262,9 +259,7 @@ class _Copy:
             or {"ledger", "position", "root", "proposal"} - self.present[ORIGIN].columns.keys()
         ):
             return
-        row = self.connection.execute(
-            f"SELECT ledger, position, root, proposal FROM {self.in_schema(ORIGIN)}"
-        ).fetchone()
+        row = self.execute(f"SELECT ledger, position, root, proposal FROM {self.in_schema(ORIGIN)}").fetchone()
         if row is None:
             return
         first, position, root, _ = row
@@ -303,7 +298,7 @@ class _Copy:
         for name in sorted(self.present.keys() - made.keys()):
             with self.explained(f"table {name!r}"):
                 self._locked(name)
-                self.connection.execute(f"DROP TABLE {self.in_schema(name)}")
+                self.execute(f"DROP TABLE {self.in_schema(name)}")
         # Last, because a table that was made again has lost its comments.
         for table in self.tables:
             with self.explained(f"table {table.name!r}"):
@@ -322,11 +317,11 @@ class _Copy:
             f"{quoted(column.name)} {column.type}{' NOT NULL' if column.is_required else ''}"
             for column in table.columns
         )
-        self.connection.execute(f"CREATE TABLE {self.in_schema(table.name)}({columns})")
+        self.execute(f"CREATE TABLE {self.in_schema(table.name)}({columns})")
         if table.is_personal:
             # Statistics of a column hold values of it, for all who may read them, and after a person was erased.
             for column in table.columns:
-                self.connection.execute(
+                self.execute(
                     f"ALTER TABLE {self.in_schema(table.name)} ALTER COLUMN {quoted(column.name)} SET STATISTICS 0"
                 )
 
@@ -346,45 +341,45 @@ class _Copy:
 
     def _finish(self, table: PostgresTable) -> None:
         key = ", ".join(map(quoted, table.key))
-        self.connection.execute(f"ALTER TABLE {self.in_schema(table.name)} ADD PRIMARY KEY ({key})")
+        self.execute(f"ALTER TABLE {self.in_schema(table.name)} ADD PRIMARY KEY ({key})")
         self._index(table)
-        self.connection.execute(f"ANALYZE {self.in_schema(table.name)}")
+        self.execute(f"ANALYZE {self.in_schema(table.name)}")
 
     def _index(self, table: PostgresTable) -> None:
         for index in table.indexes:
             if index.name not in self.indexes:
                 where = f" WHERE {index.where}" if index.where else ""
-                self.connection.execute(
+                self.execute(
                     f"CREATE INDEX {quoted(index.name)} ON {self.in_schema(table.name)} ({index.columns}){where}"
                 )
 
     def _staged(self, table: PostgresTable) -> int:
         """Send the rows of an existing table into a temporary one; return their number."""
         columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in table.columns)
-        self.connection.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
+        self.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
         rows = self._filled(table, _staging(table))
-        self.connection.execute(f"ANALYZE {_staging(table)}({', '.join(map(quoted, table.key))})")
+        self.execute(f"ANALYZE {_staging(table)}({', '.join(map(quoted, table.key))})")
         return rows
 
     def _replaced(self, table: PostgresTable, rows: int) -> CopiedTable:
         """Write the rows that differ between a table and its new rows."""
         target, staging, pairs = self.in_schema(table.name), _staging(table), 'pg_temp."rows that differ"'
         # Against writers alone. Until the end no row of the table is where another one was.
-        self.connection.execute(f"LOCK TABLE {target} IN SHARE ROW EXCLUSIVE MODE")
+        self.execute(f"LOCK TABLE {target} IN SHARE ROW EXCLUSIVE MODE")
         names = [quoted(column.name) for column in table.columns]
         same_key = " AND ".join(f"new.{quoted(name)} = old.{quoted(name)}" for name in table.key)
         # By the bytes: -0.0 equals 0.0 and is another rating to the last bit.
         are_equal = f"{_record('new', names)} OPERATOR(pg_catalog.*=) {_record('old', names)}"
-        differing = self.connection.execute(
+        differing = self.execute(
             f"CREATE TEMPORARY TABLE {pairs} ON COMMIT DROP AS SELECT old.ctid AS old_row, new.ctid AS new_row "
             f"FROM {target} AS old FULL JOIN {staging} AS new ON {same_key} "
             f"WHERE old.ctid IS NULL OR new.ctid IS NULL OR NOT ({are_equal})"
         ).rowcount
         if differing:
-            self.connection.execute(f"ANALYZE {pairs}")
+            self.execute(f"ANALYZE {pairs}")
             columns, values = ", ".join(names), ", ".join(f"new.{name}" for name in names)
             taken = [
-                self.connection.execute(statement).rowcount
+                self.execute(statement).rowcount
                 for statement in (
                     f"DELETE FROM {target} AS old USING {pairs} WHERE old.ctid = old_row AND new_row IS NULL",
                     # Updated, not deleted and inserted: a foreign key of others would be in the way.
@@ -400,10 +395,10 @@ class _Copy:
                     "or a rule of others keeps the rest away: take it from the table and run the command again; "
                     f"{_UNCHANGED}"
                 )
-        self.connection.execute(f"DROP TABLE {staging}, {pairs}")  # the next may need their place on the disk
+        self.execute(f"DROP TABLE {staging}, {pairs}")  # the next may need their place on the disk
         self._index(table)
         if differing * 10 > rows:  # else the server sees to it in time
-            self.connection.execute(f"ANALYZE {target}")
+            self.execute(f"ANALYZE {target}")
         return CopiedTable(table.name, rows, differing)
 
     def _changed(self, table: PostgresTable, rows: int) -> CopiedTable:
@@ -411,22 +406,22 @@ class _Copy:
         target, present, types = self.in_schema(table.name), self.present[table.name], _types(table)
         self._locked(table.name)
         if present.key != list(table.key) or any(present.columns[name] != types.get(name) for name in present.key):
-            self.connection.execute(f"DROP TABLE {target}")
+            self.execute(f"DROP TABLE {target}")
             self.indexes -= {index.name for index in table.indexes}
             self._create(table)
             names = ", ".join(quoted(column.name) for column in table.columns)
-            self.connection.execute(f"INSERT INTO {target}({names}) SELECT {names} FROM {_staging(table)}")
+            self.execute(f"INSERT INTO {target}({names}) SELECT {names} FROM {_staging(table)}")
             self._finish(table)
             return CopiedTable(table.name, rows, rows)
         for name in present.columns:
             if present.columns[name] != types.get(name):
-                self.connection.execute(f"ALTER TABLE {target} DROP COLUMN {quoted(name)}")
+                self.execute(f"ALTER TABLE {target} DROP COLUMN {quoted(name)}")
         for column in table.columns:
             if present.columns.get(column.name) != types[column.name]:
                 # without NOT NULL, because the existing rows have no value of it yet
-                self.connection.execute(f"ALTER TABLE {target} ADD COLUMN {quoted(column.name)} {column.type}")
+                self.execute(f"ALTER TABLE {target} ADD COLUMN {quoted(column.name)} {column.type}")
         # indexes of a column go with it
-        left = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
+        left = self.execute(_OBJECTS, (self.schema,)).fetchall()
         self.indexes = {name for name, _, _, owner in left if owner}
         return self._replaced(table, rows)
 
@@ -436,8 +431,8 @@ class _Copy:
         while True:
             try:
                 with self.connection.transaction():
-                    self.connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
-                    self.connection.execute(f"LOCK TABLE {self.in_schema(name)} IN ACCESS EXCLUSIVE MODE")
+                    self.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
+                    self.execute(f"LOCK TABLE {self.in_schema(name)} IN ACCESS EXCLUSIVE MODE")
             except psycopg.errors.LockNotAvailable:
                 if time.monotonic() > deadline:
                     message = f"table {name!r} has to be changed, and somebody reads it for longer than {PATIENCE:g} s"
@@ -445,7 +440,7 @@ class _Copy:
                 time.sleep(_LOCK_SECONDS)
             else:
                 # What was set within a savepoint holds on after it, to the end of the whole transaction.
-                self.connection.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
+                self.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
                 return
 
     def _describe(self, table: PostgresTable) -> None:
@@ -453,11 +448,11 @@ class _Copy:
         target = self.in_schema(table.name)
         present = self._present(table.name)
         if present.comment != table.comment:
-            self.connection.execute(f"COMMENT ON TABLE {target} IS {_text(table.comment)}")
+            self.execute(f"COMMENT ON TABLE {target} IS {_text(table.comment)}")
         by_name = {other.name: other for other in self.tables}
         for column, comment in table.comments(by_name).items():
             if present.comments.get(column) != comment:
-                self.connection.execute(f"COMMENT ON COLUMN {target}.{quoted(column)} IS {_text(comment)}")
+                self.execute(f"COMMENT ON COLUMN {target}.{quoted(column)} IS {_text(comment)}")
 
 
 def _staging(table: PostgresTable) -> str:

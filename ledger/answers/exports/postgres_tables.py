@@ -75,13 +75,7 @@ class PostgresColumn(StoredColumn):
 
 @attrs.frozen(kw_only=True)
 class PostgresIndex:
-    """An index of a table on the PostgreSQL server.
-
-    Attributes:
-        name: its name in the schema.
-        columns: the indexed columns, as SQL.
-        where: the condition on its rows; empty for all rows.
-    """
+    """An index of a table on the PostgreSQL server: name, columns as SQL, and the condition on its rows if any."""
 
     name: str
     columns: str
@@ -93,11 +87,6 @@ class PostgresTable:
     """A table on the PostgreSQL server, with the source of its rows.
 
     Attributes:
-        name: its name in the schema and in the views.
-        doc: the meaning of a row.
-        columns: its columns, in their order.
-        key: names of the columns that identify rows.
-        indexes: the indexes that the views have.
         rows: yields the rows in the order of the key, read with a reader of the views.
         count: returns the largest possible number of rows, for reports of progress.
         is_personal: whether it identifies people, so that the server may keep no statistics of it.
@@ -157,9 +146,7 @@ class PostgresTable:
 def postgres_tables(ledger: OpenLedger, *, names: bool = False) -> list[PostgresTable]:
     """Return every documented table of the views, including those of plug-ins, and on request the names.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        names: whether to include identifying data: names, identities, years of birth.
+    With *names* the tables also have identities and years of birth.
 
     Raises:
         ProjectionError: the table of a read model is not up to date, or has the name of one of the additional tables.
@@ -175,8 +162,7 @@ def postgres_tables(ledger: OpenLedger, *, names: bool = False) -> list[Postgres
         keeping.refuse_left_behind(connection, name, at_hand.broken)
         if name.lower() in {NAMES, ORIGIN}:
             raise ProjectionError(
-                name,
-                "its table would have the name of a table that the export adds: give the read model another name",
+                name, "its table would have the name of a table that the export adds: give the read model another name"
             )
         tables.append(_of_views(ledger, name, described, statements, names=names))
     return [*tables, _of_names(ledger)] if names else tables

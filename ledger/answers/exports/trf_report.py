@@ -60,7 +60,6 @@ class TrfReport:
     """The content of a TRF16 report about one tournament.
 
     Attributes:
-        name: name of the tournament.
         first, last: its days, as precise as they are known.
         kind: a word of ``facts.words.Format``; None if it is unknown.
         entrants: by player number.
@@ -79,11 +78,7 @@ class TrfReport:
 
 @of_one_moment
 def trf16_report(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
-    """Return the TRF16 report of a tournament, line by line.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        selection: the tournament, its pool, and days between which one edition lies.
+    """Return the TRF16 report of a tournament, line by line; days select one of several editions.
 
     Raises:
         UnknownNameError: there is no tournament of that name.
@@ -144,7 +139,7 @@ def _only_edition(connection: sqlite3.Connection, pool: Pool, name: str, selecti
 def _entrants(ledger: OpenLedger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, ReportEntrant]:
     ratings: dict[int, int | None] = {}
     for game in games:
-        for player in (game.white, game.black):
+        for player in game.players:
             # TRF16 has the rating at the start: the first that is shown, for games come in the order of the rounds
             ratings[player] = ratings.get(player) or game.shown_rating(player)
     for bye in byes:
@@ -195,7 +190,7 @@ def split_into_rounds(games: Sequence[EventGame]) -> list[list[EventGame]]:
 
 
 def _is_one_game_each(games: Sequence[EventGame]) -> bool:
-    players = [player for game in games for player in (game.white, game.black)]
+    players = [player for game in games for player in game.players]
     return len(players) == len(set(players))
 
 

@@ -104,12 +104,7 @@ def render_page(
 ) -> bytes:
     """Return a page of a rating graph in a format: svg, png, html, json or vega-lite.
 
-    Args:
-        page: the data.
-        kind: the format.
-        look: the reader's choices.
-        page_link: returns the address of another page by its number, in HTML; None: there are no other pages.
-        pgn: the games as PGN by key, in HTML.
+    HTML takes *page_link*, which returns the address of another page by its number, and *pgn*, the games by key.
     """
     match kind:
         case "svg":

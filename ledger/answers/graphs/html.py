@@ -63,13 +63,9 @@ def draw(
     page_link: Callable[[int], str] | None = None,
     pgn: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a page as an HTML file.
+    """Return a page as an HTML file, in which the details of a game show its PGN.
 
-    Args:
-        page: the data.
-        look: the reader's choices.
-        page_link: returns the address of another page by its number; None: there are no other pages.
-        pgn: games as PGN by key, which the details of the games show.
+    *page_link* returns the address of another page by its number; None: there are no other pages.
     """
     title = in_markup(f"Rating graph of {wording.heading(page)}")
     styling = f"<style>{style_sheet(look)}</style>"

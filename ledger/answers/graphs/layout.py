@@ -58,14 +58,11 @@ class GraphLayout(NamedTuple):
     """The horizontal places and the scale of everything that a rating graph draws.
 
     Attributes:
-        width: width of the picture.
         bar: width of a bar.
         places: the middle of each bar, newest first.
         second_places: the same for the second player's games.
         now: the middle of the bar of the rating now; None: the page does not show it.
-        labels: the labels of the axis.
         seams: the place of each change of scheme.
-        scale: the scale of points.
     """
 
     width: float

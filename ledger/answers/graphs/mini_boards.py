@@ -111,14 +111,7 @@ def describe_position(position: Position) -> str:
 
 
 def board_picture(position: Position, title: str, *, side: int = SIDE, flipped: bool = False) -> str:
-    """Return a complete SVG picture of a position, with its title and, for screen readers, its description.
-
-    Args:
-        position: the position.
-        title: any text; it is escaped.
-        side: width and height in pixels.
-        flipped: whether Black is below.
-    """
+    """Return a complete SVG picture of a position, with its title and, for screen readers, its description."""
     words = describe_position(position)
     label = f"{title}. {words}"
     return (

@@ -16,11 +16,7 @@ def is_available() -> bool:
 
 
 def as_png(svg: str, *, zoom: float = 2.0) -> bytes:
-    """Convert an SVG to a PNG picture.
-
-    Args:
-        svg: the text of the file; its theme must be light or dark, because there is no reader's system to ask.
-        zoom: pixels of the picture for one of the SVG.
+    """Convert an SVG to a PNG picture with *zoom* pixels for one of the SVG; its theme must be light or dark.
 
     Raises:
         ImportError: resvg is not installed.
