@@ -210,7 +210,7 @@ def _switches(
     for new, after in others:
         who = np.flatnonzero(regular & ~np.isnan(before.final) & ~np.isnan(after.final))
         ratings, new_ratings = before.final[who], after.final[who]
-        places, new_places = forecasts.places(ratings), forecasts.places(new_ratings)
+        places, new_places = forecasts.rank_places(ratings), forecasts.rank_places(new_ratings)
         gain = places - new_places
         # NumPy sorts by the last key first: by gain, and equals by player.
         best = [index for index in np.lexsort((who, -gain))[:movers].tolist() if gain[index] > 0]

@@ -191,7 +191,7 @@ def spearman(first: Any, second: Any) -> float | None:
     return float((a * b).sum()) / spread if spread else None
 
 
-def places(values: Any) -> Any:
+def rank_places(values: Any) -> Any:
     """Return the place of each number from 1, the largest first: one more than the count of larger numbers."""
     ordered = np.sort(values)
     return len(values) - np.searchsorted(ordered, values, side="right") + 1

@@ -260,7 +260,7 @@ def double_forfeit_opponents(
 
 
 def _page(event: EventStandings, position: int) -> Crosstable:
-    enrolments = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
+    enrolments = [rating for rating in map(event.ratings.enrolment_rating, event.results) if rating is not None]
     variant, kind, choice = performances.variant_named(event.variant), event.kind, event.choice
     columns = []
     # A tie-break that decides may be a usual one, too: it has one column, among those that decide.
@@ -312,12 +312,12 @@ def build_row(
     player, games = place.player, event.games_of.get(place.player, [])
     results = event.results[player]
     rows = [_result(event, player, game) for game in games]
-    enrolment = event.ratings.enrolment(player)
+    enrolment = event.ratings.enrolment_rating(player)
     worth = performances.calculate_performance(event.variant, performance_games(event.ratings, player, games))
     closings = [row.closing_rating for row in rows if row.closing_rating is not None]
     return CrossTableRow(
         number=event.numbers[player],
-        place=place.shown,
+        place=place.text,
         first_place=place.first,
         last_place=place.last,
         player=player,
@@ -352,9 +352,11 @@ def build_row(
 def performance_games(ratings: EventRatings, player: int, games: Sequence[EventGame]) -> list[PerformanceGame]:
     """Return the games of a player that count for a performance rating, with the opponents' enrolment ratings."""
     return [
-        PerformanceGame(half_points, ratings.enrolment(game.opponent_of(player)), ratings.after(player, game))
+        PerformanceGame(
+            half_points, ratings.enrolment_rating(game.opponent_of(player)), ratings.rating_after(player, game)
+        )
         for game in games
-        if (half_points := game.half_points_of(player)) is not None and game.is_played and ratings.counts(game)
+        if (half_points := game.half_points_of(player)) is not None and game.is_played and ratings.is_counted(game)
     ]
 
 
@@ -368,8 +370,8 @@ def result_mark(half_points: int | None, *, is_played: bool) -> Mark:
 
 def _result(event: EventStandings, player: int, game: EventGame) -> EventResult:
     opponent, half_points, ratings = game.opponent_of(player), game.half_points_of(player), event.ratings
-    surplus = ratings.surplus(player, game)
-    counts = game.is_played and ratings.counts(game)
+    surplus = ratings.upset_surplus(player, game)
+    counts = game.is_played and ratings.is_counted(game)
     margin = event.margin_at(game.ended_ms)
     return EventResult(
         game=game.key,
@@ -383,10 +385,10 @@ def _result(event: EventStandings, player: int, game: EventGame) -> EventResult:
         points=None if half_points is None else half_points / 2,
         counts=counts,
         reason=game.reason,
-        rating_before=ratings.before(player, game),
-        closing_rating=ratings.after(player, game),
-        opponent_rating_before=ratings.before(opponent, game),
-        opponent_closing_rating=ratings.after(opponent, game),
+        rating_before=ratings.rating_before(player, game),
+        closing_rating=ratings.rating_after(player, game),
+        opponent_rating_before=ratings.rating_before(opponent, game),
+        opponent_closing_rating=ratings.rating_after(opponent, game),
         surplus=surplus,
         margin=margin,
         # With a margin of 0 an upset still needs an opponent who is rated higher.
@@ -410,9 +412,9 @@ def _meetings(event: EventStandings, player: int) -> list[Meeting]:
                 opponent_number=event.numbers[opponent],
                 marks="".join(result_mark(game.half_points_of(player), is_played=game.is_played) for game in met),
                 points=sum(game.half_points_of(player) or 0 for game in met) / 2,
-                opponent_enrolment_rating=event.ratings.enrolment(opponent),
-                opponent_closing_rating=event.ratings.after(opponent, met[-1]),
-                closing_rating=event.ratings.after(player, met[-1]),
+                opponent_enrolment_rating=event.ratings.enrolment_rating(opponent),
+                opponent_closing_rating=event.ratings.rating_after(opponent, met[-1]),
+                closing_rating=event.ratings.rating_after(player, met[-1]),
                 performance=worth.rating,
                 er_offset=_offset_against(event, player, met, worth.rating),
             )
@@ -426,7 +428,7 @@ def _offset_against(event: EventStandings, player: int, met: Sequence[EventGame]
     A mean of closing ratings would hold against the player what games against others brought.
     """
     if event.variant != performances.CHESSWORLD:
-        return performances.er_offset(rating, event.ratings.enrolment(player))
-    counted = [game for game in met if game.is_played and event.ratings.counts(game)]
-    gain = event.ratings.gain(player, counted)
+        return performances.er_offset(rating, event.ratings.enrolment_rating(player))
+    counted = [game for game in met if game.is_played and event.ratings.is_counted(game)]
+    gain = event.ratings.rating_gain(player, counted)
     return None if gain is None else performances.er_offset(gain[0] + gain[1], gain[0])

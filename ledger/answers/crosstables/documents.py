@@ -19,7 +19,7 @@ ENDINGS: Mapping[str, str] = {f".{kind}": kind for kind in ("txt", "html", "svg"
 
 @attrs.frozen(kw_only=True)
 class CrosstableDocument(Crosstable):
-    """A cross-table that can be saved as a file; printed, it is the table as text."""
+    """A cross-table that can be saved as a file; ``str`` gives the table as text."""
 
     @classmethod
     def of(cls, page: Crosstable) -> Self:
@@ -30,11 +30,11 @@ class CrosstableDocument(Crosstable):
         return formats.as_text(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the table into a file, in the format that its name asks for: txt, html, svg, png or json.
+        """Write the table to a file, in the format that the ending of its name selects: txt, html, svg, png or json.
 
         Raises:
-            MalformedError: the name asks for no format, or for PNG, which nothing installed draws.
-            StorageError: it is a file of a ledger.
+            MalformedError: the ending selects no format, or PNG without an installed program that draws it.
+            StorageError: the file belongs to a ledger.
             OSError: the file cannot be written.
         """
         save_document(Path(path), render(self, format_of(path, ENDINGS)))

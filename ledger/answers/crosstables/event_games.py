@@ -271,11 +271,11 @@ class LedgerRatings:
             self._sides[player] = {row["game"]: row for row in rows}
         return self._sides[player].get(game.position)
 
-    def counts(self, game: EventGame) -> bool:
+    def is_counted(self, game: EventGame) -> bool:
         """Return whether a game counts for performance ratings: it is rated."""
         return game.reason is None
 
-    def enrolment(self, player: int) -> float | None:
+    def enrolment_rating(self, player: int) -> float | None:
         """Return a player's rating in force when the first game here began (seed 004: "at the start of the game").
 
         If no game has a start, the announced start counts, else the instant before the first rated game. A player
@@ -299,17 +299,17 @@ class LedgerRatings:
             spans = self._pool.announced(first.tournament).editions()
             starts = [span.first_ms for span in spans if span.first_ms <= first.ended_ms <= span.last_ms]
         if not starts or min(starts) >= first.ended_ms:
-            return self.before(player, first)
+            return self.rating_before(player, first)
         rating = self._states.at(player, min(starts), before=True).in_force
         row = self._row(player, first)
         if rating is None and row is not None and row["n"] == 1:
             # The rating that a source shows with the very first rated game is known from its end on, and holds for its
             # start.
             era = self._pool.eras[self._pool.era_at(first.ended_ms)]
-            return self.before(player, first) if era.from_shown else None
+            return self.rating_before(player, first) if era.from_shown else None
         return rating
 
-    def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
+    def rating_gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
         """Return a player's rating before the first of some games, and the change by these games; None: unknown.
 
         Games that were rated together changed it once.
@@ -317,7 +317,7 @@ class LedgerRatings:
         changes: dict[tuple[int, int], tuple[float, float]] = {}
         for game in games:
             row = self._row(player, game)
-            before, after = self.before(player, game), self.after(player, game)
+            before, after = self.rating_before(player, game), self.rating_after(player, game)
             if row is None or before is None or after is None:
                 return None
             place = row["rated_ms"], 0 if not self._pool.rates_alone(row["rated_ms"]) else row["n"]
@@ -327,7 +327,7 @@ class LedgerRatings:
         first, _ = next(iter(changes.values()))
         return first, fsum(after - before for before, after in changes.values())
 
-    def before(self, player: int, game: EventGame) -> float | None:
+    def rating_before(self, player: int, game: EventGame) -> float | None:
         """Return a player's rating in force before a game."""
         key = (player, game.position)
         if key not in self._before:
@@ -338,12 +338,12 @@ class LedgerRatings:
                 self._before[key] = self._states.rating_before_game(row)
         return self._before[key]
 
-    def after(self, player: int, game: EventGame) -> float | None:
+    def rating_after(self, player: int, game: EventGame) -> float | None:
         """Return a player's rating after a game, or its period or event; None for a game that is not rated."""
         row = self._row(player, game)
         return None if row is None else self._states.after_game(row).rating
 
-    def surplus(self, player: int, game: EventGame) -> float | None:
+    def upset_surplus(self, player: int, game: EventGame) -> float | None:
         """Return by how many points the opponent's rating before a game was above the player's; None: unrated."""
         own, opponents = self._row(player, game), self._row(game.opponent_of(player), game)
         if own is None or opponents is None or UNRATED in {own["rating_before"], opponents["rating_before"]}:
@@ -364,30 +364,30 @@ class ShownRatings:
                     often.setdefault(player, Counter())[rating] += 1
         self._enrolment = {player: float(counted.most_common(1)[0][0]) for player, counted in often.items()}
 
-    def counts(self, game: EventGame) -> bool:
+    def is_counted(self, game: EventGame) -> bool:
         """Return whether a game counts for performance ratings: it was played."""
         return game.is_played
 
-    def enrolment(self, player: int) -> float | None:
+    def enrolment_rating(self, player: int) -> float | None:
         """Return the rating of a player that most games show; of equally frequent ones, the first."""
         return self._enrolment.get(player)
 
-    def before(self, player: int, game: EventGame) -> float | None:
+    def rating_before(self, player: int, game: EventGame) -> float | None:
         """Return a player's rating that a game shows or, if it shows none, the enrolment rating."""
         rating = game.shown_rating(player)
-        return self.enrolment(player) if rating is None else float(rating)
+        return self.enrolment_rating(player) if rating is None else float(rating)
 
-    def after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
+    def rating_after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
         """Return None: no source shows the rating after a game."""
         return None
 
-    def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:  # noqa: ARG002
+    def rating_gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:  # noqa: ARG002
         """Return None: no source shows the change of a rating."""
         return None
 
-    def surplus(self, player: int, game: EventGame) -> float | None:
+    def upset_surplus(self, player: int, game: EventGame) -> float | None:
         """Return by how many points the opponent's shown rating is above the player's; None for an unplayed game."""
-        own, opponents = self.before(player, game), self.before(game.opponent_of(player), game)
+        own, opponents = self.rating_before(player, game), self.rating_before(game.opponent_of(player), game)
         return None if own is None or opponents is None or not game.is_played else opponents - own
 
 

@@ -1,4 +1,4 @@
-"""A cross-table in characters, as rows for a spreadsheet, as an HTML page and as a picture (SVG).
+"""The formats of a cross-table: text, rows for a spreadsheet, an HTML page, an SVG picture.
 
 All of them are made from the page alone, and most from its layout (``layout``). HTML and SVG are one file each, with
 no script, no font of their own, light and dark. A mark, a colour and, in the picture, a bar show the result of a
@@ -32,7 +32,7 @@ _ALIGN = {"left": "left", "right": "right", "centre": "center"}
 
 
 def as_text(page: Crosstable) -> str:
-    """Return the table as text, every name on one line and nothing hidden in it; no line feed at the end."""
+    """Return the table as text, with names on one line and hidden characters shown; no line feed at the end."""
     layout = lay_out_table(page)
     heads = [visible(column.head) for column in layout.columns]
     cells = [[visible(cell.text) for cell in row] for row in layout.rows]
@@ -48,7 +48,7 @@ def as_text(page: Crosstable) -> str:
 
 
 def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
-    """Yield a row a player, the best first, all with the same columns; ``vs_3`` are the marks against row 3.
+    """Return one row for each player, the best first, with equal columns; ``vs_3`` are the marks against row 3.
 
     ``rating`` is the enrolment rating; that and all others are in points, unrounded. ``TPR_`` is followed by the name
     of the performance rating. Tie-breaks are called by their abbreviations.
@@ -103,7 +103,7 @@ _VIEW_COLUMNS = ("opponent", "result", "enrolment rating", "closing rating", "pe
 
 
 def as_html(page: Crosstable) -> str:
-    """Return the page as a whole HTML document; every text in it is escaped."""
+    """Return the table as a complete HTML document; every text in it is escaped."""
     layout = lay_out_table(page)
     parts = [
         "<!DOCTYPE html>",

@@ -1,4 +1,4 @@
-"""A cross-table as people see it: a caption, columns, cells with their mouse-over texts, notes.
+"""The layout of a printed cross-table: a caption, columns, cells with their mouse-over texts, notes.
 
 Text, HTML and SVG are drawn from it. Everything is made from the page alone. Texts are as they are recorded: each
 format makes them harmless.

@@ -190,7 +190,7 @@ def _between(
 
 
 def _row(event: EventStandings) -> TournamentRow:
-    ratings = [rating for rating in map(event.ratings.enrolment, event.results) if rating is not None]
+    ratings = [rating for rating in map(event.ratings.enrolment_rating, event.results) if rating is not None]
     first_day, last_day = event.facts.days
     return TournamentRow(
         tournament=event.facts.tournament,

@@ -99,7 +99,7 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
         return {player: sum(result.half_points for result in own) / 2 for player, own in self.items()}
 
     @cached_property
-    def adjusted(self) -> Mapping[int, float]:
+    def adjusted_points(self) -> Mapping[int, float]:
         """The points of each player as the opponents' tie-breaks count them, with adjusted unplayed rounds."""
         return {player: _adjusted(self, player) for player in self}
 
@@ -131,7 +131,7 @@ class RoundResults(dict[int, Sequence[RoundResult]]):
         return max((result.round for own in self.values() for result in own), default=0)
 
     @cached_property
-    def strong(self) -> AbstractSet[int]:
+    def strong_players(self) -> AbstractSet[int]:
         """The players with at least half of their possible points (9.2)."""
         # A rest in an odd field is no game; in a Swiss tournament every round can bring a point.
         games = max(sum(result.bye is None for result in own) for own in self.values())
@@ -234,7 +234,7 @@ def _dummy(results: RoundResults, player: int, place: int) -> float:
     if results.unplayed is not UnplayedRules.C07_2026:
         return score
     if result.bye is None:
-        return min(score, results.adjusted[result.opponent])  # 16.4.1
+        return min(score, results.adjusted_points[result.opponent])  # 16.4.1
     # If the number of rounds is unknown, at least those count of which the player has a result.
     return min(score, max(results.rounds, len(own)) / 2)  # 16.4.2: half a point a round
 
@@ -244,7 +244,7 @@ def _contributions(results: RoundResults, player: int) -> list[Contribution]:
     for place, result in enumerate(results[player]):
         if result.opponent == NO_OPPONENT and results.unplayed.is_pre_determined:
             continue
-        met = results.adjusted[result.opponent] if result.is_played else _dummy(results, player, place)
+        met = results.adjusted_points[result.opponent] if result.is_played else _dummy(results, player, place)
         contributions.append(Contribution(met, result.half_points / 2, result.is_voluntary))
     return contributions
 
@@ -280,7 +280,7 @@ def _sonneborn_berger(results: RoundResults, player: int, _: Sequence[int]) -> f
 
 def _koya(results: RoundResults, player: int, _: Sequence[int]) -> float:
     """Return the points against opponents with at least half of their possible points."""
-    return sum(result.half_points for result in results[player] if result.opponent in results.strong) / 2
+    return sum(result.half_points for result in results[player] if result.opponent in results.strong_players) / 2
 
 
 DIRECT_ENCOUNTER = "direct-encounter"
@@ -328,7 +328,7 @@ class SharedPlace(NamedTuple):
     last: int
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """The place as tables print it: ``1`` or ``2-4``."""
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
 

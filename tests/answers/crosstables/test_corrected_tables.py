@@ -25,7 +25,7 @@ def check_what_is_found(ledger: Ledger, *names: str) -> None:
         for player in (1, 2, 3):
             games = of_one.get(name, [])
             ratings = event_games.LedgerRatings(connection, pool, ledger.states(pool), {player: games}, 0)
-            assert {game.position for game in games if ratings.after(player, game) is not None} == {
+            assert {game.position for game in games if ratings.rating_after(player, game) is not None} == {
                 row["game"] for row in ledger.rows("history", "player = ?", (player,)) if row["game"] in expected[name]
             }
     assert set(event_games.tournament_names(connection, pool)) == {row["tournament"] for row in of_names}

@@ -156,7 +156,7 @@ def test_the_losers_of_the_semi_finals_may_play_for_the_third_place() -> None:
     assert [match.players for match in third] == [[3, 8]]
     found = build_matches(games, dict.fromkeys(range(1, 9), "P"))
     ranked = knockout_places(found, [SharedPlace(player, 1, 8) for player in range(1, 9)])
-    assert [(place.player, place.shown) for place in ranked] == [
+    assert [(place.player, place.text) for place in ranked] == [
         (1, "1"), (5, "2"), (3, "3"), (8, "4"), (2, "5-8"), (4, "5-8"), (6, "5-8"), (7, "5-8"),
     ]  # fmt: skip
 

@@ -98,12 +98,12 @@ def test_two_games_of_a_pair_count_by_their_average() -> None:
 def test_its_ranking_is_that_of_the_arbiter() -> None:
     ranked = rank_players(table(*CLOSED), ("direct-encounter", "wins", "sonneborn-berger"), ())
     assert [place.player for place in ranked] == [1, 9, 2, 6, 4, 5, 3, 8, 7]
-    assert [place.shown for place in ranked] == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
+    assert [place.text for place in ranked] == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
 
 
 def test_without_a_tie_break_that_decides_who_is_level_shares_a_place_and_the_rows_have_an_order() -> None:
     ranked = rank_players(table(*CLOSED), (), ("wins", "sonneborn-berger"))
-    assert [(place.player, place.shown) for place in ranked[1:6]] == [
+    assert [(place.player, place.text) for place in ranked[1:6]] == [
         (9, "2"),
         (2, "3-5"),
         (6, "3-5"),
@@ -135,7 +135,7 @@ def test_it_is_applied_anew_to_those_who_are_still_level() -> None:
         6: [RoundResult(2, 0), RoundResult(4, 0)],
     }
     ranked = rank_players(RoundResults(level), ("direct-encounter",), ())
-    assert [(place.player, place.shown) for place in ranked] == [
+    assert [(place.player, place.text) for place in ranked] == [
         (1, "1"),
         (3, "2"),
         (4, "3"),
