@@ -124,9 +124,6 @@ def final_ratings(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, 
     return final
 
 
-# --- how good they were -------------------------------------------------------------------------------------
-
-
 CLIP = 1e-6  # a prediction of 0 or 1 counts as this far from it: else one upset would cost infinitely much
 BINS = 10
 

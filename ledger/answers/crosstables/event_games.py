@@ -238,9 +238,6 @@ def games_by_player(games: Iterable[EventGame]) -> dict[int, list[EventGame]]:
     return by_player
 
 
-# --- ratings ------------------------------------------------------------------------------------------------
-
-
 LEDGER, SHOWN = "ledger", "shown"
 RATING_SOURCES = (LEDGER, SHOWN)
 

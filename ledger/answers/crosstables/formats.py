@@ -73,9 +73,6 @@ def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
     return rows
 
 
-# --- HTML ---------------------------------------------------------------------------------------------------
-
-
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #222; --faint: #d0d0d0; --soft: #f4f4f4; --quiet: #5a5a5a;
   --win: #0072b226; --draw: #8c8c8c30; --loss: #d55e0026; --edge-win: #0072b2; --edge-draw: #8c8c8c;
@@ -181,9 +178,6 @@ def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
         f"<table><caption><small>{caption}</small></caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>",
         "</details>",
     ]
-
-
-# --- SVG ----------------------------------------------------------------------------------------------------
 
 
 FONT_SIZE, ROW_HEIGHT, PADDING = 13, 22, 7  # of the letters, of a row, next to a text; pixels

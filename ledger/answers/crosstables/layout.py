@@ -151,9 +151,6 @@ def _notes(page: Crosstable) -> list[str]:
     return notes
 
 
-# -- results -------------------------------------------------------------------------------------------------------
-
-
 def _result_columns(page: Crosstable) -> tuple[list[TableColumn], Callable[[CrossTableRow], Cells]]:
     """Return the columns of the results, and the function that makes a player's cells of them."""
     if page.format in {"all-play-all", "match"}:
@@ -277,9 +274,6 @@ def _row(page: Crosstable, standing: CrossTableRow, results: Cells) -> Cells:
             "upset" if upsets else "",
         ),
     ]
-
-
-# -- knock-outs ----------------------------------------------------------------------------------------------------
 
 
 def _rounds_of(page: Crosstable) -> list[tuple[str, tuple[str, ...]]]:

@@ -119,7 +119,7 @@ def tournaments(
         of_byes = [name for name in tournament_editions.names_in(connection, rated_by) if text in name.casefold()]
         names = dict.fromkeys((*by_name, *of_byes))
         candidates = _editions(connection, rated_by, by_name, names, search)
-    latest_first = sorted(_matching(candidates, search), key=lambda found: (-found[2].first_ms, found[0]))
+    latest_first = sorted(_matching(candidates, search), key=lambda row: (-row[2].first_ms, row[0]))
     page = latest_first[search.offset : search.limit]
     events = editions.load_events(connection, rated_by, {name for name, _, _ in page}, search.quiet_days)
     return [_row(EventStandings(ledger, rated_by, events[name][place], DEFAULT_OPTIONS)) for name, place, _ in page]

@@ -237,9 +237,6 @@ def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> 
     return max(often, key=lambda number: (often[number], number), default=0)
 
 
-# --- matches ------------------------------------------------------------------------------------------------
-
-
 def build_matches(games: Sequence[EventGame], called: Mapping[int, str]) -> list[Match]:
     """Return the matches of a tournament in the order of their rounds; names are by player number."""
     reached: dict[int, int] = {}

@@ -217,9 +217,6 @@ class Dataset:
         return [column for column in self.columns if selection.names or not column.personal]
 
 
-# --- tables of the views, unchanged -----------------------------------------------------------------------------
-
-
 COLUMN_KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT": ColumnKind.TEXT}
 
 

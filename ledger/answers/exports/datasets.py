@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 NAMES, IDENTITIES, POOLS, CORRECTED = "names", "identities", "pools", "corrected"
 
 
-# -- columns of several ----------------------------------------------------------------------------------------
-
 _required = partial(ExportColumn, optional=False)
 
 
@@ -68,8 +66,6 @@ def _between(selection: ExportFilter, column: str) -> list[str]:
     where = [] if selection.since_ms is None else [f"{column} >= {selection.since_ms}"]
     return where if selection.until_ms is None else [*where, f"{column} <= {selection.until_ms}"]
 
-
-# -- games -------------------------------------------------------------------------------------------------------
 
 _ENDED = ColumnDoc("the first moment at which it may have ended", INSTANT)
 
@@ -144,7 +140,6 @@ GAMES = Dataset(
     filters=frozenset({"pool", "player", "since_ms", "until_ms", "tournament"}),
 )
 
-# -- players -----------------------------------------------------------------------------------------------------
 
 _IDENTITY = ExportColumn(
     "identity",
@@ -201,7 +196,6 @@ PLAYERS = Dataset(
     filters=frozenset({"pool", "player"}),
 )
 
-# -- history -----------------------------------------------------------------------------------------------------
 
 _OTHER_FORMS = {  # columns of the history that an export shows in another form
     "pool": _pool("h.pool"),
@@ -251,8 +245,6 @@ def history_dataset(scheme_state: Sequence[str] = ()) -> Dataset:
         filters=frozenset({"pool", "player", "since_ms", "until_ms"}),
     )
 
-
-# -- lists -------------------------------------------------------------------------------------------------------
 
 _LIST_ROW = (
     _required("pool", ColumnKind.TEXT, ColumnDoc("name of the pool")),
@@ -314,8 +306,6 @@ LISTS = Dataset(
     rows=_list_rows,
     filters=frozenset({"pool", "published"}),
 )
-
-# -- cross-tables -------------------------------------------------------------------------------------------------
 
 
 _PLAYER_NAME = _name("name", "player", "the player's name")
@@ -396,7 +386,6 @@ CROSSTABLES = Dataset(
     rows=read_crosstables,
 )
 
-# -- all of them -------------------------------------------------------------------------------------------------
 
 NAMED_DATASETS: Mapping[str, Dataset] = {
     dataset.name: dataset for dataset in (PLAYERS, GAMES, history_dataset(), RATINGS, LISTS, CROSSTABLES)

@@ -118,9 +118,6 @@ def _in_a_file(lines: Lines) -> Writer:
     return write
 
 
-# -- Parquet -------------------------------------------------------------------------------------------------------
-
-
 def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
     """Write one table as Parquet (zstd), with the meanings of its columns under ``rating-ledger`` in the metadata.
 
@@ -176,9 +173,6 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
         # Polars has words of its own for refusals of the system, such as a full disk.
         refused = _SYSTEM_ERROR.search(str(failures[0]))
         raise OSError(int(refused[1]), os.strerror(int(refused[1]))) if refused else failures[0]
-
-
-# -- SQLite --------------------------------------------------------------------------------------------------------
 
 
 def write_sqlite(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
@@ -251,9 +245,6 @@ FORMATS: Mapping[str, FileFormat] = {
     "parquet": FileFormat(write_parquet, (".parquet",)),
     "sqlite": FileFormat(write_sqlite, (".db", ".sqlite", ".sqlite3"), takes_many=True),
 }
-
-
-# --- an export ----------------------------------------------------------------------------------------------
 
 
 class TextDocument(NamedTuple):
@@ -425,9 +416,6 @@ def format_of_file(what: Sequence[str], path: Path) -> str:
     raise MalformedError([f"{path.name!r} does not say the format: give one of {formats}"])
 
 
-# -- rows --------------------------------------------------------------------------------------------------------
-
-
 class _Lookups(dict[str, "Lookup"]):
     """Names by number and proposals by key, each read on first use."""
 
@@ -486,9 +474,6 @@ def open_snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
                 if is_same:  # else another process wrote in between
                     yield reader, position
                     return
-
-
-# -- files -------------------------------------------------------------------------------------------------------
 
 
 def _check_target(path: Path, fmt: str) -> None:

@@ -187,8 +187,6 @@ class _Copy:
         """Return a table of the schema, as SQL."""
         return f"{quoted(self.schema)}.{quoted(name)}"
 
-    # -- before anything is changed ------------------------------------------------------------------------------
-
     def begin(self) -> None:
         """Refuse to run beside another copy into the schema, and make the schema if it is missing."""
         ask = self.execute
@@ -272,8 +270,6 @@ class _Copy:
                 f"holds a copy of another ledger (position {position:,}, root {root[:16]}…): give another --schema, or "
                 f"drop that one; {_UNCHANGED}"
             )
-
-    # -- the tables ----------------------------------------------------------------------------------------------
 
     def put_in_place(self) -> list[CopiedTable]:
         """Copy the rows of every table, and drop tables that no longer exist in the views.
