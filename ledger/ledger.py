@@ -597,7 +597,7 @@ class Ledger(OpenLedger):
             UnknownNameError: no game of the pool carries the name, or no such pool.
         """
         pool = pool or self.first_pool()
-        editions.check_name(self, name, pool)
+        editions.check_tournament_name(self, name, pool)
         return LedgerTournament(ledger=self, name=name, pool=pool, edition=edition)
 
     def tournaments(

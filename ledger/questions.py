@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ledger.answers.explanations import GameExplanation
     from ledger.answers.graphs import documents as graph_documents
     from ledger.answers.graphs import looks
-    from ledger.answers.graphs.bars import Order
     from ledger.answers.graphs.documents import RatingGraph
+    from ledger.answers.graphs.graph_data import BarOrder
     from ledger.answers.player_games import PlayerGame
     from ledger.answers.players import PlayerSummary
     from ledger.answers.rating_changes import RatingChanges
@@ -126,7 +126,7 @@ class LedgerPlayer(Person):
         *,
         last: int | None = None,
         page: int | None = None,
-        by: Order = "game",
+        by: BarOrder = "game",
         against: str | int | Person | None = None,
         opponents: bool = False,
         mono: bool = False,
@@ -235,7 +235,7 @@ class LedgerTournament:
             UnknownNameError: no such edition, tie-break, performance rating, ratings or pairing.
             MalformedError: the edition is no day.
         """
-        choice = crosstables.TableChoice(
+        choice = crosstables.TableOptions(
             edition=self.edition,
             performance=tpr,
             ratings=ratings,

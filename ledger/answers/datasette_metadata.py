@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.answers.asking import of_one_moment
-from ledger.answers.exports.datasets import PREPARED, dataset
+from ledger.answers.exports.datasets import NAMED_DATASETS, find_dataset
 from ledger.answers.querying import tables_described
 from ledger.book.tables import TableDoc
 from ledger.errors import MalformedError
@@ -158,10 +158,10 @@ def _exported(ledger: OpenLedger, path: Path) -> dict[str, TableDoc]:
         raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])
     with closing(sqlite.connect(path, read_only=True)) as connection:
         stored = {table.name: table.columns_dict for table in sqlite_utils.Database(connection).tables}
-    names = {*PREPARED, *tables_described(ledger)}
+    names = {*NAMED_DATASETS, *tables_described(ledger)}
     docs = {}
     for name in sorted(names.intersection(stored)):
-        item = dataset(ledger, name)
+        item = find_dataset(ledger, name)
         columns = {column.name: column.meaning for column in item.columns if column.name in stored[name]}
         label = "name" if "name" in columns else "key" if "key" in columns else ""
         docs[name] = TableDoc(item.doc, columns, label)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from ledger.answers.asking import RESULT, display_name, names, of_one_moment
-from ledger.answers.graphs.bars import PAGE
+from ledger.answers.graphs.graph_data import GAMES_PER_PAGE
 from ledger.answers.rankings import class_of
 from ledger.answers.read_models import games_until
 from ledger.book.policies import CLASSES, stored_policies
@@ -150,7 +150,7 @@ def batches(
         UnknownNameError: the player has no rated game in the pool.
     """
     played = _played(ledger, person, pool, at)
-    batches = [played[start : start + PAGE] for start in range(0, len(played), PAGE)]
+    batches = [played[start : start + GAMES_PER_PAGE] for start in range(0, len(played), GAMES_PER_PAGE)]
     return [
         OpponentBatch(
             page=None if at is not None else number,

@@ -15,13 +15,13 @@ from ledger.answers.boards import FinalPosition
 from ledger.answers.calculations import Calculation
 from ledger.answers.comparing.comparison import Comparison
 from ledger.answers.corrections import ProposalRow
+from ledger.answers.crosstables.crosstable_data import Crosstable
 from ledger.answers.crosstables.listing import PlayedTournamentRow, TournamentRow
-from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.differences import ListDifference
 from ledger.answers.explanations import GameExplanation
 from ledger.answers.exports.columns import row_schema
-from ledger.answers.exports.datasets import PREPARED
-from ledger.answers.graphs.bars import Page
+from ledger.answers.exports.datasets import NAMED_DATASETS
+from ledger.answers.graphs.graph_data import Page
 from ledger.answers.highest import Achievement
 from ledger.answers.impacts import ImpactInFull
 from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
@@ -97,8 +97,7 @@ ANSWERS: Mapping[str, type[Any]] = {
 def exports() -> dict[str, str]:
     """Return the schema of each document, and of a row of each prepared dataset, as a file's text, by file name."""
     texts = _of_classes(DOCUMENTS)
-    for name, make in PREPARED.items():
-        item = make(())
+    for name, item in NAMED_DATASETS.items():
         others = _STATE if name == "history" else None
         texts[_file(name)] = _text(row_schema(f"{name}/{VERSION}", item.doc, item.columns, others))
     return texts

@@ -13,8 +13,8 @@ import attrs
 
 from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, names, of_one_moment, rows_up_to
 from ledger.answers.corrections import described
-from ledger.answers.crosstables.editions import refuse_unknown
-from ledger.answers.crosstables.event_games import games_of
+from ledger.answers.crosstables.editions import refuse_unknown_tournament
+from ledger.answers.crosstables.event_games import load_games
 from ledger.answers.player_games import Occasion
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
@@ -123,9 +123,9 @@ def listed_games(
         rows = connection.execute(query, (rated_by.pool, first, last, rated_until))
         positions: Iterable[int] = (position for position, *_ in rows)
     else:
-        games = games_of(connection, rated_by, [occasion.tournament]).get(occasion.tournament, [])
+        games = load_games(connection, rated_by, [occasion.tournament]).get(occasion.tournament, [])
         if not games:
-            refuse_unknown(connection, rated_by, occasion.tournament)
+            refuse_unknown_tournament(connection, rated_by, occasion.tournament)
         positions = [game.position for game in games if everything or game.reason is None]
     return list(_games_at(ledger, positions, occasion, offset, rows_up_to(most)))
 

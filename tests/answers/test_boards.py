@@ -191,7 +191,7 @@ def test_moves_that_cannot_be_played_are_named(run: Run, mated_club: Path) -> No
 
 def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
     position = replayed(["e4", "e5", "Bc4", "Nc6", "Qh5", "Bc5", "Qxf7#"])
-    text = mini_boards.document(position, "A < B")
+    text = mini_boards.board_picture(position, "A < B")
     root = ET.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
     ids = {part.get("id") for part in root.iter(f"{space}g") if part.get("id")}
@@ -202,9 +202,9 @@ def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
     assert text.count(mini_boards.MOVED) == 2
     assert "<text" not in text  # no font is needed
     assert "A &lt; B. White: king e1, queen f7, rooks a1 h1" in root.attrib["aria-label"].replace("<", "&lt;")
-    assert mini_boards.in_words(position).endswith("Black to move")
-    turned = mini_boards.board(position, flipped=True)
-    assert turned != mini_boards.board(position)
+    assert mini_boards.describe_position(position).endswith("Black to move")
+    turned = mini_boards.board_group(position, flipped=True)
+    assert turned != mini_boards.board_group(position)
 
 
 @pytest.mark.parametrize("half_moves", few_quick([9_999, 10_000, 10_004, 20_000], "9999"))

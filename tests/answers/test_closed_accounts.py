@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import opponents, player_games, players, predictions, publications, rankings
-from ledger.answers.graphs import pages
+from ledger.answers.graphs import page_reader
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit, table_digests
 from ledger.book.roster import STANDING_CODE
@@ -103,7 +103,7 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
 def test_opponent_statistics_are_of_the_ratings_that_the_graph_shows(scheme: str, tmp_path: Path) -> None:
     with made(tmp_path, scheme) as ledger:
         for player in map(ledger.player, NAMES):
-            bars = pages.page(ledger, player, last=0).player.bars
+            bars = page_reader.read_page(ledger, player, last=0).player.bars
             games = as_row(opponents.against(ledger, player, ledger.player("ann" if player.name != "Ann" else "bob")))[
                 "games"
             ]

@@ -106,9 +106,11 @@ def test_a_replay_gives_the_ratings_of_a_pool_that_the_scheme_rates(
     path = four_years_of_a_club(tmp_path, scheme, settings)
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         connection, pool = ledger.views.connection, ledger.pool()
-        games = replaying.read(connection, pool.pool, 2**62)
+        games = replaying.load_games(connection, pool.pool, 2**62)
         chosen = [candidate(scheme, settings)]
-        (its,) = replaying.replay(chosen, replaying.ordered(connection, pool, games, chosen), lambda: 0.0, 1)
+        (its,) = replaying.replay_schemes(
+            chosen, replaying.order_games(connection, pool, games, chosen), lambda: 0.0, 1
+        )
         current = dict(connection.execute("SELECT player, rating FROM current"))
         assert dict(zip(games.players.tolist(), its.final.tolist(), strict=True)) == current
         last = connection.execute(
@@ -136,10 +138,10 @@ def test_lists_of_who_has_played_take_effect_in_a_replay(scheme: str, tmp_path: 
         ledger.catch_up()
         after = told(path, scheme)
         pool = ledger.pool()
-        games = replaying.read(ledger.views.connection, pool.pool, 2**62)
+        games = replaying.load_games(ledger.views.connection, pool.pool, 2**62)
         chosen = [candidate(scheme)]
-        orders = replaying.ordered(ledger.views.connection, pool, games, chosen)
-        (its,) = replaying.replay(chosen, orders, lambda: 0.0, 1)
+        orders = replaying.order_games(ledger.views.connection, pool, games, chosen)
+        (its,) = replaying.replay_schemes(chosen, orders, lambda: 0.0, 1)
         expected = [
             ledger.states(pool).now(player, int(games.ended_ms[-1])).rating for player in games.players.tolist()
         ]
@@ -214,10 +216,10 @@ def test_winners_and_losers_of_a_switch(club_of_four_years: Path) -> None:
     chosen = ("chessworld", "uschess")
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
         connection, pool = ledger.views.connection, ledger.pool()
-        games = replaying.read(connection, pool.pool, 2**62)
+        games = replaying.load_games(connection, pool.pool, 2**62)
         candidates = [candidate(one) for one in chosen]
-        orders = replaying.ordered(connection, pool, games, candidates)
-        finals = [its.final.tolist() for its in replaying.replay(candidates, orders, lambda: 0.0, 2)]
+        orders = replaying.order_games(connection, pool, games, candidates)
+        finals = [its.final.tolist() for its in replaying.replay_schemes(candidates, orders, lambda: 0.0, 2)]
         played = dict(connection.execute("SELECT player, n FROM current"))
     regular = [i for i, player in enumerate(games.players.tolist()) if played[player] >= 3]
     assert len(regular) == PLAYERS - 1  # who played two games is not among them
@@ -347,13 +349,13 @@ def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_be
         ledger.import_games(frames(games))
         ledger.catch_up()
         pool = ledger.pool()
-        read = replaying.read(ledger.views.connection, pool.pool, OPEN)
+        read = replaying.load_games(ledger.views.connection, pool.pool, OPEN)
         third = ledger.player("Player 3").player
         chosen = [candidate("elo")]
         plain, shown = (
-            replaying.replay(
+            replaying.replay_schemes(
                 chosen,
-                replaying.ordered(ledger.views.connection, pool, read, chosen, from_shown=from_shown),
+                replaying.order_games(ledger.views.connection, pool, read, chosen, from_shown=from_shown),
                 lambda: 0.0,
                 1,
             )[0]
@@ -388,8 +390,8 @@ def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_
     chosen = [candidate(name) for name in ("elo", "glicko2", "lichess")]
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
         pool = ledger.pool()
-        orders = replaying.ordered(ledger.views.connection, pool, games, chosen)
-        both = [replaying.replay(chosen, orders, lambda: 0.0, n) for n in (1, 2)]
+        orders = replaying.order_games(ledger.views.connection, pool, games, chosen)
+        both = [replaying.replay_schemes(chosen, orders, lambda: 0.0, n) for n in (1, 2)]
     for one, other in zip(*both, strict=True):
         assert np.array_equal(one.expected, other.expected)
         assert np.array_equal(one.final, other.final, equal_nan=True)

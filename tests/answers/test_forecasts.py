@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.answers.comparing.forecasts import Foresight, foresee
+from ledger.answers.comparing.forecasts import Predictions, predict_and_rate
 from ledger.ratings import engine
 from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW, MANY
@@ -58,17 +58,17 @@ def as_arrays(told: RateableGames) -> RateableGames:
     )
 
 
-def foreseen(name: str, count: int = 300) -> tuple[Scheme, Any, RateableGames, Foresight]:
+def foreseen(name: str, count: int = 300) -> tuple[Scheme, Any, RateableGames, Predictions]:
     scheme = schemes.find_scheme(name)
     numbers = scheme.numbers_from({})
     played = games(scheme, count)
-    return scheme, numbers, played, foresee(FEW, scheme, numbers, played, beginning(scheme, numbers))
+    return scheme, numbers, played, predict_and_rate(FEW, scheme, numbers, played, beginning(scheme, numbers))
 
 
 @pytest.mark.parametrize("name", SOME)
 def test_interpreted_and_compiled_give_equal_bits(name: str) -> None:
     scheme, numbers, played, few = foreseen(name)
-    many = foresee(MANY, scheme, numbers, as_arrays(played), MANY.floats(beginning(scheme, numbers)))
+    many = predict_and_rate(MANY, scheme, numbers, as_arrays(played), MANY.floats(beginning(scheme, numbers)))
     for one, other in zip(few, many, strict=True):
         assert bits(one) == bits(other.tolist())
 
@@ -114,14 +114,14 @@ def test_the_result_of_a_game_does_not_change_its_own_prediction() -> None:
     for name in SOME:
         scheme, numbers, played, told = foreseen(name, 40)
         other = played._replace(score=[*played.score[:-1], 1.0 - played.score[-1]])
-        assert foresee(FEW, scheme, numbers, other, beginning(scheme, numbers)).expected == told.expected
+        assert predict_and_rate(FEW, scheme, numbers, other, beginning(scheme, numbers)).expected == told.expected
 
 
 def test_two_equal_newcomers_are_expected_to_draw_and_then_the_winner_to_win() -> None:
     scheme = schemes.find_scheme("elo")
     numbers = scheme.numbers_from({})
     state = engine.initial_states(scheme, numbers, [Newcomer(), Newcomer()])
-    told = foresee(FEW, scheme, numbers, RateableGames([0, 0], [1, 1], [1.0, 1.0], [1.0, 2.0]), state)
+    told = predict_and_rate(FEW, scheme, numbers, RateableGames([0, 0], [1, 1], [1.0, 1.0], [1.0, 2.0]), state)
     gain = (told.rating[0] - told.rating[1]) / 2.0
     assert gain == numbers.k / 2.0
     assert told.expected == [0.5, pytest.approx(1.0 / (1.0 + 10.0 ** (-2.0 * gain / 400.0)), rel=1e-12)]
@@ -144,7 +144,7 @@ def test_a_game_is_unsettled_while_either_side_is_provisional() -> None:
 def test_who_is_not_listed_has_no_rating() -> None:
     scheme = schemes.find_scheme("fide")
     numbers = scheme.numbers_from({})
-    told = foresee(
+    told = predict_and_rate(
         FEW,
         scheme,
         numbers,
@@ -166,7 +166,7 @@ def test_the_final_ratings_are_brought_to_the_last_game() -> None:
     fading = attrs.evolve(elo, name="fading", at=fade)
     numbers = elo.numbers_from({})
     state = engine.initial_states(elo, numbers, [Newcomer(), Newcomer(), Newcomer()])
-    told = foresee(FEW, fading, numbers, RateableGames([0, 1], [1, 2], [1.0, 0.0], [3.0, 8.0]), state)
+    told = predict_and_rate(FEW, fading, numbers, RateableGames([0, 1], [1, 2], [1.0, 0.0], [3.0, 8.0]), state)
     assert told.final == [8.0, 8.0, 8.0]
     assert told.rating[0] != 3.0  # what is asked for a prediction changes nobody
 
@@ -175,4 +175,4 @@ def test_no_games_at_all() -> None:
     for name in SOME:
         scheme = schemes.find_scheme(name)
         none = games(scheme, 0)._replace(starts=[0], period=[], closing=[])
-        assert foresee(FEW, scheme, scheme.numbers_from({}), none, []) == ([], [], [], [])
+        assert predict_and_rate(FEW, scheme, scheme.numbers_from({}), none, []) == ([], [], [], [])

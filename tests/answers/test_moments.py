@@ -51,7 +51,7 @@ from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting
 from ledger.answers.exports.columns import ExportFilter
-from ledger.answers.graphs import json_form, pages
+from ledger.answers.graphs import json_form, page_reader
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.facts.json_schemas import class_schema
@@ -76,7 +76,7 @@ def person(ledger: Ledger) -> Any:
 
 def exported(what: str, fmt: str, **asked: Any) -> Question:
     return lambda ledger: b"".join(
-        exporting.lines(ledger, [what], fmt=fmt, selection=ExportFilter(names=True, **asked))
+        exporting.export_lines(ledger, [what], fmt=fmt, selection=ExportFilter(names=True, **asked))
     )
 
 
@@ -87,7 +87,7 @@ QUESTIONS: dict[str, Question] = {
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
     "crosstable": lambda ledger: attrs.asdict(crosstable.crosstable(ledger, "Open")),
     "tournaments": listing.tournaments,
-    "tournaments_of": lambda ledger: listing.tournaments_of(ledger, person(ledger)),
+    "player_tournaments": lambda ledger: listing.player_tournaments(ledger, person(ledger)),
     "metadata": datasette_metadata.metadata,
     "two_lists": lambda ledger: differences.two_lists(ledger, "standard@2026-11-05", "now"),
     "explain": lambda ledger: explanations.explain(ledger, person(ledger), "g3"),
@@ -95,7 +95,7 @@ QUESTIONS: dict[str, Question] = {
     "log": lambda ledger: ledger.log("g1"),
     "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
     "games_pgn": lambda ledger: game_pgn.games_pgn(ledger, ["moves", "g1"]),
-    "page": lambda ledger: json_form.as_json(pages.page(ledger, person(ledger))),
+    "read_page": lambda ledger: json_form.graph_json(page_reader.read_page(ledger, person(ledger))),
     "achievements": lambda ledger: highest.achievements(ledger, person(ledger)),
     "batches": lambda ledger: opponents.batches(ledger, person(ledger)),
     "by_colour": lambda ledger: opponents.by_colour(ledger, person(ledger)),
@@ -138,7 +138,7 @@ QUESTIONS: dict[str, Question] = {
     "export of the history": exported("history", "ndjson"),
     "export of ratings": exported("ratings", "csv"),
     "export of cross-tables": exported("crosstables", "csv"),
-    "trf16": exported("tournament", "trf16", tournament="Open"),
+    "trf16_report": exported("tournament", "trf16", tournament="Open"),
     "rows of a table": lambda ledger: list(ledger.rows("history")),
     "proposals": lambda ledger: list(ledger.corrections.proposals()),
     "games of a player": lambda ledger: ledger.player("Dan").games(),
@@ -148,17 +148,19 @@ QUESTIONS: dict[str, Question] = {
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "around_game", "check_name", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
-    "games_in_force", "games_until", "in_short", "joined", "replay",
+    "around_game", "check_tournament_name", "class_limits", "find_dataset", "described", "doubts", "era_in_force",
+    "first_day_of_edition", "games_in_force", "games_until", "in_short", "joined", "replay",
     "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
     "published_after", "published_at",
-    "reasons_of", "recorded_and_current", "refuse_without", "server_tables", "snapshot", "state_after",
+    "reasons_of", "recorded_and_current", "refuse_without", "postgres_tables", "open_snapshot", "state_after",
     "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
-NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "entries_known", "names", "openings", "outside_games"}
+NOT_OF_THE_VIEWS = {"check_request", "journal_told", "kept_game", "entries_known", "names", "openings", "outside_games"}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
-BY_THEMSELVES = {"changes", "compare", "copy_tables", "differences", "export", "crosstable_frames", "lines", "query"}
+BY_THEMSELVES = {
+    "changes", "compare", "copy_to_postgres", "differences", "export", "export_lines", "query", "read_crosstables",
+}  # fmt: skip
 
 # Rows of whatever is asked for, and of a form that is another program's.
 UNTYPED = {"metadata", "query"}
@@ -319,5 +321,5 @@ def test_what_is_recorded_within_a_moment_shows_after_it(folder: Path, tmp_path:
 def test_a_document_tells_the_position_that_it_is_of(folder: Path, tmp_path: Path) -> None:
     with Ledger.open(copied(folder, tmp_path), clock=lambda: TODAY) as reader:
         size = reader.journal.size()
-        assert pages.page(reader, person(reader)).position == size
+        assert page_reader.read_page(reader, person(reader)).position == size
         assert crosstable.crosstable(reader, "Open").position == size

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ledger.answers import opponents, player_games
-from ledger.answers.graphs import pages
+from ledger.answers.graphs import page_reader
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
@@ -67,7 +67,7 @@ def test_batches_of_50_are_counted_from_the_newest_game_and_are_the_pages_of_the
     rows = as_rows(opponents.batches(read_club, emma))
     assert [(row["page"], row["first_n"], row["last_n"]) for row in rows] == [(1, 57, 106), (2, 7, 56), (3, 1, 6)]
     for row in rows:
-        bars = pages.page(read_club, emma, number=row["page"]).player.bars
+        bars = page_reader.read_page(read_club, emma, number=row["page"]).player.bars
         assert (bars[-1].n, bars[0].n) == (row["first_n"], row["last_n"])
         games = [game for game in emma_played if row["first_n"] <= game["n"] <= row["last_n"]]
         assert row.items() >= expected(games).items()

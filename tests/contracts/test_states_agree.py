@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ledger.answers import explanations, player_games, players, predictions, publications, rankings
 from ledger.answers.asking import day
-from ledger.answers.graphs import pages as graph_pages
+from ledger.answers.graphs import page_reader as graph_pages
 from ledger.answers.rows import as_row, as_rows
 from ledger.book.timeline import EraState, LaterList, Pool
 from ledger.errors import UnknownNameError
@@ -244,7 +244,7 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
         drawn = as_rows(player_games.graph(ledger, person, rule.pool.name))
         assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
-        page = graph_pages.page(ledger, person, rule.pool.name, last=graph_pages.EVERY_GAME)
+        page = graph_pages.read_page(ledger, person, rule.pool.name, last=graph_pages.ALL_GAMES)
         assert [
             (bar.rating, bar.in_force, bar.opponent_rating, bar.opponent_rating_now, page.player.rating_now)
             for bar in reversed(page.player.bars)

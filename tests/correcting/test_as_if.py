@@ -14,7 +14,7 @@ import pytest
 
 from ledger.answers import differences, explanations, highest, players, querying, streaks, time_losses, upsets
 from ledger.answers.crosstables import crosstable, listing
-from ledger.answers.graphs import json_form, pages
+from ledger.answers.graphs import json_form, page_reader
 from ledger.answers.player_games import games
 from ledger.answers.rankings import RankingChoice, ranking_in_full
 from ledger.answers.rows import as_row, as_rows
@@ -88,7 +88,9 @@ def answers(ledger: Ledger) -> dict[str, Any]:
         if any(row["key"] == "made-3" and row["reason"] is None for row in rows["games"])
         else None,
         "ratings": as_rows(ranking_in_full(ledger, RankingChoice(min_games=1))),
-        "graph": [json_form.as_json(attrs.evolve(pages.page(ledger, person), position=1)) for person in who],
+        "graph": [
+            json_form.graph_json(attrs.evolve(page_reader.read_page(ledger, person), position=1)) for person in who
+        ],
         "best": [as_rows(highest.achievements(ledger, person)) for person in who],
         "streaks": [as_rows(streaks.streaks(ledger, person)) for person in who],
         "upsets": as_rows(upsets.upsets(ledger, limit=20)),

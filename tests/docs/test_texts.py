@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers.exports.datasets import PREPARED
+from ledger.answers.exports.datasets import NAMED_DATASETS
 from ledger.answers.published_schemas import ANSWERS
 from ledger.book import proposal_gate
 from ledger.book.policies import POLICIES
@@ -125,7 +125,7 @@ def test_every_command_kind_rule_verb_and_scheme_stands_on_a_page() -> None:
     [
         ("reference/tables", [f"## {name}\n" for name in table_docs(BUILT_IN)]),
         ("reference/tables", ["| `rating` | points | rating after the game or its batch, points, unrounded |"]),
-        ("reference/exports", [f"## {name}\n" for name in PREPARED]),
+        ("reference/exports", [f"## {name}\n" for name in NAMED_DATASETS]),
         ("reference/answers", [f"| [`{name}`](/schemas/answers/{name}-" for name in ANSWERS]),
         ("reference/entries", [f"## `{kind}`\n" for kind in (*BY_KIND, *OLD_KINDS)]),
         ("reference/http", [f"| `{word_of(name)}` |" for name in SETTINGS]),

@@ -252,7 +252,7 @@ def test_its_table_is_told_of_queried_and_exported_like_any_other(little_club: P
         described = querying.tables_described(ledger)["weekdays"]
         assert set(described.columns) == {"of_pool", "weekday", "games", "unrated"}
         assert list(querying.query(ledger, "SELECT games FROM weekdays"))
-        exported = b"".join(exporting.lines(ledger, ["weekdays"]))
+        exported = b"".join(exporting.export_lines(ledger, ["weekdays"]))
         assert exported == b"of_pool,weekday,games,unrated\nstandard,4,2,1\n"
 
 
@@ -267,7 +267,7 @@ def test_words_of_sql_are_names_of_tables_and_columns_like_any_others(little_clu
     )
     projectors = (*BUILT_IN, made)
     with opened(little_club, (made,)) as ledger:
-        exported = b"".join(exporting.lines(ledger, ["table"]))
+        exported = b"".join(exporting.export_lines(ledger, ["table"]))
         assert exported == b"group,order,select,limit\nstandard,4,2,1\n"
         ledger.rebuild()
     assert audit(little_club, projectors=projectors).falsehoods == ()

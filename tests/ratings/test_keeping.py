@@ -170,7 +170,7 @@ def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
         for ask in (
             lambda: ignorant.rows("surpluses"),
             lambda: list(querying.query(ignorant, "SELECT count(*) FROM surpluses")),
-            lambda: b"".join(exporting.lines(ignorant, ["surpluses"])),
+            lambda: b"".join(exporting.export_lines(ignorant, ["surpluses"])),
         ):
             with pytest.raises(ProjectionError, match=r"surpluses: its table is of entry [\d,]+, the views"):
                 ask()

@@ -154,13 +154,13 @@ def test_many_games_in_columns_begin_as_few_in_rows(
 def test_a_comparison_begins_newcomers_so(scheme: str, tmp_path: Path, folder_of_ledgers: list[Ledger]) -> None:
     ledger = made_in(tmp_path, folder_of_ledgers, [*GAMES, *LATE], scheme)
     connection, pool = ledger.views.connection, ledger.pool()
-    games = replaying.read(connection, pool.pool, OPEN)
+    games = replaying.load_games(connection, pool.pool, OPEN)
     current = {row["player"]: row["rating"] if row["listed"] else None for row in ledger.rows("current")}
     assert [rating for rating in current.values() if rating is not None]
     for flag in (True, False):
         chosen = pool_candidate(pool, scheme, {"from_shown": not flag})
-        orders = replaying.ordered(connection, pool, games, [chosen], from_shown=flag)
-        (found,) = replaying.replay([chosen], orders, lambda: 0.0, 1)
+        orders = replaying.order_games(connection, pool, games, [chosen], from_shown=flag)
+        (found,) = replaying.replay_schemes([chosen], orders, lambda: 0.0, 1)
         final = [None if isnan(rating) else rating for rating in found.final.tolist()]
         assert dict(zip(games.players.tolist(), final, strict=True)) == current
 

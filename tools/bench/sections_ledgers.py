@@ -16,7 +16,7 @@ import orjson
 
 from ledger.answers.crosstables.crosstable import crosstable as table_of
 from ledger.answers.exports.exporting import export as export_history
-from ledger.answers.graphs import json_form, pages, svg
+from ledger.answers.graphs import json_form, page_reader, svg
 from ledger.answers.graphs.looks import Look
 from ledger.answers.rankings import RankingChoice, ranking_in_full
 from ledger.audit.audit import audit as audited
@@ -329,11 +329,11 @@ def _bare_page(ledger: Ledger, person: Person) -> bytes:
 
 
 def _json_page(ledger: Ledger, person: Person) -> bytes:
-    return json_form.as_json(pages.page(ledger, person, last=GAMES))
+    return json_form.graph_json(page_reader.read_page(ledger, person, last=GAMES))
 
 
 def _svg_page(ledger: Ledger, person: Person) -> bytes:
-    return svg.draw(pages.page(ledger, person, last=GAMES), Look(opponents=True)).encode()
+    return svg.draw(page_reader.read_page(ledger, person, last=GAMES), Look(opponents=True)).encode()
 
 
 def pgn(run: Run) -> Iterator[Line]:

@@ -124,7 +124,9 @@ def rating_run(games: engine.RateableGames, scheme: Scheme, numbers: Any, declar
 def judged(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = None) -> tuple[float, float]:
     """Log-loss and Brier's score of what the scheme expected of White before each game."""
     games = cut(columns, scheme, numbers)
-    expected = forecasts.foresee(MANY, scheme, numbers, games, beginning(games, scheme, numbers, declared)).expected
+    expected = forecasts.predict_and_rate(
+        MANY, scheme, numbers, games, beginning(games, scheme, numbers, declared)
+    ).expected
     return forecasts.log_loss(expected, games.score), forecasts.brier(expected, games.score)
 
 

@@ -9,7 +9,7 @@ import attrs
 import click
 
 from ledger.answers import opponents as statistics
-from ledger.answers.crosstables.performances import whole
+from ledger.answers.crosstables.performances import round_rating
 from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
@@ -94,4 +94,4 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
 def _word(name: str, value: Any) -> Any:
     if value is not None and name in {"percent", "sd", "opponent_sd"}:
         return f"{value:.1f}"
-    return whole(value) if value is not None and name in {"mean", "opponent_mean"} else value
+    return round_rating(value) if value is not None and name in {"mean", "opponent_mean"} else value

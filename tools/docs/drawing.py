@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ledger.answers.graphs import pages, svg
+from ledger.answers.graphs import page_reader, svg
 from ledger.answers.graphs.looks import Look
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
@@ -29,9 +29,9 @@ def pictures() -> Mapping[str, str]:
         ledger.level()
         ann, bob, emma = (ledger.player(name) for name in ("ann", "bob", "emma"))
         return {
-            "emma.svg": svg.draw(pages.page(ledger, emma), Look(opponents=True)),
-            "ann-and-bob.svg": svg.draw(pages.page(ledger, ann, number=1, by="date", against=bob)),
-            "emma-mono.svg": svg.draw(pages.page(ledger, emma, number=1), Look(mono=True)),
+            "emma.svg": svg.draw(page_reader.read_page(ledger, emma), Look(opponents=True)),
+            "ann-and-bob.svg": svg.draw(page_reader.read_page(ledger, ann, number=1, by="date", against=bob)),
+            "emma-mono.svg": svg.draw(page_reader.read_page(ledger, emma, number=1), Look(mono=True)),
         }
 
 

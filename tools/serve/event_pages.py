@@ -8,8 +8,8 @@ from contextlib import suppress
 from ledger.answers import corrections as answers
 from ledger.answers import differences, upsets
 from ledger.answers.crosstables import crosstable
-from ledger.answers.crosstables.crosstable import TableChoice
-from ledger.answers.crosstables.layout import laid_out
+from ledger.answers.crosstables.crosstable import TableOptions
+from ledger.answers.crosstables.layout import lay_out_table
 from ledger.errors import UnknownNameError
 from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
@@ -40,14 +40,14 @@ def tournaments(ledger: Ledger, query: Query) -> forms.TournamentsPage:
 
 def table(ledger: Ledger, query: Query) -> forms.CrosstablePage:
     """Return the cross-table of a tournament."""
-    page = crosstable.crosstable(ledger, query["tournament"], query["pool"], TableChoice(edition=query["edition"]))
+    page = crosstable.crosstable(ledger, query["tournament"], query["pool"], TableOptions(edition=query["edition"]))
     first, *_ = pool_names(ledger)
     view = next((standing for standing in page.standings if standing.player == query["player"]), None)
     if query["player"] is not None and view is None:
         raise UnknownNameError("player", str(query["player"]), "the table shows who played", where="in this tournament")
     return forms.CrosstablePage(
         table=page,
-        layout=laid_out(page),
+        layout=lay_out_table(page),
         asked_pool=None if page.pool == first else page.pool,
         edition=query["edition"],
         view=view,

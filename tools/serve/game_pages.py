@@ -75,5 +75,5 @@ def picture(ledger: Ledger, query: Query) -> FileAnswer:
     board = _board(ledger, stands.game)
     if board is None:
         return FileAnswer(_NO_MOVES.encode(), SVG)
-    drawn = mini_boards.document(board.position, "Final position", side=SIDE, flipped=query["flipped"] == "yes")
+    drawn = mini_boards.board_picture(board.position, "Final position", side=SIDE, flipped=query["flipped"] == "yes")
     return FileAnswer(drawn.encode(), SVG)

@@ -37,9 +37,9 @@ from ledger.answers import (
 )
 from ledger.answers.asking import Naming, identity_shown, names, naming_now
 from ledger.answers.crosstables import crosstable, listing
-from ledger.answers.crosstables.crosstable import TableChoice
+from ledger.answers.crosstables.crosstable import TableOptions
 from ledger.answers.game_pgn import game_pgn
-from ledger.answers.graphs import html, json_form, pages, svg
+from ledger.answers.graphs import html, json_form, page_reader, svg
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.read_models import last_row
 from ledger.answers.rows import as_rows
@@ -303,7 +303,7 @@ def prediction(ledger: Ledger, query: Query) -> predictions.Prediction:
 def graph(ledger: Ledger, query: Query) -> Any:
     """Return the rating graph of a player: as data, or as a picture."""
     against = None if query["against"] is None else player_asked(ledger, query["against"])
-    page = pages.page(
+    page = page_reader.read_page(
         ledger,
         player_asked(ledger, query["player"]),
         query["pool"],
@@ -320,7 +320,7 @@ def graph(ledger: Ledger, query: Query) -> Any:
         case "html":
             return FileAnswer(html.draw(page, look).encode(), "text/html; charset=utf-8")
         case "json":
-            return FileAnswer(json_form.as_json(page), "application/json")
+            return FileAnswer(json_form.graph_json(page), "application/json")
     raise AssertionError(query["format"])
 
 
@@ -359,9 +359,9 @@ def tournaments(ledger: Ledger, query: Query) -> Part:
 
 def table(ledger: Ledger, query: Query) -> FileAnswer:
     """Return the cross-table of a tournament."""
-    choice = TableChoice(edition=query["edition"])
+    choice = TableOptions(edition=query["edition"])
     page = crosstable.crosstable(ledger, query["tournament"], query["pool"], choice)
-    return FileAnswer(json_form.exact(attrs.asdict(page)), "application/json")
+    return FileAnswer(json_form.dump_json(attrs.asdict(page)), "application/json")
 
 
 def lists(ledger: Ledger, query: Query) -> list[public_view.PublicList]:

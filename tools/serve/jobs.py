@@ -128,7 +128,7 @@ def export(ledger: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | N
         at=body.at,
         names=body.names is True,
     )
-    faults += _faults("tables", partial(exporting.check, ledger, body.tables, form, chosen_rows))
+    faults += _faults("tables", partial(exporting.check_request, ledger, body.tables, form, chosen_rows))
     if faults:
         raise bodies.refused(faults)
     options = [*_options(body), f"--format={form}"]

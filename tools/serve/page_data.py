@@ -6,11 +6,11 @@ from typing import Any
 
 import attrs
 
+from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow
 from ledger.answers.crosstables.layout import TableLayout
 from ledger.answers.crosstables.listing import TournamentRow
-from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.answers.differences import ListDifference
-from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.graph_data import Page
 from ledger.answers.highest import Achievement
 from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
 from ledger.answers.player_games import PlayerGame

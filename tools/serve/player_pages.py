@@ -17,7 +17,7 @@ from ledger.answers import (
     upsets,
 )
 from ledger.answers.asking import display_name, identity_shown
-from ledger.answers.graphs import pages as graph_pages
+from ledger.answers.graphs import page_reader as graph_pages
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
@@ -96,7 +96,7 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
 
 def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Any:
     against = None if query["against"] is None else get_handlers.player_asked(ledger, query["against"])
-    return graph_pages.page(
+    return graph_pages.read_page(
         ledger,
         person,
         head.pool,
@@ -104,7 +104,7 @@ def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         last=None if query["page"] is not None else query["last"],
         by="date" if against is not None else query["by"],
         against=against,
-        most_beside=MOST_BESIDE,
+        second_player_limit=MOST_BESIDE,
     )
 
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from ledger.answers.asking import average
 from ledger.answers.boards import RESULTS
 from ledger.answers.graphs import looks, mini_boards, svg, wording
-from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
 from ledger.board.position import Position
 from ledger.facts.words import Outcome
@@ -124,8 +124,8 @@ class Renderer:
         def link(_: PlayerBars, bar: Bar) -> str:
             return self.site.to("/games/{}", bar.game)
 
-        definitions = f"<defs>{looks.patterns(look)}</defs>"
-        return Markup(svg.drawing(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
+        definitions = f"<defs>{looks.pattern_definitions(look)}</defs>"
+        return Markup(svg.draw_fragment(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
 
 
 @cache
@@ -150,7 +150,7 @@ def static_files() -> Mapping[str, StaticFile]:
 
 def _style_of_graphs() -> str:
     """Return the look of rating graphs, in colours and, within what is marked as ``mono``, in black and white."""
-    return looks.style(Look()) + looks.style(Look(mono=True)).replace(".rg ", ".mono .rg ")
+    return looks.style_sheet(Look()) + looks.style_sheet(Look(mono=True)).replace(".rg ", ".mono .rg ")
 
 
 # -- words ---------------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def _harmless(value: object) -> object:
 
 def points(rating: float | None) -> str:
     """Return a rating to the nearest point; a dash where there is none."""
-    return "–" if rating is None else wording.points(rating)
+    return "–" if rating is None else wording.format_rating(rating)
 
 
 def signed(change: float | None, places: int = 1) -> str:
@@ -235,7 +235,7 @@ def result(outcome: str) -> str:
 
 def board_words(position: Position) -> str:
     """Return a position for who cannot see it."""
-    return f"Final position. {mini_boards.in_words(position)}"
+    return f"Final position. {mini_boards.describe_position(position)}"
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {

@@ -28,8 +28,8 @@ from ledger.answers import (
     upsets,
 )
 from ledger.answers.crosstables import listing
-from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.graphs.bars import Page
+from ledger.answers.crosstables.crosstable_data import Crosstable
+from ledger.answers.graphs.graph_data import Page
 from ledger.ledger import Ledger
 
 from . import get_handlers, limits, public_view

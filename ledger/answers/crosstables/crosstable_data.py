@@ -1,6 +1,6 @@
-"""The data of a cross-table, as its JSON shows it: one edition of a tournament, a row a player, every result.
+"""The data of a cross-table, as its JSON shows it: one edition of a tournament, one row for each player.
 
-Every format is drawn from these classes, none asks the database. How they are filled is in ``crosstable``.
+``crosstable`` fills these classes from the views; every format is drawn from them alone.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import attrs
 
 from ledger.facts.json_schemas import documented
 
-Kinds = Literal["all-play-all", "swiss", "knockout", "match", "arena", "other"]
-FormatIs = Literal["told", "seen", "chosen"]
+PairingFormat = Literal["all-play-all", "swiss", "knockout", "match", "arena", "other"]
+FormatSource = Literal["told", "seen", "chosen"]
+Mark = Literal["1", "½", "0", "+", "=", "-", "*"]
 
 
 @attrs.frozen(kw_only=True)
 class EditionSpan:
-    """The games of a name that make up the tournament."""
+    """The edition of a tournament: its days, and its place among the editions of the name."""
 
     first_day: str = documented("when its first game ended, as precisely as it is known: 1994, 2024-05-01")
     last_day: str = documented("the same of its last game so far")
@@ -27,7 +28,7 @@ class EditionSpan:
 
 @attrs.frozen(kw_only=True)
 class PerformanceColumn:
-    """The performance rating that the table shows; there is no bare one."""
+    """The performance rating that a cross-table shows: its variant, formula and source."""
 
     variant: str = documented("its name, such as fide_tpr")
     title: str = documented("what it is, in a line")
@@ -37,7 +38,7 @@ class PerformanceColumn:
 
 @attrs.frozen(kw_only=True)
 class TieBreakColumn:
-    """A tie-break that the table shows."""
+    """A tie-break that a cross-table shows."""
 
     name: str = documented("its name, such as sonneborn-berger; the key in the rows")
     short: str = documented("its abbreviation in C.07")
@@ -57,7 +58,7 @@ class UnevenPair:
 
 @attrs.frozen(kw_only=True)
 class EventResult:
-    """One game from the view of one of its players."""
+    """The result of one game in a cross-table, from the view of one player."""
 
     game: str = documented("key of the game")
     round: str | None = documented("the round as it was recorded")
@@ -66,7 +67,7 @@ class EventResult:
     opponent: str = documented("what the opponent is called")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
     opponent_number: int = documented("the opponent's row in the table, from 1", minimum=1)
-    mark: Literal["1", "½", "0", "+", "=", "-", "*"] = documented("result; + = - without play, * without a result")
+    mark: Mark = documented("result; + = - without play, * without a result")
     points: float | None = documented("1, 0.5 or 0; null: without a result")
     counts: bool = documented("whether it counts for the performance rating")
     reason: str | None = documented("why it does not count for the ledger's ratings; null: it does")
@@ -81,7 +82,7 @@ class EventResult:
 
 @attrs.frozen(kw_only=True)
 class EventBye:
-    """A round in which a player has no game."""
+    """A bye or an absence of a player in one round of a tournament."""
 
     round: int | None = documented("its number; null: rounds have none")
     brings: Literal["half", "full", "allotted", "zero", "absent"] = documented("what kind of bye or absence it is")
@@ -90,7 +91,7 @@ class EventBye:
 
 @attrs.frozen(kw_only=True)
 class Meeting:
-    """All games against one opponent, from the view of the player."""
+    """The games of a player against one opponent in a tournament, with their results and performance."""
 
     opponent: str = documented("what the opponent is called")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
@@ -108,7 +109,7 @@ class Meeting:
 
 @attrs.frozen(kw_only=True)
 class CrossTableRow:
-    """A player of the tournament: one row of the table."""
+    """A player's row in a cross-table: place, points, tie-breaks, performance rating and results."""
 
     number: int = documented("the row, from 1", minimum=1)
     place: str = documented("the place, such as 1, or 2-4 where it is shared")
@@ -137,7 +138,7 @@ class CrossTableRow:
 
 @attrs.frozen(kw_only=True)
 class Match:
-    """A match of two players, in a knock-out or alone."""
+    """A match of two players in a knock-out or alone: its games, its points and its winner."""
 
     round: int = documented("the round of the knock-out, from 1, as the matches show it", minimum=1)
     third_place: bool = documented("whether both had lost a match before: it is for the third place")
@@ -151,15 +152,15 @@ class Match:
 
 @attrs.frozen(kw_only=True)
 class Crosstable:
-    """One edition of a tournament: who played, every result, standings, tie-breaks, performance ratings, upsets."""
+    """The cross-table of one edition of a tournament: players, results, standings, tie-breaks, performance ratings."""
 
     tournament: str = documented("the name that its games carry")
     pool: str = documented("the pool")
     position: int = documented("the journal's last entry that it follows from", minimum=1)
     scheme: str = documented("the rating scheme at its end")
     edition: EditionSpan = documented("which games of that name")
-    format: Kinds = documented("how it was paired")
-    format_is: FormatIs = documented("announced, guessed from the games, or asked for")
+    format: PairingFormat = documented("how it was paired")
+    format_is: FormatSource = documented("announced, guessed from the games, or asked for")
     meetings: int | None = documented("in an all-play-all, how often two players meet", minimum=1)
     rounds: int | None = documented("how many rounds, as announced or numbered; null: neither", minimum=1)
     # Rounds without a game may be reported before the first one: an edition of byes alone, perhaps of one player.

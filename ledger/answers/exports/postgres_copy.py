@@ -1,12 +1,11 @@
-"""The documented tables of a ledger in a schema of PostgreSQL, for others to read; nothing is ever read back.
+"""The copy of a ledger's documented tables to a PostgreSQL schema, for others to read; nothing is ever read back.
 
-The way of replacing tables decides what readers experience. Dropping tables and renaming new ones is quick to write.
-But readers then wait behind the lock that it needs, a transaction that began before finds the new tables empty
-(their rows are younger than it), and views that others made of ours would have to be dropped. So an existing table
-stays: the new rows come into a temporary table, and those that differ are deleted, updated and inserted, all tables
-in one transaction. Readers never wait and see one complete state; grants, views and foreign keys of others stay;
-after a day's games little is written. If the columns of a table change (another scheme's state, a new version of a
-read model), columns are added and dropped, at the end, while readers of that table wait for its rows.
+An existing table stays: the new rows come into a temporary table, and those that differ are deleted, updated and
+inserted, all tables in one transaction. Readers never wait and see one complete state; grants, views and foreign keys
+of others stay; after a day's games little is written. (Dropping tables and renaming new ones would be quick to write,
+but readers would wait behind its lock, a transaction that began before would find the new tables empty, and views of
+others would have to be dropped.) If the columns of a table change (another scheme's state, a new version of a read
+model), columns are added and dropped, at the end, while readers of that table wait for its rows.
 
 The server's own errors about any of this are reported in one line; ``runtime.postgres`` knows the others.
 """
@@ -20,8 +19,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.answers.exports.exporting import snapshot
-from ledger.answers.exports.server_tables import LONGEST_NAME, MARK, ORIGIN, Origin, ServerTable, server_tables
+from ledger.answers.exports.exporting import open_snapshot
+from ledger.answers.exports.postgres_tables import (
+    COPY_MARK,
+    LONGEST_NAME,
+    ORIGIN,
+    CopyOrigin,
+    PostgresTable,
+    postgres_tables,
+)
 from ledger.errors import LedgerError, MalformedError, StorageError, one_line
 from ledger.handle import OpenLedger
 from ledger.runtime import postgres
@@ -30,7 +36,7 @@ from ledger.runtime.long_work import Progress, mapped_ahead, silent
 from ledger.runtime.postgres import quoted
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
 
     from ledger.runtime.table_reader import TableReader
 
@@ -58,14 +64,14 @@ _REMEDIES = {
 
 
 class CopiedTable(NamedTuple):
-    """A table that was put in place: how many rows it has, and how many of them were not so before."""
+    """A copied table: its name, the number of its rows, and how many rows the copy changed."""
 
     table: str
     rows: int
     changed: int
 
 
-def copy_tables(
+def copy_to_postgres(
     ledger: OpenLedger,
     address: str,
     schema: str,
@@ -74,29 +80,29 @@ def copy_tables(
     proposal: int | None = None,
     progress: Progress = silent,
 ) -> list[CopiedTable]:
-    """Copy the documented tables of the views to a schema of PostgreSQL: one read snapshot, in one transaction.
+    """Copy the documented tables of the views to a PostgreSQL schema: one read snapshot, in one transaction.
 
     Args:
-        ledger: a ledger; its views are brought up to date.
-        address: of the database, as libpq takes it, without a password.
+        ledger: a ledger; it catches up first.
+        address: address of the database, as libpq takes it, without a password.
         schema: name of the schema; it is made if it is missing.
         names: whether to copy identifying data, too.
-        proposal: the open proposal after whose approval the ledger answers, where it does.
+        proposal: the open proposal of a what-if; None otherwise.
         progress: receives how many rows of each table are sent.
 
     Returns:
-        The tables in the order in which ``tables`` has them, ``origin`` last.
+        The tables in the order of ``tables``, ``origin`` last.
 
     Raises:
-        MalformedError: the name of the schema is none, or PostgreSQL cannot hold a text.
-        ProjectionError: the table of a read model is not level.
+        MalformedError: the name of the schema is none, or PostgreSQL cannot store a text.
+        ProjectionError: the table of a read model is not up to date.
         StorageError: the server cannot be reached or refuses, another copy is under way, the schema holds tables of
-            others or of another ledger, or others depend on what would have to go. Nothing was changed.
+            others or of another ledger, or others depend on tables that the copy would drop. Nothing was changed.
     """
     if not 0 < len(schema.encode()) <= LONGEST_NAME or "\0" in schema:
         raise MalformedError([f"{schema!r} is no name of a schema: it has 1 to {LONGEST_NAME} bytes"])
-    with closing(postgres.connect(address)) as connection, snapshot(ledger) as (reader, position):
-        tables = server_tables(ledger, names=names)
+    with closing(postgres.connect(address)) as connection, open_snapshot(ledger) as (reader, position):
+        tables = postgres_tables(ledger, names=names)
         origin = _origin(ledger, position, proposal, names=names)
         copy = _Copy(address, connection, schema, [*tables, origin.table], reader, progress)
         with copy.explained(f"schema {schema!r}"), connection.transaction():
@@ -105,11 +111,11 @@ def copy_tables(
             return copy.put_in_place()
 
 
-def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: bool) -> Origin:
+def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: bool) -> CopyOrigin:
     journal = ledger.journal
-    # What would follow from an approval has no root: it is not recorded.
+    # The entries of a what-if have no root: they are not recorded.
     size = min(position, journal.head().size)
-    return Origin(
+    return CopyOrigin(
         ledger=journal.root_at(1).hex(),
         position=size,
         root=journal.root_at(size).hex(),
@@ -119,14 +125,7 @@ def _origin(ledger: OpenLedger, position: int, proposal: int | None, *, names: b
 
 
 class _PresentTable(NamedTuple):
-    """An existing table of the schema.
-
-    Attributes:
-        comment: by which it is known as one that this program made.
-        columns: by name, their types.
-        key: the names of the columns of its primary key.
-        comments: of columns that have one.
-    """
+    """An existing table of the schema; its comment identifies a table of this program."""
 
     comment: str
     columns: Mapping[str, str]
@@ -145,36 +144,26 @@ SELECT attname, format_type(atttypid, atttypmod), coalesce(col_description(attre
 FROM pg_attribute LEFT JOIN pg_constraint ON conrelid = attrelid AND contype = 'p'
 WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
-_NO_TIMEOUTS = ("statement_timeout", "idle_in_transaction_session_timeout")
-_LATER_TIMEOUT, _LATER = "transaction_timeout", 170_000  # a version of the server that has it
 
 
 @attrs.define
 class _Copy:
-    """One copy into a schema, in one transaction.
-
-    Attributes:
-        address: of the database, for messages.
-        connection: to it, in a transaction that begins with ``begin``.
-        schema: name of the schema.
-        tables: the tables that are to be there.
-        reader: of the views.
-        progress: receives how many rows are sent.
-        present: the existing tables of this program, by name.
-        indexes: names of the existing indexes.
-    """
+    """One copy into a schema, in one transaction; ``present`` and ``indexes`` are what exists there."""
 
     address: str
     connection: Connection[Any]
     schema: str
-    tables: Sequence[ServerTable]
+    tables: Sequence[PostgresTable]
     reader: TableReader
     progress: Progress
     present: dict[str, _PresentTable] = attrs.field(factory=dict, init=False)
     indexes: set[str] = attrs.field(factory=set, init=False)
 
+    def execute(self, statement: str, values: Sequence[object] | None = None) -> Cursor[Any]:
+        """Run one statement."""
+        return self.connection.execute(statement, values)
+
     def refused(self, message: str) -> StorageError:
-        """Return the fault of the schema, as an error."""
         return StorageError(postgres.without_password(self.address), f"schema {self.schema!r}: {message}")
 
     @contextmanager
@@ -198,15 +187,9 @@ class _Copy:
         """Return a table of the schema, as SQL."""
         return f"{quoted(self.schema)}.{quoted(name)}"
 
-    # -- before anything is changed ------------------------------------------------------------------------------
-
     def begin(self) -> None:
-        """Make sure that no other copy into the schema runs, and make the schema if it is missing.
-
-        Raises:
-            StorageError: another one runs.
-        """
-        ask = self.connection.execute
+        """Refuse to run beside another copy into the schema, and make the schema if it is missing."""
+        ask = self.execute
         # Such locks are numbers that all programs of a database share: this one is made of words of our own. It goes
         # with the transaction, however that ends.
         row = ask(
@@ -215,9 +198,10 @@ class _Copy:
         if row != (True,):
             raise self.refused(f"another export into it is under way: wait for it to end; {_UNCHANGED}")
         # A role's own limits are meant for people's questions. What is waited for is bounded all the same.
-        is_later = self.connection.info.server_version >= _LATER
-        for timeout in (*_NO_TIMEOUTS, *([_LATER_TIMEOUT] if is_later else [])):
-            ask(f"SET LOCAL {timeout} = 0")
+        ask("SET LOCAL statement_timeout = 0")
+        ask("SET LOCAL idle_in_transaction_session_timeout = 0")
+        if self.connection.info.server_version >= 170_000:  # the first version that has it
+            ask("SET LOCAL transaction_timeout = 0")
         # So that the remains of a killed command end soon, and the next one need not wait. Not every system supports
         # it, and a statement that fails would end the whole transaction: it is within a savepoint.
         with suppress(psycopg.Error), self.connection.transaction():
@@ -228,15 +212,10 @@ class _Copy:
         if ask("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.schema,)).fetchone() is None:
             ask(f"CREATE SCHEMA {quoted(self.schema)}")
 
-    def refuse_others(self, origin: Origin, ledger: OpenLedger) -> None:
-        """Check the contents of the schema, and refuse those that are not this ledger's.
-
-        Raises:
-            StorageError: a ledger lives there, or it holds tables, columns or indexes of others under names that are
-                needed, or a copy of another ledger.
-        """
-        rows = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
-        copies = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(MARK)}
+    def refuse_others(self, origin: CopyOrigin, ledger: OpenLedger) -> None:
+        """Refuse a schema with a journal, with a copy of another ledger, or with objects of others under our names."""
+        rows = self.execute(_OBJECTS, (self.schema,)).fetchall()
+        copies = {name for name, kind, comment, _ in rows if kind == "r" and comment.endswith(COPY_MARK)}
         needed = {table.name for table in self.tables}
         if any(name == _JOURNAL for name, _, _, _ in rows):
             raise self.refused("holds a journal: give a schema of its own to what others read")
@@ -261,10 +240,9 @@ class _Copy:
         self._refuse_another_ledger(origin, ledger)
 
     def _present(self, name: str) -> _PresentTable:
-        """Return the known facts about an existing table."""
         target = self.in_schema(name)
-        (row,) = self.connection.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
-        columns = self.connection.execute(_COLUMNS, (target,)).fetchall()
+        (row,) = self.execute("SELECT obj_description(%s::regclass, 'pg_class')", (target,)).fetchall()
+        columns = self.execute(_COLUMNS, (target,)).fetchall()
         places = {column: place for column, _, _, place in columns if place}
         return _PresentTable(
             comment=row[0] or "",
@@ -273,15 +251,13 @@ class _Copy:
             comments={column: comment for column, _, comment, _ in columns if comment},
         )
 
-    def _refuse_another_ledger(self, origin: Origin, ledger: OpenLedger) -> None:
+    def _refuse_another_ledger(self, origin: CopyOrigin, ledger: OpenLedger) -> None:
         if (
             ORIGIN not in self.present
             or {"ledger", "position", "root", "proposal"} - self.present[ORIGIN].columns.keys()
         ):
             return
-        row = self.connection.execute(
-            f"SELECT ledger, position, root, proposal FROM {self.in_schema(ORIGIN)}"
-        ).fetchone()
+        row = self.execute(f"SELECT ledger, position, root, proposal FROM {self.in_schema(ORIGIN)}").fetchone()
         if row is None:
             return
         first, position, root, _ = row
@@ -295,12 +271,10 @@ class _Copy:
                 f"drop that one; {_UNCHANGED}"
             )
 
-    # -- the tables ----------------------------------------------------------------------------------------------
-
     def put_in_place(self) -> list[CopiedTable]:
-        """Bring every table to what the views hold, and take away those that are no more.
+        """Copy the rows of every table, and drop tables that no longer exist in the views.
 
-        Those of which the columns change come last: from the change to the end their readers wait.
+        Tables whose columns change come last: from the change to the end their readers wait.
         """
         made: dict[str, CopiedTable] = {}
         changing = []
@@ -320,34 +294,35 @@ class _Copy:
         for name in sorted(self.present.keys() - made.keys()):
             with self.explained(f"table {name!r}"):
                 self._locked(name)
-                self.connection.execute(f"DROP TABLE {self.in_schema(name)}")
+                self.execute(f"DROP TABLE {self.in_schema(name)}")
         # Last, because a table that was made again has lost its comments.
         for table in self.tables:
             with self.explained(f"table {table.name!r}"):
                 self._describe(table)
         return [made[table.name] for table in self.tables]
 
-    def _new(self, table: ServerTable) -> CopiedTable:
-        """Make a new table: its rows, then its key and its indexes, which are quicker to make of all rows."""
+    def _new(self, table: PostgresTable) -> CopiedTable:
+        """Make a new table: first its rows, then its key and its indexes, which is quicker."""
         self._create(table)
         rows = self._filled(table, self.in_schema(table.name), freeze=True)
         self._finish(table)
         return CopiedTable(table.name, rows, rows)
 
-    def _create(self, table: ServerTable) -> None:
+    def _create(self, table: PostgresTable) -> None:
         columns = ", ".join(
-            f"{quoted(column.name)} {column.type}{' NOT NULL' if column.is_needed else ''}" for column in table.columns
+            f"{quoted(column.name)} {column.type}{' NOT NULL' if column.is_required else ''}"
+            for column in table.columns
         )
-        self.connection.execute(f"CREATE TABLE {self.in_schema(table.name)}({columns})")
+        self.execute(f"CREATE TABLE {self.in_schema(table.name)}({columns})")
         if table.is_personal:
             # Statistics of a column hold values of it, for all who may read them, and after a person was erased.
             for column in table.columns:
-                self.connection.execute(
+                self.execute(
                     f"ALTER TABLE {self.in_schema(table.name)} ALTER COLUMN {quoted(column.name)} SET STATISTICS 0"
                 )
 
-    def _filled(self, table: ServerTable, target: str, *, freeze: bool = False) -> int:
-        """Send the rows of a table, block by block; returns how many there are."""
+    def _filled(self, table: PostgresTable, target: str, *, freeze: bool = False) -> int:
+        """Send the rows of a table, block by block; return their number."""
         # Rows that are frozen need no second writing of their pages; only a new and unseen table may have them.
         options = "FORMAT csv, FREEZE" if freeze else "FORMAT csv"
         names = ", ".join(quoted(column.name) for column in table.columns)
@@ -360,48 +335,47 @@ class _Copy:
                 self.progress(table.name, rows, max(total, rows))
         return rows
 
-    def _finish(self, table: ServerTable) -> None:
-        """Give a table that was filled what makes it quick to ask."""
+    def _finish(self, table: PostgresTable) -> None:
         key = ", ".join(map(quoted, table.key))
-        self.connection.execute(f"ALTER TABLE {self.in_schema(table.name)} ADD PRIMARY KEY ({key})")
+        self.execute(f"ALTER TABLE {self.in_schema(table.name)} ADD PRIMARY KEY ({key})")
         self._index(table)
-        self.connection.execute(f"ANALYZE {self.in_schema(table.name)}")
+        self.execute(f"ANALYZE {self.in_schema(table.name)}")
 
-    def _index(self, table: ServerTable) -> None:
+    def _index(self, table: PostgresTable) -> None:
         for index in table.indexes:
             if index.name not in self.indexes:
                 where = f" WHERE {index.where}" if index.where else ""
-                self.connection.execute(
+                self.execute(
                     f"CREATE INDEX {quoted(index.name)} ON {self.in_schema(table.name)} ({index.columns}){where}"
                 )
 
-    def _staged(self, table: ServerTable) -> int:
-        """Send the rows of an existing table into a temporary one; return how many there are."""
+    def _staged(self, table: PostgresTable) -> int:
+        """Send the rows of an existing table into a temporary one; return their number."""
         columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in table.columns)
-        self.connection.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
+        self.execute(f"CREATE TEMPORARY TABLE {_staging(table)}({columns}) ON COMMIT DROP")
         rows = self._filled(table, _staging(table))
-        self.connection.execute(f"ANALYZE {_staging(table)}({', '.join(map(quoted, table.key))})")
+        self.execute(f"ANALYZE {_staging(table)}({', '.join(map(quoted, table.key))})")
         return rows
 
-    def _replaced(self, table: ServerTable, rows: int) -> CopiedTable:
-        """Write what differs between a table and its new rows; what is the same stays as it is."""
+    def _replaced(self, table: PostgresTable, rows: int) -> CopiedTable:
+        """Write the rows that differ between a table and its new rows."""
         target, staging, pairs = self.in_schema(table.name), _staging(table), 'pg_temp."rows that differ"'
         # Against writers alone. Until the end no row of the table is where another one was.
-        self.connection.execute(f"LOCK TABLE {target} IN SHARE ROW EXCLUSIVE MODE")
+        self.execute(f"LOCK TABLE {target} IN SHARE ROW EXCLUSIVE MODE")
         names = [quoted(column.name) for column in table.columns]
         same_key = " AND ".join(f"new.{quoted(name)} = old.{quoted(name)}" for name in table.key)
         # By the bytes: -0.0 equals 0.0 and is another rating to the last bit.
         are_equal = f"{_record('new', names)} OPERATOR(pg_catalog.*=) {_record('old', names)}"
-        differing = self.connection.execute(
+        differing = self.execute(
             f"CREATE TEMPORARY TABLE {pairs} ON COMMIT DROP AS SELECT old.ctid AS old_row, new.ctid AS new_row "
             f"FROM {target} AS old FULL JOIN {staging} AS new ON {same_key} "
             f"WHERE old.ctid IS NULL OR new.ctid IS NULL OR NOT ({are_equal})"
         ).rowcount
         if differing:
-            self.connection.execute(f"ANALYZE {pairs}")
+            self.execute(f"ANALYZE {pairs}")
             columns, values = ", ".join(names), ", ".join(f"new.{name}" for name in names)
             taken = [
-                self.connection.execute(statement).rowcount
+                self.execute(statement).rowcount
                 for statement in (
                     f"DELETE FROM {target} AS old USING {pairs} WHERE old.ctid = old_row AND new_row IS NULL",
                     # Updated, not deleted and inserted: a foreign key of others would be in the way.
@@ -417,48 +391,44 @@ class _Copy:
                     "or a rule of others keeps the rest away: take it from the table and run the command again; "
                     f"{_UNCHANGED}"
                 )
-        self.connection.execute(f"DROP TABLE {staging}, {pairs}")  # the next may need their place on the disk
+        self.execute(f"DROP TABLE {staging}, {pairs}")  # the next may need their place on the disk
         self._index(table)
         if differing * 10 > rows:  # else the server sees to it in time
-            self.connection.execute(f"ANALYZE {target}")
+            self.execute(f"ANALYZE {target}")
         return CopiedTable(table.name, rows, differing)
 
-    def _changed(self, table: ServerTable, rows: int) -> CopiedTable:
-        """Give a table other columns, or make it again if others identify its rows."""
+    def _changed(self, table: PostgresTable, rows: int) -> CopiedTable:
+        """Change the columns of a table, or make it again if its key changes."""
         target, present, types = self.in_schema(table.name), self.present[table.name], _types(table)
         self._locked(table.name)
         if present.key != list(table.key) or any(present.columns[name] != types.get(name) for name in present.key):
-            self.connection.execute(f"DROP TABLE {target}")
+            self.execute(f"DROP TABLE {target}")
             self.indexes -= {index.name for index in table.indexes}
             self._create(table)
             names = ", ".join(quoted(column.name) for column in table.columns)
-            self.connection.execute(f"INSERT INTO {target}({names}) SELECT {names} FROM {_staging(table)}")
+            self.execute(f"INSERT INTO {target}({names}) SELECT {names} FROM {_staging(table)}")
             self._finish(table)
             return CopiedTable(table.name, rows, rows)
         for name in present.columns:
             if present.columns[name] != types.get(name):
-                self.connection.execute(f"ALTER TABLE {target} DROP COLUMN {quoted(name)}")
+                self.execute(f"ALTER TABLE {target} DROP COLUMN {quoted(name)}")
         for column in table.columns:
             if present.columns.get(column.name) != types[column.name]:
                 # without NOT NULL, because the existing rows have no value of it yet
-                self.connection.execute(f"ALTER TABLE {target} ADD COLUMN {quoted(column.name)} {column.type}")
+                self.execute(f"ALTER TABLE {target} ADD COLUMN {quoted(column.name)} {column.type}")
         # indexes of a column go with it
-        left = self.connection.execute(_OBJECTS, (self.schema,)).fetchall()
+        left = self.execute(_OBJECTS, (self.schema,)).fetchall()
         self.indexes = {name for name, _, _, owner in left if owner}
         return self._replaced(table, rows)
 
     def _locked(self, name: str) -> None:
-        """Lock a table against readers, in short tries: new readers wait behind each of them.
-
-        Raises:
-            StorageError: others go on reading it.
-        """
+        """Lock a table against readers, in short tries: new readers wait behind each of them."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 with self.connection.transaction():
-                    self.connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
-                    self.connection.execute(f"LOCK TABLE {self.in_schema(name)} IN ACCESS EXCLUSIVE MODE")
+                    self.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
+                    self.execute(f"LOCK TABLE {self.in_schema(name)} IN ACCESS EXCLUSIVE MODE")
             except psycopg.errors.LockNotAvailable:
                 if time.monotonic() > deadline:
                     message = f"table {name!r} has to be changed, and somebody reads it for longer than {PATIENCE:g} s"
@@ -466,27 +436,27 @@ class _Copy:
                 time.sleep(_LOCK_SECONDS)
             else:
                 # What was set within a savepoint holds on after it, to the end of the whole transaction.
-                self.connection.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
+                self.execute(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
                 return
 
-    def _describe(self, table: ServerTable) -> None:
-        """Describe the table and its columns if descriptions are missing: some current tables are made again."""
+    def _describe(self, table: PostgresTable) -> None:
+        """Set the missing comments of a table and its columns."""
         target = self.in_schema(table.name)
         present = self._present(table.name)
         if present.comment != table.comment:
-            self.connection.execute(f"COMMENT ON TABLE {target} IS {_text(table.comment)}")
+            self.execute(f"COMMENT ON TABLE {target} IS {_text(table.comment)}")
         by_name = {other.name: other for other in self.tables}
         for column, comment in table.comments(by_name).items():
             if present.comments.get(column) != comment:
-                self.connection.execute(f"COMMENT ON COLUMN {target}.{quoted(column)} IS {_text(comment)}")
+                self.execute(f"COMMENT ON COLUMN {target}.{quoted(column)} IS {_text(comment)}")
 
 
-def _staging(table: ServerTable) -> str:
+def _staging(table: PostgresTable) -> str:
     return f"pg_temp.{quoted(table.name)}"
 
 
-def _types(table: ServerTable) -> dict[str, str]:
-    """Return the types of the columns as the server states them, without their collation."""
+def _types(table: PostgresTable) -> dict[str, str]:
+    """Return the types of the columns as the server reports them, without their collation."""
     return {column.name: column.type.partition(" COLLATE")[0] for column in table.columns}
 
 
@@ -496,5 +466,5 @@ def _record(row: str, names: Sequence[str]) -> str:
 
 
 def _text(words: str) -> str:
-    """Return a text as SQL writes it, for any value of ``standard_conforming_strings``; COMMENT takes no parameters."""
+    """Return an SQL literal for any value of ``standard_conforming_strings``: COMMENT takes no parameters."""
     return "E'" + words.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -1,10 +1,10 @@
-"""The documented tables of the views as tables of PostgreSQL: types, keys, indexes, comments, and the rows as CSV.
+"""The documented tables of the views as PostgreSQL tables: types, keys, indexes, comments, and the rows as CSV.
 
 A table there has the name, the columns, the key and the values that it has in the views: INTEGER is ``bigint``, REAL
 ``double precision``, TEXT ``text``, BLOB ``bytea``. Instants keep the form of their columns (milliseconds since
 1970, or ISO 8601 as exactly as it is known), because a timestamp could not say "some day in May 2004". The
 descriptions that ``query`` and Datasette show of a table or a column are its comments. Two more tables are
-``origin``, with the journal and position of the rows, and, on request, ``names``. This module knows no server.
+``origin``, with the journal and position of the rows, and, on request, ``names``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.answers.asking import PERSONAL, of_one_moment
-from ledger.answers.exports.columns import rows_at_one_time
+from ledger.answers.exports.columns import StoredColumn, stored_columns, table_parts
 from ledger.answers.querying import BESIDE, tables_described
 from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, ProjectionError
@@ -43,7 +43,7 @@ _BY_TOURNAMENT = (
 _ROWS = 50_000  # that are read, written as CSV and sent at one time
 LONGEST_NAME = 63  # bytes; PostgreSQL cuts off what is beyond
 
-MARK = "A copy that rating-ledger makes; what is changed here is lost with the next one."
+COPY_MARK = "A copy that rating-ledger makes; what is changed here is lost with the next one."
 NAMES, ORIGIN = "names", "origin"
 ORIGIN_DOC = TableDoc(
     "Of which journal, and of how many of its entries, the tables beside it are a copy; one row.",
@@ -58,43 +58,24 @@ ORIGIN_DOC = TableDoc(
 NAMES_DOC = BESIDE[NAMES]._replace(doc="Who the players are, without those who were erased.")
 
 
-@attrs.frozen(kw_only=True)
-class ServerColumn:
-    """A column of a table on the server.
-
-    Attributes:
-        name: of the column, in the views too.
-        stored_as: its type of SQLite.
-        meaning: what it says.
-        is_needed: whether it has a value in every row.
-    """
-
-    name: str
-    stored_as: str
-    meaning: ColumnDoc
-    is_needed: bool
+class PostgresColumn(StoredColumn):
+    """A column of a table on the PostgreSQL server."""
 
     @property
     def type(self) -> str:
-        """Its type of PostgreSQL, with its collation."""
+        """The PostgreSQL type of the column, with its collation."""
         return _TYPES[self.stored_as]
 
     @property
-    def scanned(self) -> tuple[str, str]:
-        """The expression that reads it, and its type: bytes as PostgreSQL writes them in text."""
+    def read_expression(self) -> tuple[str, str]:
+        """The SQLite expression that reads the column, and its type: bytes as PostgreSQL writes them in text."""
         plain = quoted(self.name)
         return (f"'\\x' || hex({plain})", "TEXT") if self.stored_as == "BLOB" else (plain, self.stored_as)
 
 
 @attrs.frozen(kw_only=True)
-class ServerIndex:
-    """An index of a table.
-
-    Attributes:
-        name: in the schema.
-        columns: what it is by, as SQL.
-        where: the condition on its rows; empty: it has all of them.
-    """
+class PostgresIndex:
+    """An index of a table on the PostgreSQL server: name, columns as SQL, and the condition on its rows if any."""
 
     name: str
     columns: str
@@ -102,36 +83,31 @@ class ServerIndex:
 
 
 @attrs.frozen(kw_only=True)
-class ServerTable:
-    """A table on the server.
+class PostgresTable:
+    """A table on the PostgreSQL server, with the source of its rows.
 
     Attributes:
-        name: in the schema, and in the views.
-        doc: what a row is.
-        columns: its columns, in their order.
-        key: the names of the columns that identify rows.
-        indexes: those that the views have.
-        rows: gives the rows, in the order of the key, read by a reader of the views.
-        count: states how many rows there are at most, for reports of progress.
+        rows: yields the rows in the order of the key, read with a reader of the views.
+        count: returns the largest possible number of rows, for reports of progress.
         is_personal: whether it identifies people, so that the server may keep no statistics of it.
     """
 
     name: str
     doc: str
-    columns: Sequence[ServerColumn]
+    columns: Sequence[PostgresColumn]
     key: Sequence[str]
-    indexes: Sequence[ServerIndex] = ()
+    indexes: Sequence[PostgresIndex] = ()
     rows: Callable[[TableReader], Iterator[DataFrame]] = attrs.field(eq=False)
     count: Callable[[], int] = attrs.field(eq=False)
     is_personal: bool = False
 
     @property
     def comment(self) -> str:
-        """The description of the table, and the mark by which a table of this program is known."""
-        return f"{self.doc} {MARK}"
+        """The comment of the table: its description, and the mark that identifies a table of this program."""
+        return f"{self.doc} {COPY_MARK}"
 
-    def comments(self, tables: Mapping[str, ServerTable]) -> dict[str, str]:
-        """Yield the description of each column, with its unit and, if that is among *tables*, its values' column.
+    def comments(self, tables: Mapping[str, PostgresTable]) -> dict[str, str]:
+        """Return the comment of each column: its description, its unit and the column of *tables* that it refers to.
 
         Foreign keys are described and not declared: the views declare none, so nothing holds the rows of a plug-in
         to them.
@@ -139,18 +115,18 @@ class ServerTable:
         comments = {}
         for column in self.columns:
             unit = f" ({column.meaning.unit})" if column.meaning.unit else ""
-            is_beside = column.meaning.references.partition(".")[0] in tables
-            values = f"; a value of {column.meaning.references}" if is_beside else ""
+            is_copied = column.meaning.references.partition(".")[0] in tables
+            values = f"; a value of {column.meaning.references}" if is_copied else ""
             comments[column.name] = f"{column.meaning.doc or column.name}{unit}{values}"
         return comments
 
     def csv(self, frame: DataFrame) -> bytes:
-        r"""Return rows as COPY reads them: text in quotes, nothing for NULL, numbers in the fewest exact digits.
+        r"""Return rows as CSV for COPY: text in quotes, nothing for NULL, numbers in the fewest exact digits.
 
         Text is always quoted: a line with nothing but ``\.`` would end the rows, and an empty text would be none.
 
         Raises:
-            MalformedError: a text has the character of number 0 in it, which PostgreSQL holds in no text.
+            MalformedError: a text has the character U+0000 in it, which PostgreSQL cannot store.
         """
         for name, kind in frame.schema.items():
             if kind == pl.String and frame[name].str.contains("\0", literal=True).any():
@@ -158,7 +134,7 @@ class ServerTable:
                 raise MalformedError(
                     [
                         f"table {self.name!r}, column {name!r}: a text has the character U+0000 in it, which "
-                        "PostgreSQL cannot hold: mend the plug-in whose table it is, or do without it; nothing changed"
+                        "PostgreSQL cannot store: repair the plug-in of the table, or do without it; nothing changed"
                     ]
                 )
         written = BytesIO()
@@ -167,12 +143,10 @@ class ServerTable:
 
 
 @of_one_moment
-def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTable]:
-    """Return every documented table of the views, those of plug-ins too, and on request the names.
+def postgres_tables(ledger: OpenLedger, *, names: bool = False) -> list[PostgresTable]:
+    """Return every documented table of the views, including those of plug-ins, and on request the names.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        names: whether to include identifying data: names, identities, years of birth.
+    With *names* the tables also have identities and years of birth.
 
     Raises:
         ProjectionError: the table of a read model is not up to date, or has the name of one of the additional tables.
@@ -188,8 +162,7 @@ def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTabl
         read_models.refuse_stale_table(connection, name, installed.broken)
         if name.lower() in {NAMES, ORIGIN}:
             raise ProjectionError(
-                name,
-                "its table would have the name of one that an export puts beside it: give the read model another name",
+                name, "its table would have the name of a table that the export adds: give the read model another name"
             )
         tables.append(_of_views(ledger, name, described, statements, names=names))
     return [*tables, _of_names(ledger)] if names else tables
@@ -197,43 +170,37 @@ def server_tables(ledger: OpenLedger, *, names: bool = False) -> list[ServerTabl
 
 def _of_views(
     ledger: OpenLedger, name: str, described: TableDoc, statements: Sequence[str], *, names: bool
-) -> ServerTable:
+) -> PostgresTable:
     connection = ledger.views.connection
-    if name == tournament_performance.NAME:
-        keys = tournament_performance.KEY
-        types = [(column, tournament_performance.TYPES[column], column in keys) for column in described.columns]
-    else:
-        stored = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-        places = {column: place for _, column, _, _, _, place in stored if place}
-        keys = tuple(sorted(places, key=places.__getitem__))
-        types = [(column, kind, bool(needed) or column in keys) for _, column, kind, needed, _, _ in stored]
-    columns = [
-        ServerColumn(
-            name=column, stored_as=kind, meaning=described.columns.get(column, ColumnDoc("")), is_needed=is_needed
-        )
-        for column, kind, is_needed in types
-        if names or column not in PERSONAL
-    ]
+    stored, key = stored_columns(connection, name, described)
+    columns = [PostgresColumn(*column) for column in stored if names or column.name not in PERSONAL]
 
     def rows(reader: TableReader) -> Iterator[DataFrame]:
-        scanned = {column.name: column.scanned for column in columns}
-        for where in rows_at_one_time(connection, name):
-            yield from reader.frames(TableScan(columns=scanned, source=quoted(name), key=keys, where=where), _ROWS)
+        scanned = {column.name: column.read_expression for column in columns}
+        for where in table_parts(connection, name):
+            yield from reader.frames(TableScan(columns=scanned, source=quoted(name), key=key, where=where), _ROWS)
 
     def count() -> int:
         # a performance belongs to a row of the history
         counted = HISTORY.name if name == tournament_performance.NAME else name
         return int(connection.execute(f"SELECT count(*) FROM {quoted(counted)}").fetchone()[0])
 
-    indexes = [index for statement in statements if (index := _index(statement, name, columns)) is not None]
-    return ServerTable(name=name, doc=described.doc, columns=columns, key=keys, indexes=indexes, rows=rows, count=count)
+    return PostgresTable(
+        name=name,
+        doc=described.doc,
+        columns=columns,
+        key=key,
+        indexes=[index for statement in statements if (index := _index(statement, name, columns)) is not None],
+        rows=rows,
+        count=count,
+    )
 
 
 _INDEX = re.compile(r'CREATE INDEX (?:IF NOT EXISTS )?"?(\w[\w-]*)"? ON "?(\w[\w-]*)"?\((.*?)\)(?: WHERE (.*))?')
 _INDEXED = re.compile(r'"?(\w[\w-]*)"?( DESC)?')
 
 
-def _index(statement: str, table: str, columns: Sequence[ServerColumn]) -> ServerIndex | None:
+def _index(statement: str, table: str, columns: Sequence[PostgresColumn]) -> PostgresIndex | None:
     """Return the index that a statement of the views makes of this table, if it is by columns alone; else None.
 
     The one index by parts of JSON serves the matching of repeated games.
@@ -249,16 +216,14 @@ def _index(statement: str, table: str, columns: Sequence[ServerColumn]) -> Serve
         return None
     # Cut off here as the server would: by this name the index is known again when the next copy is made.
     name = parts[1].encode()[:LONGEST_NAME].decode()
-    return ServerIndex(name=name, columns=", ".join(orders), where=parts[4] or "")
+    return PostgresIndex(name=name, columns=", ".join(orders), where=parts[4] or "")
 
 
-def _of_names(ledger: OpenLedger) -> ServerTable:
+def _of_names(ledger: OpenLedger) -> PostgresTable:
     types = {"player": "INTEGER", "name": "TEXT", "identity": "TEXT"}
     columns = [
-        ServerColumn(name=name, stored_as=types[name], meaning=meaning, is_needed=name == "player")
-        for name, meaning in NAMES_DOC.columns.items()
+        PostgresColumn(name, types[name], meaning, name == "player") for name, meaning in NAMES_DOC.columns.items()
     ]
-
     names = ledger.people.names()
 
     def rows(_: TableReader) -> Iterator[DataFrame]:
@@ -268,7 +233,7 @@ def _of_names(ledger: OpenLedger) -> ServerTable:
             block = people[start : start + _ROWS]
             yield pl.DataFrame(block, {"player": pl.Int64, "name": pl.String, "identity": pl.String}, orient="row")
 
-    return ServerTable(
+    return PostgresTable(
         name=NAMES,
         doc=NAMES_DOC.doc,
         columns=columns,
@@ -280,8 +245,8 @@ def _of_names(ledger: OpenLedger) -> ServerTable:
 
 
 @attrs.frozen(kw_only=True)
-class Origin:
-    """The origin of a copy of the tables; the fields are the columns of the table ``origin``."""
+class CopyOrigin:
+    """The journal and position of which the copied tables are; the fields are the columns of the table ``origin``."""
 
     ledger: str
     position: int
@@ -290,16 +255,11 @@ class Origin:
     names: int
 
     @property
-    def table(self) -> ServerTable:
-        """The table of one row that says so."""
+    def table(self) -> PostgresTable:
+        """The table ``origin`` with its one row."""
         numbers = {"position", "proposal", "names"}
         columns = [
-            ServerColumn(
-                name=name,
-                stored_as="INTEGER" if name in numbers else "TEXT",
-                meaning=meaning,
-                is_needed=name != "proposal",
-            )
+            PostgresColumn(name, "INTEGER" if name in numbers else "TEXT", meaning, name != "proposal")
             for name, meaning in ORIGIN_DOC.columns.items()
         ]
         types = {column.name: pl.Int64 if column.name in numbers else pl.String for column in columns}
@@ -307,6 +267,6 @@ class Origin:
         def rows(_: TableReader) -> Iterator[DataFrame]:
             yield pl.DataFrame([attrs.asdict(self)], types)
 
-        return ServerTable(
+        return PostgresTable(
             name=ORIGIN, doc=ORIGIN_DOC.doc, columns=columns, key=("ledger",), rows=rows, count=lambda: 1
         )

@@ -1,7 +1,4 @@
-"""Filling a page of a rating graph from the views: one contiguous read of the player's rows, one of the opponents'.
-
-What a page holds is in ``bars``; how it looks is the business of the formats. Nothing is written.
-"""
+"""The reader of a page of a rating graph: one contiguous read of the player's rows, one of the opponents'."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any, NamedTuple
 from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, display_name, in_force_from, names, of_one_moment
 from ledger.answers.boards import final_board
-from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
+from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page, PlayerBars, Seam
 from ledger.answers.read_models import last_row
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
@@ -24,26 +21,26 @@ from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 
-LAST = 100  # games: "the 100 game default setting" of the FAQ
-EVERY_GAME = 0
-MOST_BESIDE = 1_000  # bars of the second player, who may play far more often
+DEFAULT_LAST_GAMES = 100  # games: "the 100 game default setting" of the FAQ
+ALL_GAMES = 0
+MOST_SECOND_PLAYER_GAMES = 1_000  # the second player may play far more often
 _NOTHING_PUBLISHED = vars(marks.NOTHING_PUBLISHED)
 _DAY = len("2024-05-01")
 Row = dict[str, Any]
 
 
 @of_one_moment
-def page(
+def read_page(
     ledger: OpenLedger,
     person: Person,
     pool: str | None = None,
     *,
     number: int | None = None,
     last: int | None = None,
-    by: Order = "game",
+    by: BarOrder = "game",
     against: Person | None = None,
     boards: bool = False,
-    most_beside: int | None = None,
+    second_player_limit: int | None = None,
 ) -> Page:
     """Return a page of a player's rating graph.
 
@@ -52,33 +49,37 @@ def page(
         person: the player of the graph.
         pool: name of the pool; the first one by default.
         number: the page of 50 games, 1 the newest; by default the last games.
-        last: how many of the last games, a multiple of 50; 0 is all of them. 100 by default.
-        by: whether bars are side by side or where their days lie.
+        last: how many of the last games, a multiple of 50; 0: all. 100 by default.
+        by: ``game`` for bars side by side, ``date`` for bars on their days.
         against: another player, whose games of the same days are drawn, too; requires *by* date.
         boards: whether the final position of each game is calculated from the stored moves.
-        most_beside: how many games of the other player, the latest ones; ``MOST_BESIDE`` by default.
+        second_player_limit: the number of the other player's latest games; ``MOST_SECOND_PLAYER_GAMES`` by default.
 
     Raises:
-        UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
+        UnknownNameError: a player has neither a rated game in the pool nor a list rating, or the page does not exist.
         MalformedError: arguments that do not go together.
     """
-    check(number, last, by, person, against)
+    check_arguments(number, last, by, person, against)
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
-    newest = last_row(ledger, person, rated_by)
-    games = 0 if newest is None else int(newest["n"])
-    pages = pages_of(games)
+    games = _count_games(ledger, person, rated_by)
+    pages = count_pages(games)
     if number is not None and number > pages:
-        hint = f"{display_name(person)} has {pages}, of {PAGE} games each"
+        hint = f"{display_name(person)} has {pages}, of {GAMES_PER_PAGE} games each"
         raise UnknownNameError("page", str(number), hint, where="of the graph")
     if number is not None:
-        first, until = games_of_page(number, games)
+        until = games - (number - 1) * GAMES_PER_PAGE
+        first = max(1, until - GAMES_PER_PAGE + 1)
     else:
-        first, until = max(1, games - (LAST if last is None else last or games) + 1), games
+        first, until = max(1, games - (DEFAULT_LAST_GAMES if last is None else last or games) + 1), games
     read = _Reader(ledger, rated_by, states, boards)
     bars = read.player_bars(person, first, until, games)
+    second_player = None
+    if against is not None:
+        most = second_player_limit or MOST_SECOND_PLAYER_GAMES
+        second_player = read.second_player_bars(against, bars, most, is_newest=until == games)
     # Games behind the page with the first of these games are older.
-    newer, older = (number or 1) - 1, (games - first) // PAGE + 2
+    newer, older = (number or 1) - 1, (games - first) // GAMES_PER_PAGE + 2
     return Page(
         pool=rated_by.name,
         position=ledger.views.position(),
@@ -89,50 +90,42 @@ def page(
         older=older if first > 1 else None,
         is_newest=until == games,
         player=bars,
-        against=None
-        if against is None
-        else read.beside(against, bars, most_beside or MOST_BESIDE, is_newest=until == games),
+        against=second_player,
     )
 
 
-def check(number: int | None, last: int | None, by: Order, person: Person, against: Person | None) -> None:
-    """Refuse what no graph can show.
+def check_arguments(number: int | None, last: int | None, by: BarOrder, person: Person, against: Person | None) -> None:
+    """Refuse arguments that do not go together in a rating graph.
 
     Raises:
-        MalformedError: arguments that do not go together.
+        MalformedError: all faults at once.
     """
     problems = []
     if number is not None and last is not None:
         problems.append("a page of 50 games, or the last so many: give one of the two")
-    if last is not None and (last < 0 or last % PAGE):
-        problems.append(f"the last games come in multiples of {PAGE}, and 0 is all of them; got {last}")
+    if last is not None and (last < 0 or last % GAMES_PER_PAGE):
+        problems.append(f"the last games come in multiples of {GAMES_PER_PAGE}, and 0 is all of them; got {last}")
     if against is not None and by != "date":
         problems.append("two players in one graph go by date: their games have no order of their own")
     if against is not None and against.player == person.player:
-        problems.append(f"{display_name(person)} cannot stand beside the same player: give another one")
+        problems.append(f"{display_name(person)} cannot be compared with the same player: give another one")
     if problems:
         raise MalformedError(problems)
 
 
-def pages_of(games: int) -> int:
-    """Return how many pages of 50 games there are; one without a game, too."""
+def count_pages(games: int) -> int:
+    """Return the number of pages of 50 games of a player; a player without a game has one page."""
     # Negated twice, a floor division rounds up.
-    return max(1, -(-games // PAGE))
+    return max(1, -(-games // GAMES_PER_PAGE))
 
 
-def games_of_page(number: int, games: int) -> tuple[int, int]:
-    """Return the first and the last game of a page, counted from the newest; of a player with so many *games*."""
-    until = games - (number - 1) * PAGE
-    return max(1, until - PAGE + 1), until
-
-
-def page_of_game(n: int, games: int) -> int:
-    """Return the page of a player's n-th game, of a player with so many *games*."""
-    return (games - n) // PAGE + 1
+def _count_games(ledger: OpenLedger, person: Person, pool: Pool) -> int:
+    newest = last_row(ledger, person, pool)
+    return 0 if newest is None else int(newest["n"])
 
 
 class _Reader(NamedTuple):
-    """Reads players' parts of one page."""
+    """The reader of the players' parts of one page."""
 
     ledger: OpenLedger
     pool: Pool
@@ -140,7 +133,7 @@ class _Reader(NamedTuple):
     boards: bool
 
     def player_bars(self, person: Person, first: int, until: int, games: int, left_out: int = 0) -> PlayerBars:
-        """Return a player's part: the games from the *first* to *until*, counted as the player's n-th."""
+        """Return a player's part: the games from the *first* to *until*, by the player's count of games."""
         now = self.states.now(person.player, self.ledger.now_ms())
         bars = list(self._bars(person.player, first, until))
         ratings = [bar.rating for bar in bars if bar.rating is not None]
@@ -175,7 +168,7 @@ class _Reader(NamedTuple):
         if not rows:
             return
         opponents = self._opponents(rows, arguments)
-        called = names(self.ledger, {row["opponent"] for row in rows})
+        shown_names = names(self.ledger, {row["opponent"] for row in rows})
         corrected = marks.corrected_games(connection, [row["key"] for row in rows])
         lists = marks.published_after(self.ledger, self.pool, player, rows[-1]["rated_ms"])
         opponents_now = self._ratings_now(rows)
@@ -207,7 +200,7 @@ class _Reader(NamedTuple):
                 rating=after.rating,
                 in_force=in_force,
                 provisional=after.provisional,
-                opponent=called[row["opponent"]],
+                opponent=shown_names[row["opponent"]],
                 opponent_player=row["opponent"],
                 opponent_rating_before=self._in_force_before(row),
                 opponent_rating=opponent_rating,
@@ -218,7 +211,7 @@ class _Reader(NamedTuple):
             )
 
     def _opponents(self, rows: list[Row], arguments: tuple[int, ...]) -> Iterable[float | None]:
-        """Return the opponents' ratings after the games, without their states if the scheme lists all players."""
+        """Return the opponents' ratings after the games."""
         if self.pool.lists_everybody:
             return (row["opponent_rating"] for row in rows)
         # Both queries go through the player's rows from the newest on, so that the sides match.
@@ -229,15 +222,14 @@ class _Reader(NamedTuple):
         )
 
     def _in_force_before(self, row: Row) -> float | None:
-        """Return the opponent's rating in force before a game; None if there was none."""
-        # The row of a first game has what the newcomer began with, which need not have been in force for anybody.
+        # The row of a first game has the initial rating of the new player, which need not have been in force.
         if row["opponent_n"] > 1 and self.states.rows_say_before:
             return float(row["opponent_before"])
         side = {"player": row["opponent"], "n": row["opponent_n"], "ended_ms": row["ended_ms"]}
         return self.states.rating_before_game({**side, "rating_before": row["opponent_before"]})
 
     def _ratings_now(self, rows: list[Row]) -> dict[int, float | None]:
-        """Return the opponents' ratings now: as their last rows say, if these say it by themselves, as in rankings."""
+        """Return the opponents' ratings now, from their last rows if these suffice, as in rankings."""
         today = self.ledger.now_ms()
         ratings: dict[int, float | None] = {}
         for row in rows:
@@ -250,15 +242,14 @@ class _Reader(NamedTuple):
                 ratings[player] = self.states.now(player, today).in_force
         return ratings
 
-    def beside(self, person: Person, bars: PlayerBars, most: int, *, is_newest: bool) -> PlayerBars:
+    def second_player_bars(self, person: Person, bars: PlayerBars, most: int, *, is_newest: bool) -> PlayerBars:
         """Return another player's games between the first and the last instant of a page; up to now on the newest."""
-        newest = last_row(self.ledger, person, self.pool)
-        games = 0 if newest is None else int(newest["n"])
         ends = [bar.ended_ms for bar in bars.bars]
         span = (min(ends, default=-OPEN), OPEN if is_newest else max(ends, default=OPEN))
         arguments = (self.pool.pool, person.player, *span)
         rows = queries.fetch_dicts(self.ledger.views.connection, queries.GAMES_BETWEEN, arguments)
         numbers = [int(row["n"]) for row in rows]
-        kept = numbers[:most]
-        first, until = (kept[-1], kept[0]) if kept else (1, 0)
-        return self.player_bars(person, first, until, games, len(numbers) - len(kept))
+        shown = numbers[:most]
+        first, until = (shown[-1], shown[0]) if shown else (1, 0)
+        games = _count_games(self.ledger, person, self.pool)
+        return self.player_bars(person, first, until, games, len(numbers) - len(shown))

@@ -1,35 +1,37 @@
-"""A tournament as a report in FIDE's TRF16: games to lines of players. Read back, it gives the same games.
+"""The export of a tournament as a report in FIDE's TRF16. Imported again, it gives the same games.
 
-Columns are those of ``imports.trf.lines``. What TRF16 cannot say is left out: moves, times of the day, how a
-game ended; a round of several days has no day of its own, a name ends after 33 characters, and points above 99.5 are
-not written.
+Columns are those of ``imports.trf.lines``. TRF16 has no room for moves, times of the day and how a game ended; a round
+of several days has no day of its own, a name ends after 33 characters, and points above 99.5 are not written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
 from ledger.answers.asking import day, of_one_moment
-from ledger.answers.crosstables import editions, event_games
-from ledger.answers.crosstables.crosstable import EventFacts, counted_byes
+from ledger.answers.crosstables import editions
+from ledger.answers.crosstables.crosstable import counted_byes
+from ledger.answers.crosstables.editions import EventFacts
 from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.columns import ExportFilter
-from ledger.book import tournament_editions
 from ledger.book.timeline import Pool
-from ledger.book.tournament_editions import StoredRound, editions_of
+from ledger.book.tournament_editions import StoredRound
 from ledger.errors import MalformedError
 from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.handle import OpenLedger
+
+if TYPE_CHECKING:
+    import sqlite3
 
 # TRF16 gives a rank the columns 5 to 8, and a name 15 to 47 (RULES 7).
 MAX_RANK = 9_999
 MAX_ROUNDS = 900
 MAX_NAME = 33
-MAX_FIDE = 11
+MAX_FIDE_NUMBER = 11
 TEN_POINTS = 20  # half points; readers have one digit before the point
 MOST_POINTS = 99.5  # four columns: an arena or a long match may bring more
 _DAY = 10  # characters of an instant that names a day
@@ -46,7 +48,7 @@ _TYPES = {
 
 
 class ReportEntrant(NamedTuple):
-    """A player of the report: name, FIDE number or nothing, rating at the start or None."""
+    """A player of a report: name, FIDE number or an empty text, rating at the start or None."""
 
     name: str
     fide: str
@@ -54,16 +56,15 @@ class ReportEntrant(NamedTuple):
 
 
 @attrs.frozen(kw_only=True)
-class Report:
-    """The content of the report.
+class TrfReport:
+    """The content of a TRF16 report about one tournament.
 
     Attributes:
-        name: of the tournament.
         first, last: its days, as precise as they are known.
-        kind: one of the words of ``facts.words.Format``, None if it is unknown.
+        kind: a word of ``facts.words.Format``; None if it is unknown.
         entrants: by player number.
         rounds: the games of each round; a player has one game in each at most.
-        byes: the rounds without a game, each a round of its number.
+        byes: rounds without a game, each with the number of its round.
     """
 
     name: str
@@ -76,40 +77,31 @@ class Report:
 
 
 @of_one_moment
-def trf16(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
-    """Return the report of a tournament, line by line.
-
-    Args:
-        ledger: whose views are up to date.
-        selection: the tournament, its pool, and days between which one edition lies.
+def trf16_report(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
+    """Return the TRF16 report of a tournament, line by line; days select one of several editions.
 
     Raises:
-        UnknownNameError: no tournament of that name is known.
+        UnknownNameError: there is no tournament of that name.
         MalformedError: names were not requested, or there are several editions, or more than TRF16 can hold.
     """
     if selection.tournament is None:
         raise MalformedError(["a report is of one tournament: name it with --tournament"])
     if not selection.names:
-        raise MalformedError(["a report tells who the players are: say so with --names"])
+        raise MalformedError(["a report names the players: allow it with --names"])
     number = ledger.pool(ledger.first_scheme().pool).pool if selection.pool is None else selection.pool
     pool = next(pool for pool in ledger.pools() if pool.pool == number)
     connection = ledger.views.connection
-    every = event_games.games_of(connection, pool, [selection.tournament]).get(selection.tournament, [])
-    byes = tournament_editions.rounds_of(connection, pool, [selection.tournament]).get(selection.tournament, [])
-    event = _only_edition(pool, selection, every, byes)
-    if event is None:
-        editions.refuse_unknown(connection, pool, selection.tournament)
-    announcements = editions.announced_by_name(connection, pool, [selection.tournament])
-    announced = announcements.get((selection.tournament, event.edition.first_ms))
+    event = _only_edition(connection, pool, selection.tournament, selection)
+    announced = event.announced
     first, last = (day(event.edition.first_ms), day(event.edition.last_ms)) if announced else event.days
-    rounds = rounds_of(event.games)
+    rounds = split_into_rounds(event.games)
     is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)
     # A bye names its round: among rounds that were made up of days it would be in a wrong one.
     counted = [bye for bye in counted_byes(event.games, event.byes) if bye.round] if is_numbered else []
     # A bye may lie in a round without a reported game.
     rounds += [[] for _ in range(max((bye.round or 0 for bye in counted), default=0) - len(rounds))]
-    return lines_of(
-        Report(
+    return report_lines(
+        TrfReport(
             name=selection.tournament,
             first=first,
             last=last,
@@ -121,40 +113,35 @@ def trf16(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
     )
 
 
-def _only_edition(
-    pool: Pool, selection: ExportFilter, games: Sequence[EventGame], byes: Sequence[StoredRound]
-) -> EventFacts | None:
-    """Return the requested edition; None if nothing is known of it.
+def _only_edition(connection: sqlite3.Connection, pool: Pool, name: str, selection: ExportFilter) -> EventFacts:
+    """Return the requested edition of a tournament, with its games of the requested days.
 
     Raises:
+        UnknownNameError: there is none.
         MalformedError: there are several.
     """
-    name = str(selection.tournament)
     low = -inf if selection.since_ms is None else selection.since_ms
     high = inf if selection.until_ms is None else selection.until_ms
-    every = editions_of(pool, name, event_games.ends_of(games), byes, None)
     inside = [
-        EventFacts(
-            edition,
-            [game for game in editions.within(games, edition) if low <= game.ended_ms <= high],
-            every.rounds.get(edition, ()),
-        )
-        for edition in every.every
-        if edition.last_ms >= low and edition.first_ms <= high
+        event._replace(games=[game for game in event.games if low <= game.ended_ms <= high])
+        for event in editions.load_events(connection, pool, [name])[name]
+        if event.edition.last_ms >= low and event.edition.first_ms <= high
     ]
-    nonempty = [edition for edition in inside if edition.games or edition.byes]
+    nonempty = [event for event in inside if event.games or event.byes]
     if len(nonempty) > 1:
-        spans = ", ".join(f"{day(edition.first_ms)} to {day(edition.last_ms)}" for edition, _, _ in nonempty)
+        spans = ", ".join(f"{day(event.edition.first_ms)} to {day(event.edition.last_ms)}" for event in nonempty)
         raise MalformedError([f"{name!r} has several editions: {spans}; choose one with --since and --until"])
-    return nonempty[0] if nonempty else None
+    if not nonempty:
+        editions.refuse_unknown_tournament(connection, pool, name)
+    return nonempty[0]
 
 
 def _entrants(ledger: OpenLedger, games: Sequence[EventGame], byes: Sequence[StoredRound]) -> dict[int, ReportEntrant]:
     ratings: dict[int, int | None] = {}
     for game in games:
-        for player in (game.white, game.black):
+        for player in game.players:
             # TRF16 has the rating at the start: the first that is shown, for games come in the order of the rounds
-            ratings[player] = ratings.get(player) or game.shown_of(player)
+            ratings[player] = ratings.get(player) or game.shown_rating(player)
     for bye in byes:
         ratings.setdefault(bye.player, None)
     persons = ledger.people.by_number(ratings)
@@ -165,7 +152,7 @@ def _entrants(ledger: OpenLedger, games: Sequence[EventGame], byes: Sequence[Sto
         name = (person.name if person else None) or f"player {player}"
         fide = identity[5:] if identity.startswith("fide:") else ""
         # a longer one would push all that follows out of its columns, and no number of FIDE is so long
-        entrants[player] = ReportEntrant(name[:MAX_NAME].strip(), fide if len(fide) <= MAX_FIDE else "", rating)
+        entrants[player] = ReportEntrant(name[:MAX_NAME].strip(), fide if len(fide) <= MAX_FIDE_NUMBER else "", rating)
     # As they are cut off: two long names may have become one.
     names = [entrant.name for entrant in entrants.values() if not entrant.fide]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -174,12 +161,12 @@ def _entrants(ledger: OpenLedger, games: Sequence[EventGame], byes: Sequence[Sto
     return entrants
 
 
-def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
-    """Return the games by rounds, from the first.
+def split_into_rounds(games: Sequence[EventGame]) -> list[list[EventGame]]:
+    """Return the games of a tournament in rounds, from the first round on.
 
-    If each game has the number of its round, and no player has two games in one, these are the rounds. Otherwise a
-    round in which a player has several games becomes as many as are needed, and games without a round go by their
-    days.
+    If each game has the number of its round, and no player has two games in one round, these are the rounds. Otherwise
+    a round in which a player has several games becomes as many as needed, and the days of games without a round are
+    rounds.
     """
     numbers = [game.round_number for game in games]
     if not numbers:
@@ -203,11 +190,11 @@ def rounds_of(games: Sequence[EventGame]) -> list[list[EventGame]]:
 
 
 def _is_one_game_each(games: Sequence[EventGame]) -> bool:
-    players = [player for game in games for player in (game.white, game.black)]
+    players = [player for game in games for player in game.players]
     return len(players) == len(set(players))
 
 
-def lines_of(report: Report) -> Iterator[bytes]:
+def report_lines(report: TrfReport) -> Iterator[bytes]:
     """Yield the lines of a report, in UTF-8, with Windows line ends as FIDE's own programs write them.
 
     Raises:
@@ -235,12 +222,12 @@ def lines_of(report: Report) -> Iterator[bytes]:
         total = f"{points[player] / 2:4.1f}" if points[player] / 2 <= MOST_POINTS else ""
         head = (
             f"001 {ranks[player]:4} {'':4} {entrant.name:{MAX_NAME}} {entrant.rating or 0:4} {'':3} "
-            f"{entrant.fide:>{MAX_FIDE}} {'':10} {total:4} {places[player]:4}"
+            f"{entrant.fide:>{MAX_FIDE_NUMBER}} {'':10} {total:4} {places[player]:4}"
         )
         yield f"{head}{''.join(f'  {cell}' for cell, _ in cells[player])}\r\n".encode()
 
 
-def _header(report: Report) -> Iterator[str]:
+def _header(report: TrfReport) -> Iterator[str]:
     yield f"012 {report.name}"
     yield f"042 {report.first.replace('-', '/')}"
     yield f"052 {report.last.replace('-', '/')}"
@@ -264,7 +251,7 @@ def _header(report: Report) -> Iterator[str]:
         yield f"132{'':88}{''.join(f'{text:10}' for text in days)}".rstrip()
 
 
-def _cells(report: Report, ranks: Mapping[int, int]) -> dict[int, list[tuple[str, int]]]:
+def _cells(report: TrfReport, ranks: Mapping[int, int]) -> dict[int, list[tuple[str, int]]]:
     """Return, by player, the cell of each round and its half-points."""
     cells = {player: [_NOTHING] * len(report.rounds) for player in ranks}
     for bye in report.byes:

@@ -1,6 +1,6 @@
 """The data of a rating graph, as its JSON shows it: a page, one or two players on it, a bar for each rated game.
 
-Every format is drawn from these classes, none asks the database. How they are filled is in ``pages``.
+``page_reader`` fills these classes from the views; every format is drawn from them alone.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import attrs
 
 from ledger.facts.json_schemas import documented
 
-PAGE = 50  # games: the FAQ's "in multiples of 50 games"
-Order = Literal["game", "date"]
+GAMES_PER_PAGE = 50  # games: the FAQ's "in multiples of 50 games"
+BarOrder = Literal["game", "date"]
 
 
 @attrs.frozen(kw_only=True, slots=False)  # there are many: made, and turned into JSON, in half the time
 class Bar:
-    """A rated game of a player: the rating that it led to, the opponent, and what marks it."""
+    """A bar of a rating graph: a rated game of a player, with the rating after it, the opponent and its marks."""
 
     n: int = documented("the player's n-th rated game in the pool, from 1", minimum=1)
     game: str = documented("key of the game")
@@ -47,7 +47,7 @@ class Bar:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Seam:
-    """Where another rating scheme begins: ratings on its two sides are of two systems."""
+    """The place in a rating graph at which another rating scheme begins."""
 
     n: int = documented("the first game of the player that the new scheme rated", minimum=2)
     ended_at: str = documented("the day on which that game ended")
@@ -58,7 +58,7 @@ class Seam:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayerBars:
-    """A player's part of a page: who it is, the rating now, and the bars, newest first."""
+    """A player's part of a rating graph: the player, the rating now, and the bars, newest first."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -83,7 +83,7 @@ class Page:
 
     pool: str = documented("the pool")
     position: int = documented("the journal's last entry that it follows from", minimum=1)
-    by: Order = documented("game: a bar a game, side by side; date: where its day lies")
+    by: BarOrder = documented("game: a bar a game, side by side; date: where its day lies")
     page: int | None = documented("1 is the newest 50 games; null where the last so many were asked for", minimum=1)
     pages: int = documented("how many pages of 50 games there are, at least 1", minimum=1)
     newer: int | None = documented("the page of the next newer games; null: there are none")
@@ -91,3 +91,8 @@ class Page:
     is_newest: bool = documented("whether the player's last game is on the page, which then shows the rating now")
     player: PlayerBars = documented("whose graph it is")
     against: PlayerBars | None = documented("the player beside, with the games of the same days; null: nobody")
+
+    @property
+    def players(self) -> list[PlayerBars]:
+        """The player and, if there is one, the second player."""
+        return [self.player] if self.against is None else [self.player, self.against]
