@@ -37,7 +37,7 @@ SOON = 30  # days after a closing within which a game was most likely meant to b
 KEPT = 10  # games whose lines are named
 
 
-def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
+def announcements_by_tournament(journal: Journal, pool: str) -> dict[str, Announced]:
     """Return, by name of a tournament, the announcements of its editions in a pool."""
     announced_by_name: dict[str, Announced] = {}
     # In the order of keys ';' follows ':', so that these two enclose every opening of the pool.
@@ -61,7 +61,9 @@ def _end(event: TournamentOpened) -> int:
     return instant_end_ms(event.ends_at)
 
 
-def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: Sequence[int]) -> str | None:
+def reason_not_rated_together(
+    pool: Pool, event: TournamentOpened | TournamentClosed, ends: Sequence[int]
+) -> str | None:
     """Return why a tournament's announced days make none of its games rated together; None if they do, or may.
 
     Args:
@@ -96,7 +98,7 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
     return f"it lasts {edition.days} days, and one of more than {calendar.longest:g} (event_days) is rated by period"
 
 
-def is_outside(end: int, announced: Announced) -> bool:
+def _is_outside(end: int, announced: Announced) -> bool:
     """Return whether a game that ended then lies in no announced edition, though it was most likely meant to."""
     opened = announced.editions()
     if any(edition.first_ms <= end <= edition.last_ms for edition in opened):
@@ -132,7 +134,7 @@ class OutsideGames:
                 ends = instant_ms_column(of_these["ended_at"]).to_list()
                 rows = of_these.iter_rows()
                 for (line, name, ended_at), end in zip(rows, ends, strict=True):
-                    if end is not None and is_outside(end, self.announced[name]):
+                    if end is not None and _is_outside(end, self.announced[name]):
                         self.count += 1
                         if len(self.games) < KEPT:
                             self.games.append((line, f"ended on {ended_at[:10]}, outside what is told of {name!r}"))
@@ -142,10 +144,10 @@ class OutsideGames:
 @checked
 def outside_games(ledger: OpenLedger, pool: str) -> OutsideGames:
     """Return the observer of the games of an import into a pool."""
-    return OutsideGames(announced_in(ledger.journal, pool))
+    return OutsideGames(announcements_by_tournament(ledger.journal, pool))
 
 
-class Opening(NamedTuple):
+class MissingAnnouncement(NamedTuple):
     """A tournament to announce: line of the file, the event, and why that is refused, None if it is not."""
 
     line: int
@@ -153,7 +155,9 @@ class Opening(NamedTuple):
     problem: str | None
 
 
-def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: str) -> Iterator[Opening]:
+def missing_announcements(
+    ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: str
+) -> Iterator[MissingAnnouncement]:
     """Return the tournaments of a file that the ledger does not know with these days.
 
     Args:
@@ -176,10 +180,10 @@ def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: s
             rounds=tournament.rounds,
         )
         if name not in by_pool:  # once: a file may report many
-            by_pool[name] = announced_in(ledger.journal, name)
+            by_pool[name] = announcements_by_tournament(ledger.journal, name)
         announced = by_pool[name].get(event.tournament, NOTHING)
         if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in announced.opened:
-            yield Opening(tournament.line, event, _refusal(ledger, event))
+            yield MissingAnnouncement(tournament.line, event, _refusal(ledger, event))
 
 
 def _refusal(ledger: OpenLedger, event: TournamentOpened) -> str | None:

@@ -48,7 +48,7 @@ def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[C
     return consistent
 
 
-def rows_up_to(limit: int | None) -> int:
+def row_limit(limit: int | None) -> int:
     """Return how many rows a limit means: with 0, as on the command line, and with None all of them.
 
     Raises:
@@ -59,7 +59,7 @@ def rows_up_to(limit: int | None) -> int:
     return min(limit or EVERY_ROW, EVERY_ROW)  # SQLite holds no larger number
 
 
-def average(value: float | None) -> str:
+def format_average(value: float | None) -> str:
     """Return an average of ratings or a performance to the nearest point, half up (FIDE C.07, 10); ``-`` for None."""
     return "-" if value is None else f"{floor(value + 0.5)}"
 
@@ -99,7 +99,7 @@ _strangers: ContextVar[_Strangers | None] = ContextVar("strangers", default=None
 
 
 @contextmanager
-def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
+def hide_personal_data(rule: Naming, *, entries: bool = False) -> Iterator[None]:
     """Show every answer within the block to strangers: players in that form, no other personal data.
 
     Args:
@@ -114,13 +114,13 @@ def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
         _strangers.reset(before)
 
 
-def naming_now() -> Naming:
+def current_naming() -> Naming:
     """Return the present rule by which players are shown."""
     strangers = _strangers.get()
     return Naming.FULL if strangers is None else strangers.rule
 
 
-def is_kept_back(field: str) -> bool:
+def is_field_hidden(field: str) -> bool:
     """Return whether a field is not shown here, because it is personal."""
     return field in PERSONAL and _strangers.get() is not None
 
@@ -133,32 +133,32 @@ def is_recorder_shown(actor: str) -> bool:
 
 def display_name(person: Person) -> str:
     """Return the shown name of a person; an erased one keeps the number only."""
-    return called_so(person.player, person.name)
+    return shown_name(person.player, person.name)
 
 
-def called_so(player: int, name: str | None) -> str:
+def shown_name(player: int, name: str | None) -> str:
     """Return the shown name of a player of this name; None: it was erased."""
     if name is None or not name:
         return f"{ERASED} {player}"
-    match naming_now():
+    match current_naming():
         case Naming.FULL:
             return name
         case Naming.INITIALS:
             firsts = (next((char for char in word if char.isalnum()), "") for word in name.replace("-", " ").split())
             # A name of signs alone has no initials.
-            return " ".join(f"{first}." for first in firsts if first) or nameless(player)
+            return " ".join(f"{first}." for first in firsts if first) or anonymous_label(player)
         case Naming.NUMBERS:
-            return nameless(player)
+            return anonymous_label(player)
 
 
-def nameless(player: int) -> str:
+def anonymous_label(player: int) -> str:
     """Return the label of a player whose name is not shown."""
     return f"Player {player}"
 
 
-def identity_shown(identity: str | None) -> str | None:
+def shown_identity(identity: str | None) -> str | None:
     """Return an identity, which may have the name in it; None if names are not shown in full."""
-    return identity if naming_now() is Naming.FULL else None
+    return identity if current_naming() is Naming.FULL else None
 
 
 def distinct_names(called: Mapping[int, str]) -> dict[int, str]:

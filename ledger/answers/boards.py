@@ -16,7 +16,7 @@ from ledger.journal import listing
 from ledger.ratings import queries
 from ledger.runtime.calls import checked
 
-RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}  # of PGN, by outcome
+PGN_RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}  # of PGN, by outcome
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -57,7 +57,7 @@ class FinalBoard(NamedTuple):
         )
 
 
-class KeptGame(NamedTuple):
+class StoredGame(NamedTuple):
     """A game of the journal: its key, its position, and the movetext of its source or a later one, if any."""
 
     key: str
@@ -66,7 +66,7 @@ class KeptGame(NamedTuple):
 
 
 @checked
-def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
+def stored_game(ledger: OpenLedger, game: str) -> StoredGame:
     """Return a game by its key, the id that its server gave it, or its web address.
 
     Raises:
@@ -77,7 +77,7 @@ def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
     # At most one entry has a text: a supplement fills blank fields, and contradicts nothing.
     text = next((text for text in texts if text is not None), None)
     movetext = None if text is None else ledger.movetext(text)
-    return KeptGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)
+    return StoredGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)
 
 
 @of_one_moment
@@ -93,7 +93,7 @@ def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard
         UnknownNameError: no such game, or its moves are unknown.
         MalformedError: *start* is no FEN, or a move cannot be played from there.
     """
-    key, entry, text = kept_game(ledger, game)
+    key, entry, text = stored_game(ledger, game)
     if text is None:
         hint = "no source told them; import a file that has them, and they are added to the game"
         raise UnknownNameError("moves of game", key, hint)
@@ -108,5 +108,5 @@ def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard
     row = queries.first_row(ledger.views.connection, queries.GAME, (entry,))
     assert row is not None
     called = names(ledger, {row["white"], row["black"]})
-    title = f"{called[row['white']]} - {called[row['black']]} {RESULTS[row['outcome']]}, {row['ended_at'][:10]}"
+    title = f"{called[row['white']]} - {called[row['black']]} {PGN_RESULTS[row['outcome']]}, {row['ended_at'][:10]}"
     return FinalBoard(key, title, moves, position)

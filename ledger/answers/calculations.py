@@ -26,9 +26,9 @@ from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Newcomer, Rhythm, Scheme, Seed, When
 
-RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
-_SCORES: Mapping[float | str, float] = {score: score for score in RESULTS} | {
-    word: score for score, word in RESULTS.items()
+_RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
+_SCORES: Mapping[float | str, float] = {score: score for score in _RESULTS} | {
+    word: score for score, word in _RESULTS.items()
 }
 MOST_GAMES = 1_000
 _ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of a player taken for established, the fewest that will do
@@ -121,7 +121,7 @@ class ResultEffect:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class OutcomesForetold:
+class PredictedOutcomes:
     """The effect of each result against the only opponent."""
 
     expected_score: float = documented("the score that is expected of the player, 0 to 1")
@@ -129,7 +129,7 @@ class OutcomesForetold:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class GamesCalculated:
+class GameEffects:
     """The effects of games with their results."""
 
     rating_after: float | None = documented("the rating after them, points; null: the scheme lists no such player")
@@ -149,8 +149,8 @@ class Calculation:
     rated_with: str = documented("what is rated together")
     rating: float = documented("the rating before, in what the scheme counts in")
     assumed: dict[str, float] = documented("by player and opponent 2, ..., rated games that nobody gave")
-    foretold: OutcomesForetold | None = flattened()
-    effects: GamesCalculated | None = flattened()
+    foretold: PredictedOutcomes | None = flattened()
+    effects: GameEffects | None = flattened()
 
     @property
     def after(self) -> float | None:
@@ -347,12 +347,12 @@ def _change(before: float, after: float | None) -> float | None:
     return None if after is None else after - before
 
 
-def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> OutcomesForetold:
+def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> PredictedOutcomes:
     scheme, numbers, when = calculator.scheme, calculator.numbers, calculator.when
     before = states[0][0]
     after = engine.predict(scheme, numbers, states[0], states[1], when)
     ratings = {word: _listed(calculator, state) for word, state in after.items()}
-    return OutcomesForetold(
+    return PredictedOutcomes(
         expected_score=engine.expected(scheme, numbers, states[0], states[1], when),
         outcomes={
             word: ResultEffect(rating=rating, change=_change(before, rating)) for word, rating in ratings.items()
@@ -360,7 +360,7 @@ def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> O
     )
 
 
-def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> GamesCalculated:
+def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> GameEffects:
     scheme, when = calculator.scheme, calculator.when
     own, *others = map(scheme.player_of, states)
     if scheme.rhythm is Rhythm.GAME:
@@ -370,12 +370,12 @@ def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], score
         parts = [calculator.together(own, others, scores)]
     last = flat_of(parts[-1][0].after)
     before, after = own.rating, _listed(calculator, last)
-    return GamesCalculated(
+    return GameEffects(
         rating_after=after,
         change=_change(before, after),
         state_after={name: value for name, value in zip(scheme.state, last, strict=True) if name in _SHOWN},
         games=_games(calculator, states[1:], scores, parts),
-        explanations=[explained(scheme.explained(*part, when, calculator.numbers)) for part in parts],
+        explanations=[_explained(scheme.explained(*part, when, calculator.numbers)) for part in parts],
     )
 
 
@@ -395,7 +395,7 @@ def _games(
             CalculatedGame(
                 game=place + 1,
                 opponent_rating=other[0],
-                result=RESULTS[score],
+                result=_RESULTS[score],
                 expected=expected,
                 before=before,
                 after=after if by_itself else None,
@@ -405,7 +405,7 @@ def _games(
     return rows
 
 
-def explained(explanation: Explanation) -> ExplainedRating:
+def _explained(explanation: Explanation) -> ExplainedRating:
     """Return a scheme's explanation in the form of answers."""
     terms = [FormulaTerm(**term._asdict()) for term in explanation.terms]
     return ExplainedRating(**{**explanation._asdict(), "terms": terms, "opponents": list(explanation.opponents)})

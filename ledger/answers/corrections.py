@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ledger import schemes
-from ledger.answers.asking import ERASED, is_kept_back, nameless, names, of_one_moment
+from ledger.answers.asking import ERASED, anonymous_label, is_field_hidden, names, of_one_moment
 from ledger.correcting.corrections import Corrections, ShownProposal
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted
@@ -26,7 +26,7 @@ _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class ProposalInFull:
+class ProposalDetails:
     """The details of one proposal besides its row."""
 
     recorded: list[dict[str, Any]] = documented("the changes as they were recorded")
@@ -50,7 +50,7 @@ class ProposalRow:
     decided_proven: bool | None = documented("whether a token named who that was")
     decision_reason: str | None = documented("why it was decided so; null: no reason, or erased")
     alike: list[int] = documented("numbers of other open proposals that speak of the same facts, while it is open")
-    in_full: ProposalInFull | None = flattened()
+    in_full: ProposalDetails | None = flattened()
 
 
 @of_one_moment
@@ -68,8 +68,8 @@ def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
     """
     view = Corrections(ledger).proposal(number)
     recorded = [change.plain() for change in view.changes]
-    in_full = ProposalInFull(recorded=recorded, why_not=view.proposal.why_not)
-    return attrs.evolve(_row(ledger, view), what=described(ledger, view.changes), in_full=in_full)
+    in_full = ProposalDetails(recorded=recorded, why_not=view.proposal.why_not)
+    return attrs.evolve(_row(ledger, view), what=describe_changes(ledger, view.changes), in_full=in_full)
 
 
 def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
@@ -78,7 +78,7 @@ def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
         proposal=proposal.proposal,
         state=view.state,
         changes=len(view.changes),
-        what=in_short(ledger, view.changes),
+        what=summarize_changes(ledger, view.changes),
         reason=view.reason,
         proposed_at=view.proposed_at,
         proposed_by=proposal.proposed_by,
@@ -92,7 +92,7 @@ def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
 
 
 @of_one_moment
-def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
+def describe_changes(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
     """Return each change in words, with the names of the players."""
     listed = list(changes)
     players: set[int] = set()
@@ -102,21 +102,21 @@ def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
             players |= {facts[name] for name in ("white", "black", "player") if isinstance(facts.get(name), int)}
     called = names(ledger, players) if players else {}
     # these say the number already
-    bare = {number: {f"{ERASED} {number}", missing(number), nameless(number)} for number in called}
+    bare = {number: {f"{ERASED} {number}", missing(number), anonymous_label(number)} for number in called}
     labels = {number: name if name in bare[number] else f"{name} ({number})" for number, name in called.items()}
     return [_words(change, labels) for change in listed]
 
 
 @of_one_moment
-def in_short(ledger: OpenLedger, changes: Sequence[Change]) -> str:
+def summarize_changes(ledger: OpenLedger, changes: Sequence[Change]) -> str:
     """Return the first change in words, and how many more there are."""
     # The first alone is put in words, for each costs a look for names, and a file makes thousands of changes.
-    (first,), more = described(ledger, changes[:1]), len(changes) - 1
+    (first,), more = describe_changes(ledger, changes[:1]), len(changes) - 1
     return f"{first} and {more} more" if more else first
 
 
 @of_one_moment
-def doubts(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
+def duplicate_warnings(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
     """Return possible misunderstandings, in words: late games that are known already."""
     connection = ledger.views.connection
     sentences: list[str] = []
@@ -175,7 +175,7 @@ def _adopted(change: Change) -> Mapping[str, Any]:
 
 
 def _described(name: str, value: Any, called: dict[int, str]) -> str:
-    if is_kept_back(name):
+    if is_field_hidden(name):
         return "(not shown)"
     if value == BLANK:
         return "blank"

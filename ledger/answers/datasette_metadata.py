@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ledger.answers.asking import of_one_moment
 from ledger.answers.exports.datasets import PREPARED, dataset
-from ledger.answers.querying import tables_described
+from ledger.answers.querying import view_tables
 from ledger.book.tables import TableDoc
 from ledger.errors import MalformedError
 from ledger.handle import OpenLedger
@@ -24,7 +24,7 @@ from ledger.runtime.lazy import sqlite_utils
 OURS = "rating-ledger"
 
 
-class ReadyQuestion(NamedTuple):
+class CannedQuery(NamedTuple):
     """A ready question: what it is called, what it answers, its SQL, and the tables that it asks."""
 
     title: str
@@ -33,12 +33,12 @@ class ReadyQuestion(NamedTuple):
     tables: frozenset[str]
 
 
-def _question(title: str, description: str, sql: str, *tables: str) -> ReadyQuestion:
-    return ReadyQuestion(title, description, sql, frozenset(tables))
+def _question(title: str, description: str, sql: str, *tables: str) -> CannedQuery:
+    return CannedQuery(title, description, sql, frozenset(tables))
 
 
 # Of the views: pools and players are numbers.
-OF_VIEWS: Mapping[str, ReadyQuestion] = {
+VIEW_QUERIES: Mapping[str, CannedQuery] = {
     "ranking": _question(
         "Ranking by last games",
         "The players of a pool by their ratings after their last rated games; :pool is its number in 'pools'.",
@@ -72,7 +72,7 @@ OF_VIEWS: Mapping[str, ReadyQuestion] = {
     ),
 }  # fmt: skip
 # Of an export: pools are names, instants are text.
-OF_EXPORTS: Mapping[str, ReadyQuestion] = {
+EXPORT_QUERIES: Mapping[str, CannedQuery] = {
     "ranking": _question(
         "Ranking",
         "The rating lists, as they were in force when the export was made.",
@@ -105,9 +105,9 @@ def metadata(ledger: OpenLedger, export: str | Path | None = None) -> dict[str, 
     Raises:
         MalformedError: the export holds no table that can be exported.
     """
-    described = {ledger.views.path.stem: (tables_described(ledger), OF_VIEWS)}
+    described = {ledger.views.path.stem: (view_tables(ledger), VIEW_QUERIES)}
     if export is not None:
-        described[Path(export).stem] = (_exported(ledger, Path(export)), OF_EXPORTS)
+        described[Path(export).stem] = (_exported(ledger, Path(export)), EXPORT_QUERIES)
     return {
         "title": f"Rating ledger {ledger.path.stem}",
         "description": "Derived from the journal of results; every number can be worked out again.",
@@ -116,7 +116,7 @@ def metadata(ledger: OpenLedger, export: str | Path | None = None) -> dict[str, 
     }
 
 
-def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, ReadyQuestion]) -> dict[str, Any]:
+def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, CannedQuery]) -> dict[str, Any]:
     return {
         "tables": {
             name: {
@@ -158,7 +158,7 @@ def _exported(ledger: OpenLedger, path: Path) -> dict[str, TableDoc]:
         raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])
     with closing(sqlite.connect(path, read_only=True)) as connection:
         stored = {table.name: table.columns_dict for table in sqlite_utils.Database(connection).tables}
-    names = {*PREPARED, *tables_described(ledger)}
+    names = {*PREPARED, *view_tables(ledger)}
     docs = {}
     for name in sorted(names.intersection(stored)):
         item = dataset(ledger, name)

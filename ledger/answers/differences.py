@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import attrs
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.replays import Step, moving, replay, steps
+from ledger.answers.replays import ReplayStep, rating_entries, replay, replay_steps
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
@@ -87,7 +87,7 @@ class RatingList(NamedTuple):
 
 
 @of_one_moment
-def two_lists(ledger: OpenLedger, first: str, second: str) -> tuple[RatingList, RatingList]:
+def lists_to_compare(ledger: OpenLedger, first: str, second: str) -> tuple[RatingList, RatingList]:
     """Return the lists that two words mean.
 
     Args:
@@ -127,7 +127,7 @@ def _list_now(ledger: OpenLedger, pool: str, ms: int) -> RatingList:
 
 # Not of one read snapshot: views of earlier entries are made for it, which takes long: their log would grow.
 @checked
-def differences(
+def list_differences(
     ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
 ) -> list[ListDifference]:
     """Yield each player's change from one list to another, in the order of the second, vanished players at the end.
@@ -233,7 +233,7 @@ Cause = tuple[str, int]  # what may have changed a list, in words, and the last 
 
 def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Cause]:
     """Yield the possible causes of change on the list of an instant, each by itself."""
-    for step in steps(journal, head, until):
+    for step in replay_steps(journal, head, until):
         if step.proposal is not None:
             yield f"correction {step.proposal}", step.until
         elif step.event is not None:
@@ -242,10 +242,10 @@ def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Ite
             yield from _of_games(journal, step, pool, ms)
 
 
-def _of_games(journal: Journal, step: Step, pool: Pool, ms: int) -> Iterator[Cause]:
+def _of_games(journal: Journal, step: ReplayStep, pool: Pool, ms: int) -> Iterator[Cause]:
     """Return, of games in a row, those that may have changed the list, and the supplements of recorded games."""
     games: list[tuple[int, GameRecorded]] = []
-    for entry in moving(journal, step.after, step.until):
+    for entry in rating_entries(journal, step.after, step.until):
         event = entry.read
         if not isinstance(event, GameRecorded):
             yield from _in_a_row(games, ms)

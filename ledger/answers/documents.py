@@ -11,7 +11,7 @@ from ledger.errors import MalformedError
 NO_PNG = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[pictures]'"
 
 
-def format_of(path: str | Path, endings: Mapping[str, str]) -> str:
+def format_by_suffix(path: str | Path, endings: Mapping[str, str]) -> str:
     """Return the format that the end of a file's name asks for.
 
     Args:

@@ -15,7 +15,7 @@ import attrs
 from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, display_name, names, of_one_moment
 from ledger.answers.calculations import FormulaTerm
-from ledger.answers.marks import AroundGame
+from ledger.answers.marks import GameMarks
 from ledger.book import stored_editions
 from ledger.book.timeline import Era, Pool
 from ledger.book.whole_tournaments import alone
@@ -53,7 +53,7 @@ class CarriedFrom:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class WithinTournament:
+class TournamentStart:
     """The effect of a game whose tournament is rated whole."""
 
     own_rating: float = documented("the player's rating when the tournament, or the period of a league, began, points")
@@ -69,7 +69,7 @@ class ExplainedGame:
     rating: float = documented("the opponent's rating that the formula takes, points")
     colour: Literal["white", "black"] = documented("the player's colour")
     result: Literal["win", "draw", "loss"] = documented("for the player")
-    within: WithinTournament | None = flattened()
+    within: TournamentStart | None = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -88,7 +88,7 @@ class GameExplanation:
     after: float | None = documented("the rating after, points; null: the same")
     change: float | None = documented("from the one to the other, points")
     carried_from: CarriedFrom | None = documented("the rating that these games began from, by an earlier scheme")
-    around: AroundGame = flattened()
+    around: GameMarks = flattened()
     rule: str = documented("the formula")
     terms: list[FormulaTerm] = documented("its terms")
     unrounded: float = documented("what the formula gives, points")
@@ -146,7 +146,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
         after=after,
         change=None if before is None or after is None else after - before,
         carried_from=_carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
-        around=marks.around_game(ledger, pool, side_row, game),
+        around=marks.game_marks(ledger, pool, side_row, game),
         rule=explanation.rule,
         terms=[FormulaTerm(**term._asdict()) for term in explanation.terms],
         unrounded=explanation.unrounded,
@@ -166,8 +166,8 @@ def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
     if row is None:
         raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")
     if row["reason"] is not None:
-        why = marks.reasons_of(ledger, [row["voided_by"]]) if row["voided_by"] else {}
-        words = marks.why_not(row["reason"], row["voided_by"], why.get(row["voided_by"]))
+        why = marks.proposal_reasons(ledger, [row["voided_by"]]) if row["voided_by"] else {}
+        words = marks.unrated_reason(row["reason"], row["voided_by"], why.get(row["voided_by"]))
         raise UnknownNameError("rating change by game", key, f"it does not count: {words}")
     return row
 
@@ -182,7 +182,7 @@ def _met(
         rating = in_force(meeting.opponent, meeting.began)
         # rated meanwhile: with the rating before the period (FIDE 8.2.4), as the formula says
         own = in_force(part.side.before, meeting.began) or part.side.before.rating
-        within = WithinTournament(own_rating=own, tournament_began=day(part.began_ms[place - 1]))
+        within = TournamentStart(own_rating=own, tournament_began=day(part.began_ms[place - 1]))
     return ExplainedGame(
         game=place,
         opponent=opponent,

@@ -15,7 +15,7 @@ from textwrap import wrap
 from typing import Any
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.boards import RESULTS, kept_game
+from ledger.answers.boards import PGN_RESULTS, stored_game
 from ledger.board.playing import moves_of
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError
@@ -54,7 +54,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
         UnknownNameError: no such game, or several.
         MalformedError: *start* is no FEN, or the text that is kept has something in it that is no move.
     """
-    key, position, text = kept_game(ledger, game)
+    key, position, text = stored_game(ledger, game)
     row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
     assert row is not None
     moves = moves_of(text or "")
@@ -62,7 +62,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
     clocked = _MOVES_AND_CLOCKS.findall(text or "")
     if [move for move, _ in clocked] == moves:
         moves = [f"{move} {clock}" if clock else move for move, clock in clocked]
-    result = RESULTS[row["outcome"]]
+    result = PGN_RESULTS[row["outcome"]]
     quoted = (
         # PGN 7: a backslash precedes a quotation mark or a backslash within a string. Made visible first: the escapes
         # of that have backslashes, too.
@@ -96,7 +96,7 @@ def _tags(
     yield "Round", row["round"] or _UNKNOWN
     for side in ("white", "black"):
         yield side.capitalize(), called[row[side]]
-    yield "Result", RESULTS[row["outcome"]]
+    yield "Result", PGN_RESULTS[row["outcome"]]
     for side in ("white", "black"):
         if row[f"{side}_rating"] is not None:
             yield f"{side.capitalize()}Elo", str(row[f"{side}_rating"])

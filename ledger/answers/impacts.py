@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.rankings import class_limits, class_of
+from ledger.answers.rankings import class_limits, rating_class
 from ledger.correcting.previews import Impact, Move
 from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
@@ -80,7 +80,7 @@ class ImpactInFull:
 
 
 @of_one_moment
-def in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
+def impact_in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
     """Return all effects."""
     numbers = {field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)}
     return ImpactInFull(summary=ImpactSummary(**numbers), lists=_lists(ledger, impact), moves=_moves(ledger, impact))
@@ -122,5 +122,5 @@ def _fields(move: Move, limits: Mapping[str, int]) -> dict[str, Any]:
         # A scheme keeps a rating of unlisted players as well, which is not shown.
         if figures is not None and not figures.listed:
             fields |= dict.fromkeys((f"rating_{when}", f"hera_{when}", f"hera_game_{when}"))
-        fields[f"class_{when}"] = class_of(figures.rating, limits) if figures and figures.has_place else None
+        fields[f"class_{when}"] = rating_class(figures.rating, limits) if figures and figures.has_place else None
     return fields

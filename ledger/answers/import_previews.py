@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class UnderstoodGame:
+class PreviewedGame:
     """A game of a file as it was understood."""
 
     ended_at: str = documented("when it ended, as precisely as the file tells")
@@ -77,7 +77,7 @@ class ListedRating:
 
 
 @of_one_moment
-def listed_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
+def compare_list_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
     """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
 
     Args:
@@ -223,15 +223,15 @@ class ImportPreview:
         """The number of games that would be recorded, by pool."""
         return self._seen.pools
 
-    def games(self) -> list[UnderstoodGame]:
+    def games(self) -> list[PreviewedGame]:
         """Return the first games that would be recorded, with names for players."""
         numbers = {facts[side] for facts in self._seen.first for side in ("white", "black")}
         persons = {**self._ledger.people.by_number(numbers), **{new.player: new for new in self.new_players}}
         names = {player: person.name or f"player {player}" for player, person in persons.items()}
-        fields = [field.name for field in attrs.fields(UnderstoodGame)]
+        fields = [field.name for field in attrs.fields(PreviewedGame)]
         sides = [{side: names[facts[side]] for side in ("white", "black")} for facts in self._seen.first]
         games: list[dict[str, Any]] = [{name: facts.get(name) for name in fields} for facts in self._seen.first]
-        return [UnderstoodGame(**{**facts, **named}) for facts, named in zip(games, sides, strict=True)]
+        return [PreviewedGame(**{**facts, **named}) for facts, named in zip(games, sides, strict=True)]
 
     def close(self) -> None:
         """Forget the dry run."""

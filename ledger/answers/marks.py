@@ -13,7 +13,7 @@ import attrs
 import orjson
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.publications import Original, originals
+from ledger.answers.publications import PublishedRating, published_ratings
 from ledger.book.reapplied_games import recorded_facts, rows_at
 from ledger.book.tables import FACTS
 from ledger.book.timeline import BEGINNING, Pool
@@ -30,7 +30,7 @@ _FIELDS = {"pool", *FACTS}
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class PublishedOtherwise:
+class OutdatedList:
     """A published list with another number of a player than the journal's current one; all null: there is none."""
 
     published_list: str | None = documented("name of the list")
@@ -38,20 +38,20 @@ class PublishedOtherwise:
     revised_rating: float | None = documented("what the journal says now of that list, points; null: not on it")
 
 
-NOTHING_PUBLISHED = PublishedOtherwise(published_list=None, published_rating=None, revised_rating=None)
+NO_OUTDATED_LIST = OutdatedList(published_list=None, published_rating=None, revised_rating=None)
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class AroundGame:
+class GameMarks:
     """The additional parts of an explanation: corrections, recorded and current facts, and a published list."""
 
     corrected: list[int] = documented("the proposals that corrected the game and act")
     recorded: dict[str, Any] | None = documented("as recorded, the fields that stand otherwise by now; null: none does")
     stands: dict[str, Any] | None = documented("the same fields as they stand; a blank one is null")
-    published: PublishedOtherwise = flattened()
+    published: OutdatedList = flattened()
 
 
-def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
+def corrections_by_game(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
     """Return, by key of a game, the proposals that corrected it and are in force; only games that are corrected."""
     # Where nothing was ever proposed, one look spares the search for each game.
     if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
@@ -63,7 +63,7 @@ def corrected_games(connection: sqlite3.Connection, keys: Sequence[str]) -> dict
     return proposals
 
 
-def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> dict[int, list[int]]:
+def corrections_by_rated_game(connection: sqlite3.Connection, pool: Pool, player: int) -> dict[int, list[int]]:
     """Return, by place of a player's rated game, the proposals that corrected it and are in force, if there are any."""
     if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
         return {}
@@ -74,14 +74,14 @@ def corrected_sides(connection: sqlite3.Connection, pool: Pool, player: int) -> 
 
 
 @of_one_moment
-def reasons_of(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, str | None]:
+def proposal_reasons(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, str | None]:
     """Return, by proposal, the reason; None if that was erased."""
     numbers = sorted(set(proposals))
     shown_proposals = Corrections(ledger).proposals(numbers=numbers) if numbers else ()
     return {shown.proposal.proposal: shown.reason for shown in shown_proposals}
 
 
-def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
+def unrated_reason(reason: str, voided_by: int | None, why: str | None) -> str:
     """Return why a game is not rated, in words: ``too-short``, or ``voided by proposal 3: played by a computer``."""
     if voided_by is None:
         return reason
@@ -89,15 +89,15 @@ def why_not(reason: str, voided_by: int | None, why: str | None) -> str:
 
 
 @of_one_moment
-def not_counted(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
+def unrated_games(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
     """Return a player's latest unrated games, newest first: rows of ``games``, each with ``why``."""
     rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
-    reasons = reasons_of(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
+    reasons = proposal_reasons(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
     return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
 
 
 @of_one_moment
-def around_game(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: str) -> AroundGame:
+def game_marks(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: str) -> GameMarks:
     """Return the additional parts of an explanation.
 
     The list is the first one that counts the game, where it said another number of the player than it would now.
@@ -108,22 +108,24 @@ def around_game(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: s
         side_row: the player's row of the history, with its place in rating order.
         key: of the game.
     """
-    recorded, current = recorded_and_current(ledger, side_row["game"]) or (None, None)
+    recorded, current = corrected_fields(ledger, side_row["game"]) or (None, None)
     player, rated_ms = side_row["player"], side_row["rated_ms"]
-    counting = (original for original in originals(ledger, pool, player) if original.publication.at_ms >= rated_ms)
-    return AroundGame(
-        corrected=corrected_games(ledger.views.connection, [key]).get(key, []),
+    counting = (
+        original for original in published_ratings(ledger, pool, player) if original.publication.at_ms >= rated_ms
+    )
+    return GameMarks(
+        corrected=corrections_by_game(ledger.views.connection, [key]).get(key, []),
         recorded=recorded,
         stands=current,
-        published=published(next(counting, None)),
+        published=outdated_list(next(counting, None)),
     )
 
 
-def published(original: Original | None) -> PublishedOtherwise:
+def outdated_list(original: PublishedRating | None) -> OutdatedList:
     """Return a list's number of a player, if it would be another one now."""
     if original is None or not original.is_revised:
-        return NOTHING_PUBLISHED
-    return PublishedOtherwise(
+        return NO_OUTDATED_LIST
+    return OutdatedList(
         published_list=original.publication.name,
         published_rating=original.published,
         revised_rating=original.revised,
@@ -131,13 +133,15 @@ def published(original: Original | None) -> PublishedOtherwise:
 
 
 @of_one_moment
-def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> dict[int, Original]:
+def outdated_lists(
+    ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING
+) -> dict[int, PublishedRating]:
     """Return, by place of a player's rated game, the last published list after it with another number than now.
 
     Lists of instants before *since_ms*, milliseconds since 1970, are left out.
     """
-    lists: dict[int, Original] = {}
-    for original in originals(ledger, pool, player, since_ms):
+    lists: dict[int, PublishedRating] = {}
+    for original in published_ratings(ledger, pool, player, since_ms):
         if original.is_revised:
             arguments = (pool.pool, player, original.publication.at_ms)
             # Lists come in order of their instants: of several after one game the last one stays.
@@ -148,7 +152,7 @@ def published_after(ledger: OpenLedger, pool: Pool, player: int, since_ms: int =
 
 
 @of_one_moment
-def recorded_and_current(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def corrected_fields(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return the fields in which a game differs from its recording: as recorded, and current; None: no difference.
 
     Supplements count as recorded. Players have their current names; a blank field is None.

@@ -15,8 +15,8 @@ import attrs
 
 from ledger.answers.asking import RESULT, display_name, names, of_one_moment
 from ledger.answers.graphs.bars import PAGE
-from ledger.answers.rankings import class_of
-from ledger.answers.read_models import games_until
+from ledger.answers.rankings import rating_class
+from ledger.answers.read_models import count_rated_games
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -39,7 +39,7 @@ _BANDS = (
 UNKNOWN = "unknown"
 
 
-class PlayedGame(NamedTuple):
+class _RatedGame(NamedTuple):
     """A rated game of a player: its number and position, the result in half-points, both ratings after it, points."""
 
     n: int
@@ -64,7 +64,7 @@ class ResultCounts:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class RatingNumbers:
+class RatingStatistics:
     """Results of some games, and what the player's and the opponents' ratings after them were."""
 
     results: ResultCounts = flattened()
@@ -79,7 +79,7 @@ class RatingNumbers:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class OpponentBatch:
+class BatchStatistics:
     """A batch of 50 games of a player, counted from the newest."""
 
     page: int | None = documented("page of the rating graph that shows it; null: *at* counts otherwise", minimum=1)
@@ -87,24 +87,24 @@ class OpponentBatch:
     last_n: int = documented("number of its last game", minimum=1)
     first_ended_at: str = documented("when the first game ended, as precisely as it is known")
     last_ended_at: str = documented("when the last game ended")
-    numbers: RatingNumbers = flattened()
+    numbers: RatingStatistics = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class ColourNumbers:
+class ColourStatistics:
     """The games of a player with one colour, or with both."""
 
     colour: Literal["white", "black", "both"] = documented("the player's colour")
-    numbers: RatingNumbers = flattened()
+    numbers: RatingStatistics = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class StrengthNumbers:
+class StrengthStatistics:
     """The games of a player against opponents of one strength."""
 
     group: Literal["difference", "class"] = documented("by the difference in rating, or by the classes of the policy")
     opponents: str = documented("which opponents; unknown: a rating is missing")
-    numbers: RatingNumbers = flattened()
+    numbers: RatingStatistics = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -135,9 +135,9 @@ class ResultsAgainst:
 
 
 @of_one_moment
-def batches(
+def statistics_by_batch(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
-) -> list[OpponentBatch]:
+) -> list[BatchStatistics]:
     """Return a player's games in batches of 50, counted from the newest.
 
     Args:
@@ -152,7 +152,7 @@ def batches(
     played = _played(ledger, person, pool, at)
     batches = [played[start : start + PAGE] for start in range(0, len(played), PAGE)]
     return [
-        OpponentBatch(
+        BatchStatistics(
             page=None if at is not None else number,
             first_n=batch[-1].n,
             last_n=batch[0].n,
@@ -165,23 +165,23 @@ def batches(
 
 
 @of_one_moment
-def by_colour(
+def statistics_by_colour(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
-) -> list[ColourNumbers]:
+) -> list[ColourStatistics]:
     """Return the same numbers of all games with White, with Black, and with both; arguments as for ``batches``."""
     played = _played(ledger, person, pool, at)
     white, black = ([game for game in played if game.colour == place] for place, _ in enumerate(COLOURS))
     return [
-        ColourNumbers(colour="white", numbers=_numbers(white)),
-        ColourNumbers(colour="black", numbers=_numbers(black)),
-        ColourNumbers(colour="both", numbers=_numbers(played)),
+        ColourStatistics(colour="white", numbers=_numbers(white)),
+        ColourStatistics(colour="black", numbers=_numbers(black)),
+        ColourStatistics(colour="both", numbers=_numbers(played)),
     ]
 
 
 @of_one_moment
-def by_strength(
+def statistics_by_strength(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
-) -> list[StrengthNumbers]:
+) -> list[StrengthStatistics]:
     """Return the same numbers by the opponents' strength; arguments as for ``batches``.
 
     Returns:
@@ -193,22 +193,22 @@ def by_strength(
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
     settings = stored_policies(ledger.views.connection).at(CLASSES, ms)
 
-    def band(game: PlayedGame) -> str:
+    def band(game: _RatedGame) -> str:
         if game.rating is None or game.opponent_rating is None:
             return UNKNOWN
         # half up, as people round; Python's own rounding takes halves to the even number
         above = floor(game.opponent_rating - game.rating + 0.5)
         return next(name for least, name in _BANDS if above >= least)
 
-    def class_name(game: PlayedGame) -> str:
-        return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
+    def class_name(game: _RatedGame) -> str:
+        return UNKNOWN if game.opponent_rating is None else f"class {rating_class(game.opponent_rating, settings)}"
 
     bands = _grouped("difference", played, band, [name for _, name in _BANDS])
     return bands + _grouped("class", played, class_name, [f"class {letter}" for letter in "ABCD"])
 
 
 @of_one_moment
-def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
+def results_against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
     """Return a player's results against one opponent.
 
     Args:
@@ -237,7 +237,7 @@ def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | No
     )
 
 
-def _described(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
+def _described(ledger: OpenLedger, game: _RatedGame) -> GameAgainst:
     recorded = _recorded(ledger, game)
     return GameAgainst(
         n=game.n,
@@ -253,19 +253,19 @@ def _described(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
     )
 
 
-def _recorded(ledger: OpenLedger, game: PlayedGame) -> Row:
+def _recorded(ledger: OpenLedger, game: _RatedGame) -> Row:
     """Return the current state of a game."""
     row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
     assert row is not None
     return row
 
 
-def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None) -> Sequence[PlayedGame]:
+def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None) -> Sequence[_RatedGame]:
     """Return a player's rated games, newest first, each with the ratings after it as the graph shows them."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
-    until = games_until(ledger, rated_by, person, at)
+    until = count_rated_games(ledger, rated_by, person, at)
     arguments = (rated_by.pool, person.player, until)
-    played = [PlayedGame(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
+    played = [_RatedGame(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
     # Where the scheme lists everybody the rows hold what is shown, and no state is looked at.
     if rated_by.lists_everybody:
         return played
@@ -285,29 +285,31 @@ def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None
 
 def _grouped(
     group: Literal["difference", "class"],
-    played: Sequence[PlayedGame],
-    name_of: Callable[[PlayedGame], str],
+    played: Sequence[_RatedGame],
+    name_of: Callable[[_RatedGame], str],
     names: Iterable[str],
-) -> list[StrengthNumbers]:
+) -> list[StrengthStatistics]:
     """Return the numbers of each group of games that has a game, in the order of *names*."""
-    groups: dict[str, list[PlayedGame]] = {name: [] for name in (*names, UNKNOWN)}
+    groups: dict[str, list[_RatedGame]] = {name: [] for name in (*names, UNKNOWN)}
     for game in played:
         groups[name_of(game)].append(game)
     return [
-        StrengthNumbers(group=group, opponents=name, numbers=_numbers(games)) for name, games in groups.items() if games
+        StrengthStatistics(group=group, opponents=name, numbers=_numbers(games))
+        for name, games in groups.items()
+        if games
     ]
 
 
-def _numbers(played: Sequence[PlayedGame]) -> RatingNumbers:
+def _numbers(played: Sequence[_RatedGame]) -> RatingStatistics:
     """Return results, and both blocks of numbers, of some games."""
     own = _block([game.rating for game in played if game.rating is not None])
     opposite = _block([game.opponent_rating for game in played if game.opponent_rating is not None])
-    return RatingNumbers(
+    return RatingStatistics(
         results=_results(played), **own, **{f"opponent_{name}": value for name, value in opposite.items()}
     )
 
 
-def _results(played: Sequence[PlayedGame]) -> ResultCounts:
+def _results(played: Sequence[_RatedGame]) -> ResultCounts:
     wins, draws, losses = (sum(game.half_points == half for game in played) for half in (2, 1, 0))
     points = wins + draws / 2
     share = 100 * points / len(played) if played else None

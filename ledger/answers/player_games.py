@@ -11,9 +11,9 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, rows_up_to
-from ledger.answers.marks import PublishedOtherwise
-from ledger.answers.read_models import last_row
+from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, row_limit
+from ledger.answers.marks import OutdatedList
+from ledger.answers.read_models import last_game_row
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
@@ -29,7 +29,7 @@ _EVERY = -1  # rows, as SQLite's LIMIT has it
 
 
 @attrs.frozen
-class Occasion:
+class GameFilter:
     """When and where games were played; None for what does not matter.
 
     Attributes:
@@ -58,7 +58,7 @@ class Occasion:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class WhyNot:
+class UnratedReason:
     """The reason why a game is not rated; all null for a rated one."""
 
     reason: str | None = documented("a word for it, such as too-short")
@@ -66,7 +66,7 @@ class WhyNot:
     why: str | None = documented("the reason of that proposal; null: none, or erased")
 
 
-COUNTS = WhyNot(reason=None, voided_by=None, why=None)
+COUNTS = UnratedReason(reason=None, voided_by=None, why=None)
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -92,8 +92,8 @@ class PlayerGame:
     tournament: str | None = documented("name of the tournament")
     round: str | None = documented("the round, as it was recorded")
     corrected: list[int] = documented("the proposals that corrected it and act")
-    published: PublishedOtherwise = flattened()
-    why_not: WhyNot | None = flattened()
+    published: OutdatedList = flattened()
+    why_not: UnratedReason | None = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -107,7 +107,7 @@ class GraphPoint:
     result: Literal["win", "draw", "loss"] = documented("for the player")
     scheme: str = documented("the scheme that rated it")
     corrected: list[int] = documented("the proposals that corrected the game and act")
-    published: PublishedOtherwise = flattened()
+    published: OutdatedList = flattened()
 
 
 @of_one_moment
@@ -119,7 +119,7 @@ def games(
     last: int | None = 50,
     offset: int = 0,
     everything: bool = False,
-    occasion: Occasion | None = None,
+    occasion: GameFilter | None = None,
 ) -> list[PlayerGame]:
     """Return a player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
@@ -144,13 +144,13 @@ def games(
     """
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
-    last = rows_up_to(last)
+    last = row_limit(last)
     # What is of an occasion is judged below: a limit before that would leave out older games of it.
-    most = last if occasion in {None, Occasion()} else _EVERY
-    left_out = marks.not_counted(ledger, rated_by, person.player, most) if everything else []
+    most = last if occasion in {None, GameFilter()} else _EVERY
+    left_out = marks.unrated_games(ledger, rated_by, person.player, most) if everything else []
     # Only to refuse a player who has nothing to be shown.
     if not left_out:
-        last_row(ledger, person, rated_by)
+        last_game_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, most)
     rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
     # Both queries go through the player's rows, newest first: the two sides of a game come at one time.
@@ -177,15 +177,15 @@ def _player_games(
     everything: bool,
 ) -> Iterator[PlayerGame]:
     """Return a player's games from their rows: both sides' of the history for a rated game, else the book's."""
-    corrected = marks.corrected_games(ledger.views.connection, [row["key"] for row, _ in rows])
-    lists = marks.published_after(ledger, pool, player)
+    corrected = marks.corrections_by_game(ledger.views.connection, [row["key"] for row, _ in rows])
+    lists = marks.outdated_lists(ledger, pool, player)
     sides = [_side(row, player) if opposite is None else row for row, opposite in rows]
     called, today = names(ledger, {side["opponent"] for side in sides}), ledger.now_ms()
     now = {number: states.now(number, today).in_force for number in (player, *called)}
     for (row, opposite), side in zip(rows, sides, strict=True):
         counts, opponent, why_not = opposite is not None, side["opponent"], COUNTS
         if not counts:
-            why_not = WhyNot(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
+            why_not = UnratedReason(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
         yield PlayerGame(
             n=row["n"] if counts else None,
             game=row["key"],
@@ -206,7 +206,7 @@ def _player_games(
             tournament=row["tournament"],
             round=row["round"],
             corrected=corrected.get(row["key"], []),
-            published=marks.published(lists.get(row["n"]) if counts else None),
+            published=marks.outdated_list(lists.get(row["n"]) if counts else None),
             why_not=why_not if everything else None,
         )
 
@@ -226,7 +226,7 @@ def _side(row: Row, player: int) -> Row:
 
 
 @of_one_moment
-def graph(
+def graph_points(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, first: int | None = None, offset: int = 0
 ) -> list[GraphPoint]:
     """Return a player's rating after each rated game or its period, oldest first, and since when each was in force.
@@ -243,12 +243,12 @@ def graph(
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
     # Only to refuse a player who has no game in the pool, and no list's rating.
-    last_row(ledger, person, rated_by)
-    arguments = (rated_by.pool, person.player, offset, rows_up_to(first))
+    last_game_row(ledger, person, rated_by)
+    arguments = (rated_by.pool, person.player, offset, row_limit(first))
     rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, arguments)
     points: list[tuple[Row, PlayerState]] = [(row, states.after_game(row)) for row in rows]
-    corrected = marks.corrected_sides(ledger.views.connection, rated_by, person.player)
-    lists = marks.published_after(ledger, rated_by, person.player)
+    corrected = marks.corrections_by_rated_game(ledger.views.connection, rated_by, person.player)
+    lists = marks.outdated_lists(ledger, rated_by, person.player)
     return [
         GraphPoint(
             n=row["n"],
@@ -258,7 +258,7 @@ def graph(
             result=RESULT[row["half_points"]],
             scheme=state.era.scheme.name,
             corrected=corrected.get(row["n"], []),
-            published=marks.published(lists.get(row["n"])),
+            published=marks.outdated_list(lists.get(row["n"])),
         )
         for row, state in points
     ]

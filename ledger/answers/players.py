@@ -10,11 +10,11 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.asking import day, display_name, identity_shown, in_force_from, is_kept_back, of_one_moment
-from ledger.answers.highest import NO_LOWEST, Lowest, lowest
-from ledger.answers.publications import OriginalNumbers, original, with_current
-from ledger.answers.rankings import RankingPlace, place
-from ledger.answers.read_models import keeps, last_row
+from ledger.answers.achievements import NO_LOWEST, LowestRating, lowest_rating
+from ledger.answers.asking import day, display_name, in_force_from, is_field_hidden, of_one_moment, shown_identity
+from ledger.answers.publications import PublishedRatingFields, last_published_rating, published_rating_fields
+from ledger.answers.rankings import RankingPlace, ranking_place
+from ledger.answers.read_models import has_read_model, last_game_row
 from ledger.book.roster import Listed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
@@ -34,7 +34,7 @@ _FIRST_GAME = (
 
 
 @of_one_moment
-def joined(ledger: OpenLedger, person: Person) -> str:
+def joining_day(ledger: OpenLedger, person: Person) -> str:
     """Return the day on which a player joined: the registered one, or that of the first game if that is earlier.
 
     Who comes in by an import is registered when the file is read, which says nothing of the player.
@@ -50,7 +50,7 @@ def joined(ledger: OpenLedger, person: Person) -> str:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class WaitingGames:
+class PendingGames:
     """The effects of games played by then and not yet rated; all null: no such games."""
 
     rating_after_period: float | None = documented("the rating after their period or event, points")
@@ -65,7 +65,7 @@ class RatingInForce:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class Hera:
+class HighestRating:
     """The highest rating that was ever in force; all null: none counts yet."""
 
     hera: float | None = documented("the highest rating from 50 rated games on, points")
@@ -76,7 +76,7 @@ class Hera:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class PlayerResults:
+class PlayerTotals:
     """The sums of a player's rated games."""
 
     games: int = documented("rated games in the pool", minimum=0)
@@ -84,8 +84,8 @@ class PlayerResults:
     draws: int = documented("games drawn", minimum=0)
     losses: int = documented("games lost, those on time among them", minimum=0)
     time_losses: int = documented("games lost on time", minimum=0)
-    hera: Hera = flattened()
-    lowest: Lowest = flattened()
+    hera: HighestRating = flattened()
+    lowest: LowestRating = flattened()
     mean_rating: float | None = documented("mean of the ratings after each game, points; null: there is none")
     rating_sd: float | None = documented("their standard deviation, points")
     last_game: str | None = documented("the day of the last rated game")
@@ -103,7 +103,7 @@ class PlayerSummary:
     scheme: str = documented("the rating scheme now")
     rating_then: float | None = documented("the rating in force then, points; null: none to show")
     then: str = documented("when that was: as asked, or the day of the first rated game")
-    waiting: WaitingGames | None = flattened()
+    waiting: PendingGames | None = flattened()
     rating_now: float | None = documented(
         "the rating now, points; a period that is not over counts as if it closed now"
     )
@@ -111,8 +111,8 @@ class PlayerSummary:
     provisional: bool = documented("whether the scheme calls the rating now provisional")
     state: dict[str, float] = documented("what the scheme keeps beside the rating, by its own names")
     place: RankingPlace = flattened()
-    results: PlayerResults = flattened()
-    published: OriginalNumbers = flattened()
+    results: PlayerTotals = flattened()
+    published: PublishedRatingFields = flattened()
 
     @property
     def highest(self) -> float | None:
@@ -140,7 +140,7 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     """
     rated_by = ledger.pool(pool)
     states, today = ledger.states(rated_by), ledger.now_ms()
-    last = last_row(ledger, person, rated_by)
+    last = last_game_row(ledger, person, rated_by)
     now = states.now(person.player, today)
     # ``now`` counts a period that is not over as if it closed today: what the last closing gave is another question.
     listed_ms = states.listed_from(person.player, today)
@@ -155,8 +155,8 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     return PlayerSummary(
         player=person.player,
         name=display_name(person),
-        identity=identity_shown(person.identity),
-        joined=joined(ledger, person),
+        identity=shown_identity(person.identity),
+        joined=joining_day(ledger, person),
         pool=rated_by.name,
         scheme=now.era.scheme.name,
         rating_then=rating_then,
@@ -169,31 +169,33 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
         state={
             name: value
             for name, value in zip(now.era.scheme.state[1:], now.state[1:], strict=True)
-            if not is_kept_back(name)
+            if not is_field_hidden(name)
         },
-        place=place(ledger, rated_by, now),
+        place=ranking_place(ledger, rated_by, now),
         results=results,
-        published=with_current(original(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))),
+        published=published_rating_fields(
+            last_published_rating(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))
+        ),
     )
 
 
 def _played(
     ledger: OpenLedger, states: PlayerStates, pool: Pool, last: dict[str, Any], in_force: PlayerState, present: str
-) -> PlayerResults:
-    keeps_lowest = keeps(ledger, highest_lowest.PROJECTOR)
+) -> PlayerTotals:
+    keeps_lowest = has_read_model(ledger, highest_lowest.PROJECTOR)
     mean, sd = _spread(ledger, states, pool, last)
-    return PlayerResults(
+    return PlayerTotals(
         games=last["n"],
         **{name: last[name] for name in ("wins", "draws", "losses", "time_losses")},
         hera=_hera(ledger, pool, in_force),
-        lowest=lowest(ledger, pool, in_force.player, in_force.games, present) if keeps_lowest else NO_LOWEST,
+        lowest=lowest_rating(ledger, pool, in_force.player, in_force.games, present) if keeps_lowest else NO_LOWEST,
         mean_rating=mean,
         rating_sd=sd,
         last_game=day(last["ended_ms"]),
     )
 
 
-def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, PlayerResults]:
+def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, PlayerTotals]:
     """Return the summary without a rated game, with the rating of a list; before it the day of that list."""
     today = ledger.now_ms()
     seeds = ledger.states(pool).seeds(person.player)
@@ -202,7 +204,7 @@ def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, Pl
     nothing: dict[str, Any] = dict.fromkeys(("games", "wins", "draws", "losses", "time_losses"), 0)
     nothing |= dict.fromkeys(("mean_rating", "rating_sd", "last_game"))
     first = day(today if in_force.seed.day is None else in_force.ms)
-    return first, PlayerResults(**nothing, hera=_hera_of(in_force), lowest=NO_LOWEST)
+    return first, PlayerTotals(**nothing, hera=_hera_of(in_force), lowest=NO_LOWEST)
 
 
 def _spread(
@@ -224,7 +226,7 @@ def _spread(
     return mean, sqrt(max(0.0, squares / n - mean * mean))
 
 
-def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, WaitingGames | None]:
+def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, PendingGames | None]:
     """Return the rating in force at the end of a day, month or year, and the effects of the period running then."""
     ms = instant_end_ms(then)
     state = states.at(player, ms)
@@ -232,27 +234,27 @@ def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, W
         return state.in_force, None
     closing = states.waiting_until(state, ms)
     after = None if closing is None else states.after_period(player, closing).in_force
-    return state.in_force, WaitingGames(rating_after_period=after, period_closes=in_force_from(closing))
+    return state.in_force, PendingGames(rating_after_period=after, period_closes=in_force_from(closing))
 
 
-def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> Hera:
+def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> HighestRating:
     """Return the highest rating that was ever in force; for a seed's, its list."""
     reached = in_force.row
     if reached is not None and reached["hera_n"]:
         row = _row(ledger, pool, in_force.player, reached["hera_n"])
         scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
-        return Hera(hera=reached["hera"], hera_date=in_force_from(row["rated_ms"]), hera_scheme=scheme)
+        return HighestRating(hera=reached["hera"], hera_date=in_force_from(row["rated_ms"]), hera_scheme=scheme)
     first = _row(ledger, pool, in_force.player, 1)
     return _hera_of(ledger.states(pool).seed_at(in_force.player, first["ended_ms"]))
 
 
-def _hera_of(seed: Listed | None) -> Hera:
+def _hera_of(seed: Listed | None) -> HighestRating:
     """Return the highest rating that a player brought along, and its list."""
     highest = None if seed is None else highest_of(seed.seed)
     if seed is None or highest is None:
-        return Hera(hera=None, hera_date=None, hera_scheme=None)
+        return HighestRating(hera=None, hera_date=None, hera_scheme=None)
     since = None if seed.seed.day is None else day(seed.ms)
-    return Hera(hera=highest, hera_date=since, hera_scheme=seed.source or "seed")
+    return HighestRating(hera=highest, hera_date=since, hera_scheme=seed.source or "seed")
 
 
 def _row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class PolicySetting:
 
 
 @of_one_moment
-def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
+def settings_in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
     """Return every setting of every policy at an instant, now by default; four eyes as they hold from now on.
 
     Raises:

@@ -39,7 +39,7 @@ class ConvertedRange:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class EraRow:
+class SchemePeriodRow:
     """An adoption of a scheme."""
 
     pool: str = documented("the pool")
@@ -58,13 +58,13 @@ def pools(ledger: OpenLedger) -> list[PoolRow]:
     rows = []
     for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
         pool = by_number[row["number"]]
-        era = era_in_force(ledger, pool)
+        era = scheme_period_in_force(ledger, pool)
         following = next(iter(pool.eras[pool.eras.index(era) + 1 :]), None)
         rows.append(
             PoolRow(
                 pool=row["pool"],
                 scheme=era.scheme.name,
-                settings=chosen(era),
+                settings=non_default_settings(era),
                 since=era.since or None,
                 next_scheme=None if following is None else following.scheme.name,
                 next_since=None if following is None else following.since,
@@ -76,32 +76,32 @@ def pools(ledger: OpenLedger) -> list[PoolRow]:
 
 
 @of_one_moment
-def era_in_force(ledger: OpenLedger, pool: Pool) -> Era:
+def scheme_period_in_force(ledger: OpenLedger, pool: Pool) -> Era:
     """Return the era of a pool that is in force after all that is recorded or over; the last one if nothing is."""
     until_ms = ledger.states(pool).in_force_ms(ledger.now_ms())
     return pool.eras[-1 if until_ms is None else pool.era_at(until_ms)]
 
 
-def to_adopt(era: Era) -> dict[str, int | bool | str]:
+def settings_to_adopt(era: Era) -> dict[str, int | bool | str]:
     """Return the settings that an adoption must name to continue an era: those that would have other values now."""
     meant, own = era.scheme.meant(era.settings), era.scheme.in_full({})
     return {name: value for name, value in meant.items() if value != own.get(name)}
 
 
-def as_word(value: int | bool | str) -> str:
+def setting_as_text(value: int | bool | str) -> str:
     """Return the value of a setting as ``--set`` takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @of_one_moment
-def eras(ledger: OpenLedger) -> list[EraRow]:
+def scheme_periods(ledger: OpenLedger) -> list[SchemePeriodRow]:
     """Return every adoption of a scheme, by pool and in order of time."""
     return [
-        EraRow(
+        SchemePeriodRow(
             pool=pool.name,
             since=era.since or None,
             scheme=era.scheme.name,
-            settings=chosen(era),
+            settings=non_default_settings(era),
             carry=era.carry if era.since else None,
             conversion=[ConvertedRange(**attrs.asdict(conversion)) for conversion in era.conversion],
             position=era.position,
@@ -111,7 +111,7 @@ def eras(ledger: OpenLedger) -> list[EraRow]:
     ]
 
 
-def chosen(era: Era) -> dict[str, int | bool | str]:
+def non_default_settings(era: Era) -> dict[str, int | bool | str]:
     """Return the settings of an era that differ from its scheme's defaults, as they were given."""
     scheme = era.scheme
     values, defaults = era.numbers._asdict(), scheme.numbers_from({})._asdict()

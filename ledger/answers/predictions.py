@@ -29,7 +29,7 @@ _UNRATED: dict[tuple[bool, bool], Unrated | None] = {
 }
 
 
-NOTHING = ResultEffect(rating=None, change=None)
+_NO_EFFECT = ResultEffect(rating=None, change=None)
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -90,7 +90,7 @@ def predict(
     for word, state in engine.predict(era.scheme, era.numbers, own.state, other.state, when).items():
         rating = state[0] if is_listed(era, state) else None
         change = None if rating is None or own.rating is None else rating - own.rating
-        effects[word] = NOTHING if not_rated else ResultEffect(rating=rating, change=change)
+        effects[word] = _NO_EFFECT if not_rated else ResultEffect(rating=rating, change=change)
     return Prediction(
         player=display_name(person),
         opponent=display_name(opponent),

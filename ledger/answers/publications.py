@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, rows_up_to
+from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, row_limit
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -71,7 +71,7 @@ class PublishedPlayerRow:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class OriginalNumbers:
+class PublishedRatingFields:
     """A published list's numbers of a player and the journal's current ones; all null: there is no list."""
 
     published_list: str | None = documented("name of the list")
@@ -81,7 +81,7 @@ class OriginalNumbers:
 
 
 @of_one_moment
-def lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]:
+def published_lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]:
     """Return the published lists, by pool and instant.
 
     Args:
@@ -109,7 +109,7 @@ def lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]
 
 
 @of_one_moment
-def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
+def published_list_rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
     """Return a list as it was published, best first, with the journal's current value of each number."""
     rated_by = ledger.pool(publication.event.pool)
     now = by_player(list_in_force(ledger.views.connection, rated_by, publication.at_ms))
@@ -130,18 +130,18 @@ def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRo
                 last_game=row.last_game,
                 revised_rank=None if revised is None else revised.rank,
                 revised_rating=None if revised is None else revised.rating,
-                revised=not same(row, revised),
+                revised=not have_same_numbers(row, revised),
             )
         )
     return player_rows
 
 
-def same(row: ListRow | None, other: ListRow | None) -> bool:
+def have_same_numbers(row: ListRow | None, other: ListRow | None) -> bool:
     """Return whether two lists have the same numbers of a player; a place changed by others' moves alone is equal."""
     return (row and row.said) == (other and other.said)
 
 
-class Original(NamedTuple):
+class PublishedRating(NamedTuple):
     """A published list's numbers of a player, and the journal's current numbers of the same list.
 
     Attributes:
@@ -163,7 +163,9 @@ class Original(NamedTuple):
 
 
 @of_one_moment
-def original(ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = None) -> Original | None:
+def last_published_rating(
+    ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = None
+) -> PublishedRating | None:
     """Return the last list published of a pool up to an instant, and its numbers of a player; None if there is none.
 
     Args:
@@ -178,7 +180,7 @@ def original(ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = No
 
 
 @of_one_moment
-def originals(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[Original]:
+def published_ratings(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[PublishedRating]:
     """Return each published list's numbers of a player, in order of their instants; the last edition of each.
 
     Args:
@@ -192,17 +194,17 @@ def originals(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGIN
     return [_of(ledger, pool, player, publication) for ms, publication in last.items() if ms >= since_ms]
 
 
-def _of(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -> Original:
+def _of(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -> PublishedRating:
     row = Publications(ledger).row(publication, player)
     now = ledger.states(pool).listed_at(player, publication.at_ms)
-    return Original(publication, None if row is None else row.rating, now)
+    return PublishedRating(publication, None if row is None else row.rating, now)
 
 
-def with_current(original: Original | None) -> OriginalNumbers:
+def published_rating_fields(original: PublishedRating | None) -> PublishedRatingFields:
     """Return an answer's fields about a published list and one player."""
     if original is None:
-        return OriginalNumbers(published_list=None, published_rating=None, revised_rating=None, revised=False)
-    return OriginalNumbers(
+        return PublishedRatingFields(published_list=None, published_rating=None, revised_rating=None, revised=False)
+    return PublishedRatingFields(
         published_list=original.publication.name,
         published_rating=original.published,
         revised_rating=original.revised,
@@ -211,7 +213,9 @@ def with_current(original: Original | None) -> OriginalNumbers:
 
 
 @of_one_moment
-def published_at(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[int]) -> Mapping[int, ListRow] | None:
+def published_rows_at(
+    ledger: OpenLedger, pool: Pool, ms: int, players: Collection[int]
+) -> Mapping[int, ListRow] | None:
     """Return these players' numbers on the list published of that very instant; None if none was published."""
     publications = Publications(ledger)
     publication = publications.at(pool.name, ms)
@@ -224,7 +228,7 @@ def published_at(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[in
 
 
 @checked
-def entries_known(ledger: OpenLedger, word: str) -> tuple[int, int]:
+def known_entries(ledger: OpenLedger, word: str) -> tuple[int, int]:
     """Return how many entries were known, and up to which entry lists were published, then.
 
     Args:
@@ -283,7 +287,7 @@ class RatingListRow:
 
 
 @of_one_moment
-def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
+def rating_runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
     """Return the rating runs of a pool, oldest first.
 
     Args:
@@ -302,7 +306,7 @@ def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None
     until_ms = ledger.states(rated_by).in_force_ms(ledger.now_ms()) or 0
     rows: list[RatingRun] = []
     closings: list[int] = []
-    first, most = BEGINNING, rows_up_to(last)
+    first, most = BEGINNING, row_limit(last)
     # Where games are rated one by one each is a batch of its own: so many batches are no number of runs.
     if most < EVERY_ROW and all(era.scheme.rhythm is not Rhythm.GAME for era in rated_by.eras):
         batch = queries.first_row(ledger.views.connection, queries.LAST_BATCHES, (rated_by.pool, most))
@@ -333,7 +337,9 @@ def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None
 
 
 @of_one_moment
-def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int | None = None) -> list[RatingListRow]:
+def list_in_force_on(
+    ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int | None = None
+) -> list[RatingListRow]:
     """Return the list in force at the end of a day, month or year: its players, best first, and the next run.
 
     The rating of a seed is in force from its day on, whether or not a game came later; a declared rating is in force
@@ -351,14 +357,14 @@ def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int 
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     connection = ledger.views.connection
-    listed = list_in_force(connection, rated_by, ms, rows_up_to(limit))
+    listed = list_in_force(connection, rated_by, ms, row_limit(limit))
     following = None
     if not rated_by.by_game:
         place = queries.first_row(connection, queries.NEXT_PLACE, (rated_by.pool, ms))
         following = None if place is None or place["ms"] == OPEN else place["ms"]
     players = {row.player for row in listed}
     later = {} if following is None else Standings(connection, rated_by, following).of(players)
-    shown, published = names(ledger, players), published_at(ledger, rated_by, ms, players)
+    shown, published = names(ledger, players), published_rows_at(ledger, rated_by, ms, players)
     rows = []
     for row in listed:
         next_run = None
@@ -377,7 +383,7 @@ def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int 
                 last_game=row.last_game,
                 following=next_run,
                 published=None if original is None else original.rating,
-                revised=published is not None and not same(original, row),
+                revised=published is not None and not have_same_numbers(original, row),
             )
         )
     return rows

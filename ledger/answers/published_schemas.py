@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.answers.achievements import Achievement
 from ledger.answers.boards import FinalPosition
 from ledger.answers.calculations import Calculation
 from ledger.answers.comparing.comparison import Comparison
@@ -22,22 +23,21 @@ from ledger.answers.explanations import GameExplanation
 from ledger.answers.exports.columns import row_schema
 from ledger.answers.exports.datasets import PREPARED
 from ledger.answers.graphs.bars import Page
-from ledger.answers.highest import Achievement
 from ledger.answers.impacts import ImpactInFull
-from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
+from ledger.answers.journal_status import JournalStatus
+from ledger.answers.opponents import BatchStatistics, ColourStatistics, ResultsAgainst, StrengthStatistics
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
 from ledger.answers.policies import PolicySetting
-from ledger.answers.pools import EraRow, PoolRow
+from ledger.answers.pools import PoolRow, SchemePeriodRow
 from ledger.answers.predictions import Prediction
 from ledger.answers.publications import PublishedListRow, PublishedPlayerRow, RatingListRow, RatingRun
 from ledger.answers.querying import ColumnRow, TableRow
 from ledger.answers.rankings import RankingRow
 from ledger.answers.rating_changes import RatingChanges
 from ledger.answers.read_models import ReadModelRow
-from ledger.answers.recorded_games import GameByHand, RecordedGame
+from ledger.answers.recorded_games import ManualGame, RecordedGame
 from ledger.answers.searching import NamedPlayer, SimilarPlayer
-from ledger.answers.stored_journals import JournalTold
 from ledger.answers.streaks import Streak
 from ledger.answers.time_losses import TimeLossMark, TimeLossWindow
 from ledger.answers.upsets import Upset
@@ -63,23 +63,23 @@ ANSWERS: Mapping[str, type[Any]] = {
     "explain": GameExplanation,
     "games": PlayerGame,
     "games-of-day": RecordedGame,
-    "journal": JournalTold,
+    "journal": JournalStatus,
     "lists": PublishedListRow,
     "lists-of": PublishedPlayerRow,
     "log": JournalEntry,
-    "opponents": OpponentBatch,
+    "opponents": BatchStatistics,
     "opponents-against": ResultsAgainst,
-    "opponents-by-colour": ColourNumbers,
-    "opponents-by-strength": StrengthNumbers,
+    "opponents-by-colour": ColourStatistics,
+    "opponents-by-strength": StrengthStatistics,
     "players-alike": SimilarPlayer,
     "policy-list": PolicySetting,
     "pools": PoolRow,
     "predict": Prediction,
     "ratings": RankingRow,
-    "record": GameByHand,
+    "record": ManualGame,
     "runs": RatingRun,
     "runs-on": RatingListRow,
-    "scheme-eras": EraRow,
+    "scheme-eras": SchemePeriodRow,
     "search": NamedPlayer,
     "show": PlayerSummary,
     "streaks": Streak,
@@ -94,7 +94,7 @@ ANSWERS: Mapping[str, type[Any]] = {
 }
 
 
-def exports() -> dict[str, str]:
+def export_schemas() -> dict[str, str]:
     """Return the schema of each document, and of a row of each prepared dataset, as a file's text, by file name."""
     texts = _of_classes(DOCUMENTS)
     for name, make in PREPARED.items():
@@ -104,7 +104,7 @@ def exports() -> dict[str, str]:
     return texts
 
 
-def answers() -> dict[str, str]:
+def answer_schemas() -> dict[str, str]:
     """Return the schema of each answer as the text of a file, by file name: ``show-1.json``, ..."""
     return _of_classes(ANSWERS)
 

@@ -36,7 +36,7 @@ MIB = 2**20
 LONGEST = 64 * MIB  # of one row; an entry of the journal has at most 64 KiB
 _ENTRIES = "CREATE TABLE journal(position INTEGER PRIMARY KEY, kind TEXT, key TEXT UNIQUE, body BLOB, leaf BLOB) STRICT"
 _NAMES = "CREATE TEMP TABLE names(player INTEGER PRIMARY KEY, name TEXT, identity TEXT)"
-BESIDE: Mapping[str, TableDoc] = {
+QUERY_ONLY_TABLES: Mapping[str, TableDoc] = {
     "names": TableDoc(
         "Who the players are; only in 'query', and without those who were erased.",
         {
@@ -170,7 +170,7 @@ def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: fl
             return StorageError(str(ledger.path), "the process that asks it was ended from outside; ask again")
     if "no such table: " in words:
         table = words.partition("no such table: ")[2]
-        tables = [*tables_described(ledger), *BESIDE]
+        tables = [*view_tables(ledger), *QUERY_ONLY_TABLES]
         return MalformedError([f"query: no table {table!r}; {choice_of(table, tables)}"])
     # of a text that the statement takes apart, not of the file
     damaged = None if "malformed JSON" in words else sqlite.explained(ledger.views.path, words)
@@ -181,7 +181,7 @@ def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: fl
 
 
 @of_one_moment
-def tables_described(ledger: OpenLedger) -> dict[str, TableDoc]:
+def view_tables(ledger: OpenLedger) -> dict[str, TableDoc]:
     """Return the descriptions of the tables of the views, by name."""
     return view_docs.described_in(ledger.views.connection, ledger.views.at_hand.all)
 
@@ -208,28 +208,28 @@ class ColumnRow:
 
 
 @of_one_moment
-def tables(ledger: OpenLedger) -> list[TableRow]:
+def readable_tables(ledger: OpenLedger) -> list[TableRow]:
     """Return the tables of the views, and the others that a query can read: the number and the meaning of rows.
 
     Rows that are worked out when they are asked for are not counted.
     """
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
-    described = tables_described(ledger)
+    described = view_tables(ledger)
     counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
     rows_of_views = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
     others = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
     return [
         *rows_of_views,
-        *(TableRow(table=name, rows=others[name], says=table.doc) for name, table in BESIDE.items()),
+        *(TableRow(table=name, rows=others[name], says=table.doc) for name, table in QUERY_ONLY_TABLES.items()),
     ]
 
 
 @of_one_moment
-def columns(ledger: OpenLedger) -> list[ColumnRow]:
+def readable_columns(ledger: OpenLedger) -> list[ColumnRow]:
     """Return the columns of these tables: type, unit, the column of another table with its values, its meaning."""
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
     rows = []
-    for name, table in {**tables_described(ledger), **BESIDE}.items():
+    for name, table in {**view_tables(ledger), **QUERY_ONLY_TABLES}.items():
         if name == tournament_performance.NAME:
             types = dict(tournament_performance.TYPES)
         else:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, names, of_one_moment, rows_up_to
+from ledger.answers.asking import EVERY_ROW, names, of_one_moment, row_limit
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
@@ -29,13 +29,13 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
 
 
-def class_of(rating: float, settings: Mapping[str, int]) -> str:
+def rating_class(rating: float, settings: Mapping[str, int]) -> str:
     """Return the letter of the class, A to D, of a rating to the nearest point."""
     points = _points(rating)
     return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
 
 
-def strength_of(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
+def rating_strength(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
     """Return ``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
     points = _points(rating)
     if points >= settings["advanced_from"]:
@@ -113,14 +113,14 @@ class RankingPlace:
 
 
 @of_one_moment
-def place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
+def ranking_place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
     """Return a player's place on the list now: among all who have played, and those with the rating of a list.
 
     Percentile, class and strength are those of ``ranking_in_full`` with ``min_games=0``.
     """
     standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms())
     rating, limits = state.in_force, class_limits(ledger, pool.name)
-    words = None if rating is None else (class_of(rating, limits), strength_of(rating, limits))
+    words = None if rating is None else (rating_class(rating, limits), rating_strength(rating, limits))
     class_, strength = words or (None, None)
     listed = None if state.player in standings.closed else rating
     # For a player without a rating only the number of all others is counted: no player reaches infinity.
@@ -156,7 +156,7 @@ class RankingChoice:
     """
 
     pool: str | None = None
-    limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
+    limit: int = attrs.field(default=EVERY_ROW, converter=row_limit)
     offset: int = 0
     min_games: int = 1
     at: str | None = None
@@ -228,8 +228,8 @@ def _details(
         details.append(
             RankingDetails(
                 percentile=share,
-                class_=class_of(player.rating, limits),
-                strength=strength_of(player.rating, limits),
+                class_=rating_class(player.rating, limits),
+                strength=rating_strength(player.rating, limits),
                 provisional=bool(state.provisional),
                 rd=fields.get("rd"),
             )
@@ -238,7 +238,7 @@ def _details(
 
 
 @of_one_moment
-def implausible(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]:
+def implausible_ratings(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]:
     """Return the players of a pool's ranking with an impossible rating, the most extreme first.
 
     Args:

@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.answers.asking import RESULT, distinct_names, names
-from ledger.answers.corrections import in_short
-from ledger.answers.publications import MOST_DIGITS, entries_known
-from ledger.answers.replays import Step, replay, steps
+from ledger.answers.corrections import summarize_changes
+from ledger.answers.publications import MOST_DIGITS, known_entries
+from ledger.answers.replays import ReplayStep, replay, replay_steps
 from ledger.book.roster import Listed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -105,7 +105,7 @@ class _Change(NamedTuple):
     is_jump: bool = False
 
 
-RatingPlace = tuple[int, str, str]  # in rating order: instant, batch, and the key of a game rated by itself
+_RatingPlace = tuple[int, str, str]  # in rating order: instant, batch, and the key of a game rated by itself
 
 
 class _Since(NamedTuple):
@@ -141,7 +141,7 @@ def changes(
     with ledger.moment() as size:
         meant = _since(ledger, since, pool)
         of_pool = meant.publication.event.pool if meant.publication else pool
-        player = PlayerOfPool(person.player, ledger.pool(of_pool).name, ledger.now_ms())
+        player = _Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())
         now = _record(ledger.views.connection, player)
         by_rows = _from_rows(ledger, player, meant, now, size)
     # If the rows do not suffice, views of earlier entries do, which take long to make: after the read snapshot.
@@ -167,7 +167,7 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
         if len(word) > MOST_DIGITS or int(word) > ledger.journal.size():
             hint = f"the journal holds {ledger.journal.size()}; a number means entries: write a year as YYYY-01-01"
             raise UnknownNameError("entry", word, hint)
-        return _Since(entries_known(ledger, word)[0], None, None)
+        return _Since(known_entries(ledger, word)[0], None, None)
     if "@" in word:
         publication = Publications(ledger).named(word)
         if pool not in {None, publication.event.pool}:
@@ -181,8 +181,8 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
 
 
 def _from_rows(
-    ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int
-) -> tuple[PlayerRecord, list[_Change]] | None:
+    ledger: OpenLedger, player: _Player, meant: _Since, now: _PlayerRecord, size: int
+) -> tuple[_PlayerRecord, list[_Change]] | None:
     """Return the rating then and the parts since, if the rows of the views show them; None if they do not."""
     connection = ledger.views.connection
     if meant.position is None:
@@ -190,19 +190,19 @@ def _from_rows(
         return then, list(_run(ledger, then, now))
     if meant.at_ms is not None:
         return None
-    if any(step.event or step.has_additions for step in steps(ledger.journal, meant.position, size)):
+    if any(step.event or step.has_additions for step in replay_steps(ledger.journal, meant.position, size)):
         return None
     earlier = _before_later_games(connection, player, meant.position)
     return None if earlier is None else (earlier, list(_run(ledger, earlier, now)))
 
 
 def _step_by_step(
-    ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int, progress: Progress
-) -> tuple[PlayerRecord, list[_Change]]:
+    ledger: OpenLedger, player: _Player, meant: _Since, now: _PlayerRecord, size: int, progress: Progress
+) -> tuple[_PlayerRecord, list[_Change]]:
     """Return the rating as it was known then, and the parts since: entry by entry, from views of that time."""
     assert meant.position is not None
     parts: list[_Change] = []
-    waiting = list(steps(ledger.journal, meant.position, size))
+    waiting = list(replay_steps(ledger.journal, meant.position, size))
     with replay(ledger, meant.position, progress) as past:
         then = latest = _record(past.begun.connection, player)
         if meant.at_ms is not None:
@@ -216,7 +216,7 @@ def _step_by_step(
     return then, parts
 
 
-def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
+def _parts(ledger: OpenLedger, step: ReplayStep, before: _PlayerRecord, after: _PlayerRecord) -> Iterator[_Change]:
     if step.event is None:
         yield from _run(ledger, before, after)
         return
@@ -228,11 +228,11 @@ def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRe
         either = {**before.games, **after.games}
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
         kind = CORRECTION if games else "through opponents"
-        cause = in_short(ledger, Corrections(ledger).proposal(step.proposal).changes)
+        cause = summarize_changes(ledger, Corrections(ledger).proposal(step.proposal).changes)
     yield _Change(kind, cause, after.exact_rating, games, step.proposal)
 
 
-def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
+def _begun(before: _PlayerRecord, after: _PlayerRecord) -> Iterator[_Change]:
     """Return the rating to begin with of a player who was not known at all."""
     if before.exact_rating is None and after.exact_rating is not None:
         # The rating of a list goes before the player's first game since.
@@ -241,7 +241,7 @@ def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
         yield _Change("began", "the rating to begin with", begins, is_jump=True)
 
 
-def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
+def _run(ledger: OpenLedger, before: _PlayerRecord, after: _PlayerRecord) -> Iterator[_Change]:
     """Return the effects of games that came in after each other, with no other fact between."""
     if after.exact_rating is None:
         return
@@ -280,7 +280,7 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
 
 
 def _with_points(
-    rating_then: float | None, rating_now: float | None, then: PlayerRecord, parts: Sequence[_Change]
+    rating_then: float | None, rating_now: float | None, then: _PlayerRecord, parts: Sequence[_Change]
 ) -> list[RatingPart]:
     """Return the parts with their points, from the number that was shown then to the one that is shown now."""
     value = None if rating_then is None else Fraction(rating_then)
@@ -324,7 +324,7 @@ def _rounded(value: Fraction | float) -> Decimal:
 # -- a player's record -----------------------------------------------------------------------------------------------
 
 
-class PlayerOfPool(NamedTuple):
+class _Player(NamedTuple):
     """The owner of the rating: the player number, the pool, and today's day."""
 
     number: int
@@ -332,7 +332,7 @@ class PlayerOfPool(NamedTuple):
     today_ms: int
 
 
-class RatedGameOfPlayer(NamedTuple):
+class _RatedGame(NamedTuple):
     """A rated game from the player's side."""
 
     position: int
@@ -344,7 +344,7 @@ class RatedGameOfPlayer(NamedTuple):
 
 
 @attrs.frozen
-class Batch:
+class _Batch:
     """A player's games that were rated together, or the rating of a list, and the rating before and after.
 
     Attributes:
@@ -355,7 +355,7 @@ class Batch:
         is_jump: whether the player had no rating before the list.
     """
 
-    games: tuple[RatedGameOfPlayer, ...]
+    games: tuple[_RatedGame, ...]
     before: Fraction
     after: Fraction
     listed: str = ""
@@ -368,7 +368,7 @@ class Batch:
 
 
 @attrs.define
-class PlayerRecord:
+class _PlayerRecord:
     """A player's rating and games.
 
     Attributes:
@@ -379,7 +379,7 @@ class PlayerRecord:
 
     rating: float | None
     exact_rating: Fraction | None
-    batches: dict[RatingPlace, Batch]
+    batches: dict[_RatingPlace, _Batch]
 
     @property
     def points(self) -> Fraction:
@@ -387,12 +387,12 @@ class PlayerRecord:
         return sum((batch.points for batch in self.batches.values()), Fraction(0))
 
     @property
-    def games(self) -> dict[str, RatedGameOfPlayer]:
+    def games(self) -> dict[str, _RatedGame]:
         """The games by key."""
         return {game.key: game for batch in self.batches.values() for game in batch.games}
 
 
-def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | None = None) -> PlayerRecord:
+def _record(connection: sqlite3.Connection, player: _Player, at_ms: int | None = None) -> _PlayerRecord:
     """Return a player's record in these views: now, or at an instant.
 
     Args:
@@ -403,7 +403,7 @@ def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | N
     pool = next((pool for pool in stored_pools(connection) if pool.name == player.pool), None)
     row = connection.execute("SELECT 1 FROM players WHERE player = ?", (player.number,)).fetchone()
     if pool is None or row is None:
-        return PlayerRecord(None, None, {})
+        return _PlayerRecord(None, None, {})
     states = PlayerStates(connection, pool)
     state = states.now(player.number, player.today_ms) if at_ms is None else states.at(player.number, at_ms)
     until = max(player.today_ms, states.latest_ms or 0) if at_ms is None else at_ms
@@ -411,10 +411,10 @@ def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | N
     batches = {place: batch for place, batch in placed if at_ms is None or place[0] <= at_ms}
     # An unrated player has no points that could be counted from.
     value = Fraction(state.state[0]) if isfinite(state.state[0]) and state.state[0] != UNRATED else None
-    return PlayerRecord(state.in_force, value, batches)
+    return _PlayerRecord(state.in_force, value, batches)
 
 
-def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, position: int) -> PlayerRecord | None:
+def _before_later_games(connection: sqlite3.Connection, player: _Player, position: int) -> _PlayerRecord | None:
     """Return a player's record before new games came in behind all known ones; None if views must show it.
 
     Args:
@@ -438,24 +438,24 @@ def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, po
     row = queries.first_row(connection, queries.ROW, (pool.pool, player.number, len(batches)))
     assert row is not None
     state = PlayerStates(connection, pool).after_game(row)
-    return PlayerRecord(state.in_force, Fraction(state.state[0]), batches) if isfinite(state.state[0]) else None
+    return _PlayerRecord(state.in_force, Fraction(state.state[0]), batches) if isfinite(state.state[0]) else None
 
 
-def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterator[tuple[RatingPlace, Batch]]:
-    def place(row: dict[str, Any]) -> RatingPlace:
+def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterator[tuple[_RatingPlace, _Batch]]:
+    def place(row: dict[str, Any]) -> _RatingPlace:
         by_game = pool.eras[pool.era_at(row["rated_ms"])].scheme.rhythm is Rhythm.GAME
         return row["rated_ms"], row["batch"], row["key"] if by_game else ""
 
     rows = queries.dictionaries(connection, queries.PLACED_SIDES, (pool.pool, player))
     for where, grouped in groupby(rows, place):
         together = list(grouped)
-        games = tuple(RatedGameOfPlayer(*(row[name] for name in RatedGameOfPlayer._fields)) for row in together)
-        yield where, Batch(games, _finite(together[0]["rating_before"]), _finite(together[-1]["rating"]))
+        games = tuple(_RatedGame(*(row[name] for name in _RatedGame._fields)) for row in together)
+        yield where, _Batch(games, _finite(together[0]["rating_before"]), _finite(together[-1]["rating"]))
 
 
 def _with_lists(
-    states: PlayerStates, player: int, batches: Sequence[tuple[RatingPlace, Batch]], until_ms: int
-) -> Iterator[tuple[RatingPlace, Batch]]:
+    states: PlayerStates, player: int, batches: Sequence[tuple[_RatingPlace, _Batch]], until_ms: int
+) -> Iterator[tuple[_RatingPlace, _Batch]]:
     """Yield a player's batches and, before the first batch that it concerns, each list up to an instant."""
     lists = [listed for listed in states.seeds(player) if listed.ms <= until_ms]
     # The player begins with the last list up to the end of the first game.
@@ -464,7 +464,7 @@ def _with_lists(
     starts = [states.pool.lists_until(place[0], batch.games[0].ended_ms) for place, batch in batches]
     if begins := [listed for listed in lists if listed.ms <= first_ms]:
         rating = batches[0][1].before if batches else _finite(states.now(player, until_ms).state[0])
-        yield _place_of(begins[-1]), Batch((), rating, rating, _in_words(begins[-1]), is_jump=True)
+        yield _place_of(begins[-1]), _Batch((), rating, rating, _in_words(begins[-1]), is_jump=True)
     games = 0
     for (place, batch), start in zip(batches, starts, strict=True):
         while later and later[0].ms <= start:
@@ -475,13 +475,13 @@ def _with_lists(
         yield _of_list(states, player, games, listed)
 
 
-def _of_list(states: PlayerStates, player: int, games: int, listed: Listed) -> tuple[RatingPlace, Batch]:
+def _of_list(states: PlayerStates, player: int, games: int, listed: Listed) -> tuple[_RatingPlace, _Batch]:
     before, after = states.around_list(player, games, listed.ms)
     ratings = _finite(before.state[0]), _finite(after.state[0])
-    return _place_of(listed), Batch((), *ratings, _in_words(listed), is_jump=before.in_force is None)
+    return _place_of(listed), _Batch((), *ratings, _in_words(listed), is_jump=before.in_force is None)
 
 
-def _place_of(listed: Listed) -> RatingPlace:
+def _place_of(listed: Listed) -> _RatingPlace:
     return listed.ms, " list", ""  # no batch is called so
 
 

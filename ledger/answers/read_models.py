@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 
 @of_one_moment
-def refuse_without(ledger: OpenLedger, projector: DeclaredProjector) -> None:
+def require_read_model(ledger: OpenLedger, projector: DeclaredProjector) -> None:
     """Refuse to answer where the ledger has no table of a read model as this program makes it.
 
     Raises:
@@ -37,7 +37,7 @@ def refuse_without(ledger: OpenLedger, projector: DeclaredProjector) -> None:
     """
     # Asked first: a table that was left behind is not kept either, and what helps there is another thing.
     keeping.refuse_left_behind(ledger.views.connection, projector.name, ledger.views.at_hand.broken)
-    if not keeps(ledger, projector):
+    if not has_read_model(ledger, projector):
         if projector.name in ledger.views.at_hand.broken:
             raise ledger.views.at_hand.broken[projector.name]
         kept = sorted(made.name for made in ledger.views.kept())
@@ -46,7 +46,7 @@ def refuse_without(ledger: OpenLedger, projector: DeclaredProjector) -> None:
 
 
 @of_one_moment
-def keeps(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
+def has_read_model(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
     """Return whether the ledger has the up-to-date table of a read model as this program makes it."""
     connection = ledger.views.connection
     is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
@@ -54,7 +54,7 @@ def keeps(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
 
 
 @of_one_moment
-def games_until(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) -> int:
+def count_rated_games(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) -> int:
     """Return how many rated games a player has; at an instant, how many were in force then.
 
     Without an instant those of a period or event that is running count, too: a streak and a loss on time need no
@@ -70,13 +70,13 @@ def games_until(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) 
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
     if at is not None:
-        return games_in_force(ledger, pool, person, instant_end_ms(at))
-    row = last_row(ledger, person, pool)
+        return count_games_in_force(ledger, pool, person, instant_end_ms(at))
+    row = last_game_row(ledger, person, pool)
     return 0 if row is None else int(row["n"])
 
 
 @of_one_moment
-def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> int:
+def count_games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> int:
     """Return how many rated games of a player were in force at an instant, milliseconds since 1970.
 
     Where the scheme rates by period or event, a game is in force when its period or event is over.
@@ -85,13 +85,13 @@ def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> i
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
     # Only to refuse a player who has neither a game in the pool nor the rating of a list.
-    last_row(ledger, person, pool)
+    last_game_row(ledger, person, pool)
     row = queries.first_row(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
     return 0 if row is None else int(row["n"])
 
 
 @of_one_moment
-def state_after(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
+def read_model_state(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
     """Return the state of a read model by player after the player's n-th game: its last row up to it, by column."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
     row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))
@@ -102,7 +102,7 @@ def state_after(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, pl
 
 
 @of_one_moment
-def last_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] | None:
+def last_game_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] | None:
     """Return the row of a player's last rated game; None for one with the rating of a list and no game yet."""
     states = ledger.states(pool)
     row = states.last_row(person.player)
@@ -112,7 +112,7 @@ def last_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] |
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class PlayersGame:
+class NumberedGame:
     """A rated game of a player as answers show it; all null if there is none."""
 
     n: int | None = documented("the player's n-th rated game in the pool; 0: before the first", minimum=0)
@@ -128,10 +128,10 @@ class PlayersGame:
     opponent_rating_before: float | None = documented("the opponent's rating before it, points")
 
 
-NO_GAME = PlayersGame(**dict.fromkeys(field.name for field in attrs.fields(PlayersGame)))
+NO_GAME = NumberedGame(**dict.fromkeys(field.name for field in attrs.fields(NumberedGame)))
 
 
-class PlayersGames:
+class PlayerGameReader:
     """A player's rated games, each as answers show it."""
 
     def __init__(self, ledger: OpenLedger, pool: Pool, player: int) -> None:
@@ -140,7 +140,7 @@ class PlayersGames:
         self._player = player
         self._states = ledger.states(pool)
 
-    def nth_game(self, n: int) -> PlayersGame:
+    def nth_game(self, n: int) -> NumberedGame:
         """Return the player's n-th rated game; all None for 0."""
         if n == 0:
             return NO_GAME
@@ -148,7 +148,7 @@ class PlayersGames:
         opposite = self._row(own["opponent"], own["opponent_n"])
         game = queries.first_row(self._ledger.views.connection, queries.GAME, (own["game"],))
         assert game is not None
-        return PlayersGame(
+        return NumberedGame(
             n=n,
             game=game["key"],
             ended_at=game["ended_at"],
@@ -190,7 +190,7 @@ class ReadModelRow:
 
 
 @of_one_moment
-def projectors(ledger: OpenLedger) -> list[ReadModelRow]:
+def read_model_rows(ledger: OpenLedger) -> list[ReadModelRow]:
     """Return the history, the built-in projectors, those of plug-ins, and tables of plug-ins not installed here."""
     connection, at_hand = ledger.views.connection, ledger.views.at_hand
     stored = {HISTORY.name: HISTORY.identity, **views_file.stored_projectors(connection)}

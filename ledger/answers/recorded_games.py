@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, names, of_one_moment, rows_up_to
-from ledger.answers.corrections import described
+from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, names, of_one_moment, row_limit
+from ledger.answers.corrections import describe_changes
 from ledger.answers.crosstables.editions import refuse_unknown
 from ledger.answers.crosstables.event_games import games_of
-from ledger.answers.player_games import Occasion
+from ledger.answers.player_games import GameFilter
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _SIDES = ("white", "black")
-Status = Literal["recorded", "known already", "known already, and more is known now"]
+GameStatus = Literal["recorded", "known already", "known already, and more is known now"]
 _SAME = """
 SELECT key FROM games JOIN pools ON pools.pool = games.pool
 WHERE white = ?1 AND black = ?2 AND pools.name = ?3 AND substr(ended_at, 1, 10) = substr(?4, 1, 10)
@@ -72,7 +72,7 @@ class RecordedGame:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class GameByHand:
+class ManualGame:
     """The outcome of a game that was entered manually, and its current state."""
 
     status: Literal["recorded", "known already", "known already, and more is known now"] = documented(
@@ -100,13 +100,13 @@ def recorded_game(ledger: OpenLedger, game: str) -> RecordedGame:
         UnknownNameError: no such game, or several.
     """
     _, stored = find_game(ledger.journal_of_moment, game)
-    return next(_games_at(ledger, [stored.position], Occasion()))
+    return next(_games_at(ledger, [stored.position], GameFilter()))
 
 
 @of_one_moment
-def listed_games(
+def filtered_games(
     ledger: OpenLedger,
-    occasion: Occasion,
+    occasion: GameFilter,
     pool: str | None = None,
     *,
     most: int | None = None,
@@ -139,11 +139,11 @@ def listed_games(
         if not games:
             refuse_unknown(connection, rated_by, occasion.tournament)
         positions = [game.position for game in games if everything or game.reason is None]
-    return list(_games_at(ledger, positions, occasion, offset, rows_up_to(most)))
+    return list(_games_at(ledger, positions, occasion, offset, row_limit(most)))
 
 
 def _games_at(
-    ledger: OpenLedger, positions: Iterable[int], occasion: Occasion, offset: int = 0, most: int = EVERY_ROW
+    ledger: OpenLedger, positions: Iterable[int], occasion: GameFilter, offset: int = 0, most: int = EVERY_ROW
 ) -> Iterator[RecordedGame]:
     """Return those games that were played then and there, up to so many: ratings are looked up for no others."""
     connection = ledger.views.connection
@@ -218,7 +218,7 @@ def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
     # A game with its recording alone is concerned by no proposal: none is looked for.
     concerning = GameLog(ledger).proposals(game) if len(entries) > 1 else {}
     states = {shown.proposal.proposal: shown for shown in Corrections(ledger).proposals(numbers=list(concerning))}
-    words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}
+    words = {number: "; ".join(describe_changes(ledger, changes)) for number, changes in concerning.items()}
     players = {entry.facts[side] for entry in entries for side in ("white", "black") if side in entry.facts}
     called = distinct_names(names(ledger, players))
 

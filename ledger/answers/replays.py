@@ -46,7 +46,7 @@ _MOVES_NOBODY = (
 MOST_FACTS = 50  # other facts than games and corrections that are steps of their own; more are taken with the games
 
 
-class MovingEntry(NamedTuple):
+class RatingEntry(NamedTuple):
     """An entry that may move a rating.
 
     Attributes:
@@ -70,7 +70,7 @@ class MovingEntry(NamedTuple):
         return self.event or decode(self.body).event
 
 
-def moving(journal: Journal, after: int, until: int) -> Iterator[MovingEntry]:
+def rating_entries(journal: Journal, after: int, until: int) -> Iterator[RatingEntry]:
     """Yield the entries after one up to another that may move a rating.
 
     Args:
@@ -80,15 +80,15 @@ def moving(journal: Journal, after: int, until: int) -> Iterator[MovingEntry]:
     """
     for position, body in enumerate((body for bodies in journal.read(after, until) for body in bodies), after + 1):
         if _GAME in body or _SUPPLEMENT in body:
-            yield MovingEntry(position, body, None)
+            yield RatingEntry(position, body, None)
             continue
         event = decode(body).event
         is_refused = isinstance(event, CorrectionDecided) and event.decision is not Decision.APPROVED
         if not is_refused and not isinstance(event, _MOVES_NOBODY):
-            yield MovingEntry(position, body, event)
+            yield RatingEntry(position, body, event)
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """Entries that are taken together: a correction and the facts that it recorded, another fact, or games in a row.
 
     Attributes:
@@ -109,7 +109,7 @@ class Step(NamedTuple):
         return self.event.proposal if isinstance(self.event, CorrectionDecided) else None
 
 
-def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
+def replay_steps(journal: Journal, after: int, until: int) -> Iterator[ReplayStep]:
     """Yield the entries after one up to another that may move a rating, in the steps of the report.
 
     Args:
@@ -119,7 +119,7 @@ def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
     """
     begun, has_additions, facts = after, False, 0  # of the games that wait
     done = last = after  # where the step before ends, and the last game
-    for entry in moving(journal, after, until):
+    for entry in rating_entries(journal, after, until):
         if entry.position <= done:
             continue  # recorded by the correction before it
         is_correction = isinstance(entry.event, CorrectionDecided)
@@ -129,15 +129,15 @@ def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
             has_additions |= entry.event is not None or entry.is_supplement
             continue
         if last > begun:
-            yield Step(begun, entry.position - 1, has_additions=has_additions)
+            yield ReplayStep(begun, entry.position - 1, has_additions=has_additions)
         done = entry.position
         if isinstance(entry.event, CorrectionDecided):
             done += _additions(journal, entry.event.proposal)
-        yield Step(entry.position - 1, done, entry.event)
+        yield ReplayStep(entry.position - 1, done, entry.event)
         begun = last = done
         has_additions = False
     if last > begun:
-        yield Step(begun, until, has_additions=has_additions)
+        yield ReplayStep(begun, until, has_additions=has_additions)
 
 
 def _additions(journal: Journal, proposal: int) -> int:

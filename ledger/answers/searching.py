@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import called_so, identity_shown, of_one_moment, rows_up_to
+from ledger.answers.asking import of_one_moment, row_limit, shown_identity, shown_name
 from ledger.book.decisions import root
 from ledger.book.stored_proposals import merges_in
 from ledger.facts.json_schemas import documented
@@ -34,7 +34,7 @@ class NamedPlayer:
 
 
 @of_one_moment
-def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
+def find_players(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
     """Return the players whose names have all words of *part*, or words with *part*; names that begin so first.
 
     Args:
@@ -48,9 +48,9 @@ def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) ->
     """
     return [
         NamedPlayer(
-            player=match.player, name=called_so(match.player, match.name), identity=identity_shown(match.identity)
+            player=match.player, name=shown_name(match.player, match.name), identity=shown_identity(match.identity)
         )
-        for match in ledger.people.search.find(part)[: rows_up_to(limit)]
+        for match in ledger.people.search.find(part)[: row_limit(limit)]
     ]
 
 
@@ -90,14 +90,14 @@ class SimilarPlayer:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class SimilarGroup:
+class SimilarPlayers:
     """A group of players who may be one person."""
 
     rows: list[SimilarPlayer] = documented("each identity of each group")
     crowded: int = documented("names left out, for too many identities bear or fit them", minimum=0)
 
 
-Fitting = Mapping[int, set[int] | None]
+_Fitting = Mapping[int, set[int] | None]
 
 
 class _Bearers(NamedTuple):
@@ -108,7 +108,7 @@ class _Bearers(NamedTuple):
 
 
 @of_one_moment
-def similar_players(ledger: OpenLedger) -> SimilarGroup:
+def similar_players(ledger: OpenLedger) -> SimilarPlayers:
     """Return the players whose names are the same but for case, accents, order of the words, initials and blanks.
 
     Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
@@ -131,7 +131,7 @@ def similar_players(ledger: OpenLedger) -> SimilarGroup:
     groups, crowded = _by_name(every, fitting, identities)
     facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
     largest = _largest({part for group in groups for part in facts.parts(group)})
-    return SimilarGroup(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
+    return SimilarPlayers(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
 
 
 def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
@@ -162,7 +162,7 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
     ]
 
 
-def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:
+def _by_name(every: Sequence[_Bearers], fitting: _Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:
     """Return groups of players of one name, with those of names that fit its initials; how many names are left out."""
     groups: list[list[int]] = []
     covered: set[int] = set()
@@ -187,7 +187,7 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
     return groups, crowded
 
 
-def _fitting(every: Sequence[_Bearers]) -> Fitting:
+def _fitting(every: Sequence[_Bearers]) -> _Fitting:
     """Yield each name with initials that others fit, and these, None if they are too many; all by their places."""
     searched_places = {place for name, _ in every if name.initials for place in name.searched}
     at: dict[Place, list[int]] = defaultdict(list)
@@ -221,7 +221,7 @@ class _Facts:
         players: Collection[int],
         identities: dict[int, str],
         every: Sequence[_Bearers],
-        fitting: Fitting,
+        fitting: _Fitting,
     ) -> None:
         connection = ledger.views.connection
         merges = merges_in(connection)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import attrs
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.read_models import PlayersGames, games_until, refuse_without
+from ledger.answers.read_models import PlayerGameReader, count_rated_games, require_read_model
 from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_text
@@ -89,7 +89,9 @@ class TimeLossMark:
 
 
 @of_one_moment
-def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[TimeLossWindow]:
+def time_loss_windows(
+    ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
+) -> list[TimeLossWindow]:
     """Return a player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
 
     Args:
@@ -102,14 +104,14 @@ def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
     """
-    refuse_without(ledger, PROJECTOR)
+    require_read_model(ledger, PROJECTOR)
     rated_by = ledger.pool(pool)
-    last = games_until(ledger, rated_by, person, at)
+    last = count_rated_games(ledger, rated_by, person, at)
     connection = ledger.views.connection
     ends = dict(connection.execute(_ENDS, (rated_by.pool, person.player, last)).fetchall())
     until_ms = instant_end_ms(at) if at is not None else max(ends.values(), default=0)
     lost = _lost(ledger, rated_by, person.player, 0, last)
-    sides = PlayersGames(ledger, rated_by, person.player)
+    sides = PlayerGameReader(ledger, rated_by, person.player)
     spans = [(f"last {count} games", set(range(max(1, last - count + 1), last + 1))) for count in WINDOWS_OF_GAMES]
     spans.append(("all games", set(ends)))
     spans += [
@@ -119,7 +121,7 @@ def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     return [_window(window, sides, games, lost) for window, games in spans]
 
 
-def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[int]) -> TimeLossWindow:
+def _window(window: str, sides: PlayerGameReader, games: set[int], lost: Sequence[int]) -> TimeLossWindow:
     """Return the numbers of some games of a player."""
     here = [n for n in lost if n in games]
     run = longest_run(here)
@@ -128,7 +130,7 @@ def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[in
         window=window,
         games=len(games),
         time_losses=len(here),
-        percent=percent(len(here), len(games)),
+        percent=_percent(len(here), len(games)),
         longest_run=run[1] - run[0] + 1 if run[0] else 0,
         run_from=first.ended_at,
         run_to=last.ended_at,
@@ -137,7 +139,7 @@ def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[in
     )
 
 
-def percent(part: int, whole: int) -> float | None:
+def _percent(part: int, whole: int) -> float | None:
     """Return the share of a part in percent, unrounded; None for a total of 0."""
     return 100.0 * part / whole if whole else None
 
@@ -154,7 +156,7 @@ def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
 
 
 @of_one_moment
-def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
+def time_loss_mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
     """Return whether the policy ``sandbagger`` suggests a look at a player's losses on time, with its games.
 
     Args:
@@ -166,16 +168,16 @@ def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
     """
-    refuse_without(ledger, PROJECTOR)
+    require_read_model(ledger, PROJECTOR)
     rated_by, policy = ledger.pool(pool), _policy(ledger, at)
-    last = games_until(ledger, rated_by, person, at)
+    last = count_rated_games(ledger, rated_by, person, at)
     lost = _lost(ledger, rated_by, person.player, last - policy["games"], last)
     keys = _keys(ledger, rated_by, person.player, lost)
     return _verdict(policy, last, len(lost), keys)
 
 
 @of_one_moment
-def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
+def time_loss_marks(ledger: OpenLedger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
     """Return every player with a loss on time among the latest games of the policy, the largest share first.
 
     Args:
@@ -189,7 +191,7 @@ def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None
     Raises:
         UnknownNameError: the ledger was opened without this read model.
     """
-    refuse_without(ledger, PROJECTOR)
+    require_read_model(ledger, PROJECTOR)
     rated_by, policy = ledger.pool(pool), _policy(ledger, at)
     query = _EVERYBODY.format(last=_NOW if at is None else _THEN)
     arguments = [rated_by.pool, policy["games"], *([] if at is None else [instant_end_ms(at)])]
@@ -228,7 +230,7 @@ def _verdict(policy: dict[str, int], last: int, lost: int, evidence: list[str]) 
     return TimeLossMark(
         games=games,
         time_losses=lost,
-        percent=percent(lost, games),
+        percent=_percent(lost, games),
         wanted_games=policy["games"],
         wanted_time_losses=policy["at_least"],
         wanted_percent=policy["percent"],

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, names, of_one_moment, rows_up_to
+from ledger.answers.asking import EVERY_ROW, names, of_one_moment, row_limit
 from ledger.answers.policies import upset_margins
-from ledger.answers.read_models import refuse_without
+from ledger.answers.read_models import require_read_model
 from ledger.book.policies import POLICIES, stored_policies
 from ledger.book.policies import UPSETS as POLICY
 from ledger.book.timeline import Pool
@@ -96,8 +96,8 @@ def upsets(
         UnknownNameError: there is no such pool, or the ledger was opened without this read model.
         MalformedError: an instant that is none.
     """
-    refuse_without(ledger, PROJECTOR)
-    most = rows_up_to(limit)
+    require_read_model(ledger, PROJECTOR)
+    most = row_limit(limit)
     # No upset is so large, and SQLite holds no larger number.
     margin = None if margin is None else min(margin, EVERY_ROW)
     rows = list(islice(_upset_rows(ledger, ledger.pool(pool), person, (since, until), margin, most), most))

@@ -21,13 +21,13 @@ from jsonschema import Draft202012Validator
 
 import ledger.answers
 from ledger.answers import (
+    achievements,
     boards,
     corrections,
     datasette_metadata,
     differences,
     explanations,
     game_pgn,
-    highest,
     import_previews,
     opponents,
     player_games,
@@ -89,50 +89,52 @@ QUESTIONS: dict[str, Question] = {
     "tournaments": listing.tournaments,
     "tournaments_of": lambda ledger: listing.tournaments_of(ledger, person(ledger)),
     "metadata": datasette_metadata.metadata,
-    "two_lists": lambda ledger: differences.two_lists(ledger, "standard@2026-11-05", "now"),
+    "lists_to_compare": lambda ledger: differences.lists_to_compare(ledger, "standard@2026-11-05", "now"),
     "explain": lambda ledger: explanations.explain(ledger, person(ledger), "g3"),
     "game_log": lambda ledger: recorded_games.game_log(ledger, "g1"),
     "log": lambda ledger: ledger.log("g1"),
     "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
     "games_pgn": lambda ledger: game_pgn.games_pgn(ledger, ["moves", "g1"]),
     "page": lambda ledger: json_form.as_json(pages.page(ledger, person(ledger))),
-    "achievements": lambda ledger: highest.achievements(ledger, person(ledger)),
-    "batches": lambda ledger: opponents.batches(ledger, person(ledger)),
-    "by_colour": lambda ledger: opponents.by_colour(ledger, person(ledger)),
-    "by_strength": lambda ledger: opponents.by_strength(ledger, person(ledger)),
-    "against": lambda ledger: opponents.against(ledger, person(ledger), ledger.player("Bob")),
+    "achievements": lambda ledger: achievements.achievements(ledger, person(ledger)),
+    "statistics_by_batch": lambda ledger: opponents.statistics_by_batch(ledger, person(ledger)),
+    "statistics_by_colour": lambda ledger: opponents.statistics_by_colour(ledger, person(ledger)),
+    "statistics_by_strength": lambda ledger: opponents.statistics_by_strength(ledger, person(ledger)),
+    "results_against": lambda ledger: opponents.results_against(ledger, person(ledger), ledger.player("Bob")),
     "games": lambda ledger: player_games.games(ledger, person(ledger), everything=True),
-    "graph": lambda ledger: player_games.graph(ledger, person(ledger)),
+    "graph_points": lambda ledger: player_games.graph_points(ledger, person(ledger)),
     "summary": lambda ledger: players.summary(ledger, person(ledger)),
-    "in_force": policies.in_force,
+    "settings_in_force": policies.settings_in_force,
     "pools": pools.pools,
-    "eras": pools.eras,
+    "scheme_periods": pools.scheme_periods,
     "predict": lambda ledger: predictions.predict(ledger, person(ledger), ledger.player("Bob")),
-    "lists": publications.lists,
-    "rows": lambda ledger: publications.rows(ledger, ledger.publications.named("standard@2026-11-05")),
-    "listed_ratings": lambda ledger: import_previews.listed_ratings(
+    "published_lists": publications.published_lists,
+    "published_list_rows": lambda ledger: publications.published_list_rows(
+        ledger, ledger.publications.named("standard@2026-11-05")
+    ),
+    "compare_list_ratings": lambda ledger: import_previews.compare_list_ratings(
         ledger, PlayersReport(new_ratings=[(1, "2026-11-04", "1500")])
     ),
-    "tables": querying.tables,
-    "projectors": read_models.projectors,
-    "columns": querying.columns,
-    "tables_described": querying.tables_described,
+    "readable_tables": querying.readable_tables,
+    "read_model_rows": read_models.read_model_rows,
+    "readable_columns": querying.readable_columns,
+    "view_tables": querying.view_tables,
     "query": lambda ledger: list(querying.query(ledger, "SELECT * FROM current JOIN names USING (player)")),
     "ranking": rankings.ranking,
-    "implausible": rankings.implausible,
+    "implausible_ratings": rankings.implausible_ratings,
     "ranking_in_full": lambda ledger: rankings.ranking_in_full(ledger, rankings.RankingChoice(since="2026-11-03")),
     "changes": lambda ledger: rating_changes.changes(ledger, person(ledger), "2026-11-03"),
-    "runs": publications.runs,
-    "list_on": lambda ledger: publications.list_on(ledger, "2026-11-05"),
+    "rating_runs": publications.rating_runs,
+    "list_in_force_on": lambda ledger: publications.list_in_force_on(ledger, "2026-11-05"),
     "games_of_day": lambda ledger: recorded_games.games_of_day(ledger, ANN, BOB, "standard", "2026-11-01"),
     "recorded_game": lambda ledger: recorded_games.recorded_game(ledger, "g1"),
     "entries_after": lambda ledger: recorded_entries.entries_after(ledger, 0, 1_000),
-    "listed_games": lambda ledger: recorded_games.listed_games(ledger, player_games.Occasion(tournament="Open")),
-    "players_named": lambda ledger: searching.players_named(ledger, "ann"),
+    "filtered_games": lambda ledger: recorded_games.filtered_games(ledger, player_games.GameFilter(tournament="Open")),
+    "find_players": lambda ledger: searching.find_players(ledger, "ann"),
     "streaks": lambda ledger: streaks.streaks(ledger, person(ledger)),
-    "windows": lambda ledger: time_losses.windows(ledger, person(ledger)),
-    "mark": lambda ledger: time_losses.mark(ledger, person(ledger)),
-    "everybody": time_losses.everybody,
+    "time_loss_windows": lambda ledger: time_losses.time_loss_windows(ledger, person(ledger)),
+    "time_loss_mark": lambda ledger: time_losses.time_loss_mark(ledger, person(ledger)),
+    "time_loss_marks": time_losses.time_loss_marks,
     "upsets": lambda ledger: upsets.upsets(ledger, margin=0),
     "compare": lambda ledger: comparison.compare(ledger, [replaying.candidate("elo")], timer=lambda: 0.0),
     "export of games": exported("games", "csv"),
@@ -149,17 +151,33 @@ QUESTIONS: dict[str, Question] = {
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "around_game", "check_name", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
-    "games_in_force", "games_until", "in_short", "joined", "replay",
-    "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
-    "published_after", "published_at",
-    "reasons_of", "recorded_and_current", "refuse_without", "server_tables", "snapshot", "state_after",
-    "upset_margins",
+    "check_name", "class_limits", "corrected_fields", "count_games_in_force", "count_rated_games", "dataset",
+    "describe_changes", "duplicate_warnings", "edition_day", "game_marks", "has_read_model", "impact_in_full",
+    "joining_day", "last_game_row", "last_published_rating", "lowest_rating", "outdated_lists", "proposal_reasons",
+    "published_ratings", "published_rows_at", "ranking_place", "read_model_state", "replay", "require_read_model",
+    "scheme_period_in_force", "server_tables", "snapshot", "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
-NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "entries_known", "names", "openings", "outside_games"}
+NOT_OF_THE_VIEWS = {
+    "check",
+    "journal_status",
+    "stored_game",
+    "known_entries",
+    "names",
+    "missing_announcements",
+    "outside_games",
+}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
-BY_THEMSELVES = {"changes", "compare", "copy_tables", "differences", "export", "crosstable_frames", "lines", "query"}
+BY_THEMSELVES = {
+    "changes",
+    "compare",
+    "copy_tables",
+    "list_differences",
+    "export",
+    "crosstable_frames",
+    "lines",
+    "query",
+}
 
 # Rows of whatever is asked for, and of a form that is another program's.
 UNTYPED = {"metadata", "query"}

@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from ledger.answers import player_games, players, rankings
-from ledger.answers.player_games import Occasion
-from ledger.answers.rankings import RankingChoice, class_of, ranking_in_full, strength_of
-from ledger.answers.recorded_games import listed_games
+from ledger.answers.player_games import GameFilter
+from ledger.answers.rankings import RankingChoice, ranking_in_full, rating_class, rating_strength
+from ledger.answers.recorded_games import filtered_games
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.book.policies import CLASSES, Policies
@@ -27,7 +27,7 @@ from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
 from tests.tiers import few_quick
-from tests.vectors.published import rating_class
+from tests.vectors.published import rating_class as published_rating_class
 from tools import cli
 
 DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
@@ -37,8 +37,8 @@ DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
 def test_the_defaults_are_chessworlds_classes(rating: float) -> None:
     settings = Policies([]).at(CLASSES, 0)
     points = int(rating + 0.5)
-    assert class_of(rating, settings) == rating_class(points)
-    assert strength_of(rating, settings) == strength(points)
+    assert rating_class(rating, settings) == published_rating_class(points)
+    assert rating_strength(rating, settings) == strength(points)
 
 
 def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
@@ -83,8 +83,8 @@ def test_rows_that_stand_far_behind_cost_no_more_than_they_are(
         for everything in (False, True):
             games = player_games.games(ledger, ann, last=30, everything=everything)
             assert player_games.games(ledger, ann, last=30, offset=25, everything=everything) == games[25:]
-        day = Occasion(on="2006")
-        assert listed_games(ledger, day, most=20, offset=15) == listed_games(ledger, day, most=20)[15:] != []
+        day = GameFilter(on="2006")
+        assert filtered_games(ledger, day, most=20, offset=15) == filtered_games(ledger, day, most=20)[15:] != []
 
 
 def worked_out(states: PlayerStates, at: str) -> list[tuple[float | None, int, int]]:

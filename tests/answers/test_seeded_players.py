@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from ledger.answers import player_games, players, predictions, publications, rankings
-from ledger.answers.highest import achievements
+from ledger.answers.achievements import achievements
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event
@@ -38,7 +38,7 @@ def _ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def listed(ledger: Ledger, on: str) -> dict[str, float]:
-    return {row["name"]: row["rating"] for row in as_rows(publications.list_on(ledger, on))}
+    return {row["name"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, on))}
 
 
 def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: Ledger) -> None:
@@ -48,7 +48,7 @@ def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: 
     assert (summary["games"], summary["rank"], summary["rated_players"], summary["last_game"]) == (0, 1, 3, None)
     assert (summary["hera"], summary["hera_date"], summary["hera_scheme"]) == (1812.0, LIST_DAY, "June list")
     assert (summary["mean_rating"], summary["rating_sd"]) == (None, None)
-    assert as_rows(player_games.graph(listed_club, cleo)) == as_rows(player_games.games(listed_club, cleo)) == []
+    assert as_rows(player_games.graph_points(listed_club, cleo)) == as_rows(player_games.games(listed_club, cleo)) == []
     assert listed(listed_club, LIST_DAY)["Cleo"] == 1750.5
     everybody = as_rows(rankings.ranking(listed_club, min_games=0))
     assert [(row["rank"], row["name"], row["games"], row["last_game"]) for row in everybody] == [

@@ -44,7 +44,7 @@ def club(path: Path, names: Sequence[str], scheme: str = "elo") -> Ledger:
 def told(ledger: Ledger) -> dict[str, dict[str, int]]:
     """The places of everybody, by name, as each answer tells them."""
     summaries = {name: as_row(players.summary(ledger, ledger.player(name))) for name in RANKS}
-    listed = as_rows(published_lists.list_on(ledger, DAY))
+    listed = as_rows(published_lists.list_in_force_on(ledger, DAY))
     return {
         "ranking": {row["name"]: row["rank"] for row in as_rows(ranking(ledger))},
         "in full": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice()))},
@@ -112,8 +112,8 @@ def test_a_list_of_an_earlier_release_keeps_its_form_and_stays_true(
         assert verdict.falsehoods == ()
         again = ledger.publications.publish(DAY, actor="eve")
         assert (again.recorded, again.publication.event.edition) == (False, 1)
-        first, now = differences.two_lists(ledger, f"standard@{DAY}/1", "now")
-        for row in as_rows(differences.differences(ledger, first, now)):
+        first, now = differences.lists_to_compare(ledger, f"standard@{DAY}/1", "now")
+        for row in as_rows(differences.list_differences(ledger, first, now)):
             assert (row["change"], row["rank_before"]) == ("unchanged", row["rank_after"])
         ledger.publications.restore_rows(publication, actor="eve")
         assert audit(ledger.path, lists=True).falsehoods == ()
@@ -123,7 +123,7 @@ def test_a_list_is_published_with_shared_places(tmp_path: Path) -> None:
     with club(tmp_path, list(RANKS)) as ledger:
         assert ledger.publications.publish(DAY, actor="eve").recorded
         publication = ledger.publications.named(f"standard@{DAY}")
-        rows = as_rows(published_lists.rows(ledger, publication))
+        rows = as_rows(published_lists.published_list_rows(ledger, publication))
         assert {row["name"]: row["rank"] for row in rows} == RANKS
         assert {row["name"]: row["revised_rank"] for row in rows} == RANKS
         assert audit(ledger.path, lists=True).falsehoods == ()

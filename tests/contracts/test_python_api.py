@@ -101,8 +101,8 @@ def test_a_limit_of_zero_asks_for_all_as_on_the_command_line(tmp_path: Path) -> 
             != []
         )
         assert (
-            as_rows(publications.list_on(ledger, "2026-11-05", limit=0))
-            == as_rows(publications.list_on(ledger, "2026-11-05"))
+            as_rows(publications.list_in_force_on(ledger, "2026-11-05", limit=0))
+            == as_rows(publications.list_in_force_on(ledger, "2026-11-05"))
             != []
         )
         assert list(ledger.entries(last=0)) == list(ledger.entries())

@@ -220,12 +220,12 @@ def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
     for player, rating in shown.items():
         summary = as_row(players.summary(ledger, ledger.player(str(player)), pool.name, at))
         assert (summary["rating_then"], summary["then"]) == (rating, at)
-    whole = as_rows(publications.list_on(ledger, at, pool.name))
+    whole = as_rows(publications.list_in_force_on(ledger, at, pool.name))
     on_the_list = {row["player"]: row["rating"] for row in whole}
     assert on_the_list == {
         player: rating for player, rating in shown.items() if rating is not None and not rule.is_closed(player, ms)
     }
-    assert as_rows(publications.list_on(ledger, at, pool.name, limit=2)) == whole[:2]
+    assert as_rows(publications.list_in_force_on(ledger, at, pool.name, limit=2)) == whole[:2]
     for player in range(1, PLAYERS + 1):
         opponent = player % PLAYERS + 1
         who = ledger.player(str(player)), ledger.player(str(opponent))
@@ -241,7 +241,7 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
     for player, rows in rule.rows.items():
         person = ledger.player(str(player))
         told = as_rows(player_games.games(ledger, person, rule.pool.name, last=1000))[::-1]
-        drawn = as_rows(player_games.graph(ledger, person, rule.pool.name))
+        drawn = as_rows(player_games.graph_points(ledger, person, rule.pool.name))
         assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
         page = graph_pages.page(ledger, person, rule.pool.name, last=graph_pages.EVERY_GAME)
@@ -296,7 +296,8 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         on_that_day = as_row(players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"]))
         assert on_that_day == summary
         drawn = [
-            point["rating"] for point in as_rows(player_games.graph(ledger, ledger.player(str(player)), rule.pool.name))
+            point["rating"]
+            for point in as_rows(player_games.graph_points(ledger, ledger.player(str(player)), rule.pool.name))
         ]
         assert drawn == [rule.after_game(row) for row in rule.rows.get(player, ())]
         rated = [rating for rating in drawn if rating is not None]

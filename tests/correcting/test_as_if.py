@@ -12,7 +12,7 @@ import attrs
 import polars as pl
 import pytest
 
-from ledger.answers import differences, explanations, highest, players, querying, streaks, time_losses, upsets
+from ledger.answers import achievements, differences, explanations, players, querying, streaks, time_losses, upsets
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.player_games import games
@@ -89,10 +89,10 @@ def answers(ledger: Ledger) -> dict[str, Any]:
         else None,
         "ratings": as_rows(ranking_in_full(ledger, RankingChoice(min_games=1))),
         "graph": [json_form.as_json(attrs.evolve(pages.page(ledger, person), position=1)) for person in who],
-        "best": [as_rows(highest.achievements(ledger, person)) for person in who],
+        "best": [as_rows(achievements.achievements(ledger, person)) for person in who],
         "streaks": [as_rows(streaks.streaks(ledger, person)) for person in who],
         "upsets": as_rows(upsets.upsets(ledger, limit=20)),
-        "time losses": as_rows(time_losses.everybody(ledger)),
+        "time losses": as_rows(time_losses.time_loss_marks(ledger)),
         "tournaments": as_rows(listing.tournaments(ledger)),
         "crosstable": attrs.evolve(crosstable.crosstable(ledger, "Cup"), position=1),
     }
@@ -126,7 +126,9 @@ def test_the_difference_to_a_published_list_as_if_is_that_which_the_approval_bri
     number = ledger.propose([CHANGES[name](ledger)], reason="because", by="eve").proposal
 
     def differs(asked: Ledger) -> list[Any]:
-        return as_rows(differences.differences(asked, *differences.two_lists(asked, "standard@2018-12-31/1", "now")))
+        return as_rows(
+            differences.list_differences(asked, *differences.lists_to_compare(asked, "standard@2018-12-31/1", "now"))
+        )
 
     ledger.level()
     before = differs(ledger)

@@ -119,7 +119,7 @@ def test_classes_before_and_after_are_those_that_the_ranking_tells(many: Ledger)
     many.policies.set("classes", {"b_from": floor(middle)}, actor="eve")
     many.catch_up()
     changes = [many.corrections.drafts.annul_games(1, Which.ALL)]
-    rows = as_rows(impacts.in_full(many, many.preview(changes)).moves)
+    rows = as_rows(impacts.impact_in_full(many, many.preview(changes)).moves)
     before = classes()
     many.decide(many.propose(changes, reason="because", by="eve").proposal, Decision.APPROVED, by="adam")
     many.catch_up()
@@ -356,7 +356,7 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
         assert (move.player, move.difference, impact.moved) == (first, 0.0, 0)
         assert (len(impact.moves), impact.games) == (1, 0)  # closing rates nothing again
         assert (move.before.rank, move.before.closed, move.after.rank, move.after.closed) == (1, False, None, True)
-        row = as_rows(impacts.in_full(ledger, impact).moves)[0]
+        row = as_rows(impacts.impact_in_full(ledger, impact).moves)[0]
         assert (row["class_before"] is None, row["class_after"]) == (False, None)
         approve_as_seen(ledger, closing)
         approve_as_seen(ledger, [drafts.annul("game:made:1-30")])  # places are counted without the closed account
@@ -368,7 +368,7 @@ def test_who_has_no_rating_by_the_rules_moves_none(tmp_path: Path) -> None:
         ledger.catch_up()
         impact = ledger.preview([ledger.corrections.drafts.annul_games(2, Which.ALL)])
         assert (impact.moved, {move.difference for move in impact.moves}) == (0, {None})
-        rows = as_rows(impacts.in_full(ledger, impact).moves)
+        rows = as_rows(impacts.impact_in_full(ledger, impact).moves)
         shown = [f"{name}_{when}" for name in ("rating", "hera", "hera_game") for when in ("before", "after")]
         assert {row[name] for row in rows for name in shown} == {None}
 

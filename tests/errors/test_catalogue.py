@@ -316,7 +316,7 @@ CATALOGUE: dict[str, Provoke] = {
     "malformed-no-event": lambda scene: scene.ledger.append_many([game_recorded("r2"), "r3", None]),  # type: ignore[list-item]
     "malformed-day": lambda _: game_recorded("r2", ended_at="2024-13-01"),
     "malformed-field": lambda _: game_recorded("a b"),
-    "malformed-day-asked": lambda scene: as_rows(publications.list_on(level(scene), "1st of May")),
+    "malformed-day-asked": lambda scene: as_rows(publications.list_in_force_on(level(scene), "1st of May")),
     "malformed-actor": lambda scene: scene.ledger.append(game_recorded("r2"), actor="eve\n"),
     "storage-closed": closed,
     "storage-other-thread": in_another_thread,

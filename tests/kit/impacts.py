@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from ledger.answers.publications import same
+from ledger.answers.publications import have_same_numbers
 from ledger.answers.rankings import ranking
 from ledger.answers.rows import as_rows
 from ledger.book.judging import Changes
@@ -115,7 +115,9 @@ def check_lists(impact: Impact, before: Mapping[str, Mapping[int, ListRow]], aft
     said = {move.name: move for move in impact.lists}
     for name, now in before.items():
         then = after[name]
-        differing = {player for player in now.keys() | then.keys() if not same(now.get(player), then.get(player))}
+        differing = {
+            player for player in now.keys() | then.keys() if not have_same_numbers(now.get(player), then.get(player))
+        }
         assert (name in said) == bool(differing), name
         if differing:
             move = said[name]

@@ -14,8 +14,8 @@ import httpx
 import psycopg
 import pytest
 
+from ledger.answers.journal_status import journal_status
 from ledger.answers.rankings import ranking
-from ledger.answers.stored_journals import journal_told
 from ledger.audit.server_objects import server_faults
 from ledger.backups.whole_files import in_files
 from ledger.errors import StorageError
@@ -194,7 +194,7 @@ def test_what_a_server_does_not_promise_is_refused_where_it_is_asked_for(oldest_
     with (path.parent / "club.toml").open("a") as settings:
         settings.write('durability = "quorum"\n')
     with Ledger.open(path) as ledger:
-        assert journal_told(ledger).promise == "one-server"
+        assert journal_status(ledger).promise == "one-server"
         with pytest.raises(StorageError, match="synchronous_standby_names is empty, so that what it acknowledges may"):
             ledger.register("name:ann", "Ann")
         assert ledger.journal.size() == 1

@@ -156,7 +156,7 @@ def test_a_converted_rating_follows_the_map_of_its_range(sample_ledger: Callable
 
 def test_a_hera_and_a_graph_say_which_system_they_belong_to(sample_ledger: Callable[..., Ledger]) -> None:
     ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART))
-    told = {row["scheme"] for row in as_rows(player_games.graph(ledger, ledger.player("emma")))}
+    told = {row["scheme"] for row in as_rows(player_games.graph_points(ledger, ledger.player("emma")))}
     assert told == {"elo", "chessworld"}
     for person in ledger.people.by_number(range(1, 17)).values():
         summary = as_row(players.summary(ledger, person))
@@ -201,7 +201,7 @@ def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(sample_ledger: Call
     )
     assert as_rows(rankings.ranking(ledger)) == as_rows(rankings.ranking(plain))
     assert as_rows(pools.pools(ledger))[0]["scheme"] == "elo"
-    assert [era["scheme"] for era in as_rows(pools.eras(ledger))] == ["elo", "glicko2"]
+    assert [era["scheme"] for era in as_rows(pools.scheme_periods(ledger))] == ["elo", "glicko2"]
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ WRONG_CALLS: dict[str, Callable[[Any], object]] = {
     "a name for a player": lambda ledger: players.summary(ledger, "Ann"),  # type: ignore[arg-type]
     "a number for a player": lambda ledger: streaks.streaks(ledger, 1),  # type: ignore[arg-type]
     "two names": lambda ledger: predictions.predict(ledger, "Ann", "Bob"),  # type: ignore[arg-type]
-    "nobody": lambda ledger: player_games.graph(ledger, None),  # type: ignore[arg-type]
+    "nobody": lambda ledger: player_games.graph_points(ledger, None),  # type: ignore[arg-type]
     "a file for a ledger": lambda ledger: players.summary("club.db", ledger.player(1)),  # type: ignore[arg-type]
     "a date for an instant": lambda ledger: players.summary(ledger, ledger.player(1), at=date(2024, 1, 1)),  # type: ignore[arg-type]
     "a text for a limit": lambda ledger: rankings.ranking(ledger, limit="3"),  # type: ignore[arg-type]

@@ -12,8 +12,8 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.announcements import Opening, OutsideGames, openings, outside_games
-from ledger.answers.import_previews import ImportPreview, UnderstoodGame
+from ledger.answers.announcements import MissingAnnouncement, OutsideGames, missing_announcements, outside_games
+from ledger.answers.import_previews import ImportPreview, PreviewedGame
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.instants import instant_ms
@@ -83,7 +83,7 @@ class ImportAnswer:
     note_count: int = documented("how many of them there are")
     newcomers: list[NewcomerTold] = documented("who is new, those first whose name, or nearly, is known")
     tournaments: list[OpeningTold] = documented("tournaments whose days it gives")
-    games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
+    games: list[PreviewedGame] = documented("with dry_run=1 the first games, as they were understood; else none")
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
     position: int = documented("how many entries the journal has")
 
@@ -268,7 +268,9 @@ def _account(
         "notes": [list(note) for note in [*outside.games, *sorted(notes)][:MOST_TOLD]],
         "note_count": outside.count + report.note_count + reading.note_count,
         "newcomers": _newcomers(ledger, report.newcomers),
-        "tournaments": [_opening(each) for each in openings(ledger, reading.tournaments, choice.pool)][:MOST_TOLD],
+        "tournaments": [_opening(each) for each in missing_announcements(ledger, reading.tournaments, choice.pool)][
+            :MOST_TOLD
+        ],
         "position": ledger.journal.size(),
     }
 
@@ -283,7 +285,7 @@ def _newcomers(ledger: Ledger, newcomers: list[tuple[str, str]]) -> list[Account
     ]
 
 
-def _opening(opening: Opening) -> Account:
+def _opening(opening: MissingAnnouncement) -> Account:
     """Return the days of a tournament that a file reports, in the words of the verb that proposes to record them."""
     event = opening.event
     words = {

@@ -6,16 +6,16 @@ from typing import Any
 
 import attrs
 
+from ledger.answers.achievements import Achievement
 from ledger.answers.crosstables.layout import TableLayout
 from ledger.answers.crosstables.listing import TournamentRow
 from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.answers.differences import ListDifference
 from ledger.answers.graphs.bars import Page
-from ledger.answers.highest import Achievement
-from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
+from ledger.answers.opponents import BatchStatistics, ColourStatistics, ResultsAgainst, StrengthStatistics
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
-from ledger.answers.pools import EraRow, PoolRow
+from ledger.answers.pools import PoolRow, SchemePeriodRow
 from ledger.answers.predictions import Prediction
 from ledger.answers.publications import PublishedPlayerRow
 from ledger.answers.rankings import RankingRow
@@ -104,7 +104,7 @@ class SettingShown:
 class EraShown:
     """A scheme that rates a pool from some day on, with all its settings."""
 
-    era: EraRow
+    era: SchemePeriodRow
     facts: public_view.SchemeFacts | None
     settings: list[SettingShown]
 
@@ -224,10 +224,10 @@ class StatisticsPage:
 
     head: PlayerHead
     at: str | None
-    batches: list[OpponentBatch]
+    batches: list[BatchStatistics]
     paging: Paging
-    colours: list[ColourNumbers]
-    strengths: list[StrengthNumbers]
+    colours: list[ColourStatistics]
+    strengths: list[StrengthStatistics]
     achievements: list[Achievement]
     streaks: list[Streak]
     time_losses: list[TimeLossWindow]

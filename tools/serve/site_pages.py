@@ -6,7 +6,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers import pools, rankings, searching
-from ledger.answers.asking import Naming, naming_now
+from ledger.answers.asking import Naming, current_naming
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger
 
@@ -45,8 +45,8 @@ def search(ledger: Ledger, query: Query) -> forms.SearchPage | Redirection:
         if (there := _meant(ledger, word)) is not None:
             return there
         try:
-            if naming_now() is Naming.FULL:
-                players = searching.players_named(ledger, word, limit=up_to(query))
+            if current_naming() is Naming.FULL:
+                players = searching.find_players(ledger, word, limit=up_to(query))
             else:
                 person = get_handlers.player_asked(ledger, word)
                 return Redirection("/players/{}", (person.player,), for_good=False)
@@ -93,12 +93,12 @@ def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
 def all_schemes(ledger: Ledger, _: Query) -> forms.SchemesPage:
     """Return which scheme rates each pool since when, with every setting and its publisher."""
     facts = {each.scheme: each for each in get_handlers.all_schemes(ledger, {})}
-    eras = [_era(era, facts.get(era.scheme)) for era in pools.eras(ledger)]
+    eras = [_era(era, facts.get(era.scheme)) for era in pools.scheme_periods(ledger)]
     in_use = {shown.era.scheme for shown in eras}
     return forms.SchemesPage(eras=eras, others=[each for name, each in facts.items() if name not in in_use])
 
 
-def _era(era: pools.EraRow, facts: SchemeFacts | None) -> forms.EraShown:
+def _era(era: pools.SchemePeriodRow, facts: SchemeFacts | None) -> forms.EraShown:
     settings = []
     if facts is not None:
         settings = [

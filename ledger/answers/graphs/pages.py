@@ -14,7 +14,7 @@ from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, display_name, in_force_from, names, of_one_moment
 from ledger.answers.boards import final_board
 from ledger.answers.graphs.bars import PAGE, Bar, Order, Page, PlayerBars, Seam
-from ledger.answers.read_models import last_row
+from ledger.answers.read_models import last_game_row
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN
@@ -27,7 +27,7 @@ from ledger.ratings.player_states import PlayerStates
 LAST = 100  # games: "the 100 game default setting" of the FAQ
 EVERY_GAME = 0
 MOST_BESIDE = 1_000  # bars of the second player, who may play far more often
-_NOTHING_PUBLISHED = vars(marks.NOTHING_PUBLISHED)
+_NOTHING_PUBLISHED = vars(marks.NO_OUTDATED_LIST)
 _DAY = len("2024-05-01")
 Row = dict[str, Any]
 
@@ -65,7 +65,7 @@ def page(
     check(number, last, by, person, against)
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
-    newest = last_row(ledger, person, rated_by)
+    newest = last_game_row(ledger, person, rated_by)
     games = 0 if newest is None else int(newest["n"])
     pages = pages_of(games)
     if number is not None and number > pages:
@@ -176,8 +176,8 @@ class _Reader(NamedTuple):
             return
         opponents = self._opponents(rows, arguments)
         called = names(self.ledger, {row["opponent"] for row in rows})
-        corrected = marks.corrected_games(connection, [row["key"] for row in rows])
-        lists = marks.published_after(self.ledger, self.pool, player, rows[-1]["rated_ms"])
+        corrected = marks.corrections_by_game(connection, [row["key"] for row in rows])
+        lists = marks.outdated_lists(self.ledger, self.pool, player, rows[-1]["rated_ms"])
         opponents_now = self._ratings_now(rows)
         for row, opponent_rating in zip(rows, opponents, strict=True):
             after = self.states.after_game(row)
@@ -213,7 +213,7 @@ class _Reader(NamedTuple):
                 opponent_rating=opponent_rating,
                 opponent_rating_now=opponents_now[row["opponent"]],
                 corrected=corrected.get(row["key"], []),
-                **(vars(marks.published(lists[row["n"]])) if row["n"] in lists else _NOTHING_PUBLISHED),
+                **(vars(marks.outdated_list(lists[row["n"]])) if row["n"] in lists else _NOTHING_PUBLISHED),
                 final_position=final_position,
             )
 
@@ -252,7 +252,7 @@ class _Reader(NamedTuple):
 
     def beside(self, person: Person, bars: PlayerBars, most: int, *, is_newest: bool) -> PlayerBars:
         """Return another player's games between the first and the last instant of a page; up to now on the newest."""
-        newest = last_row(self.ledger, person, self.pool)
+        newest = last_game_row(self.ledger, person, self.pool)
         games = 0 if newest is None else int(newest["n"])
         ends = [bar.ended_ms for bar in bars.bars]
         span = (min(ends, default=-OPEN), OPEN if is_newest else max(ends, default=OPEN))

@@ -20,7 +20,7 @@ SELECT current_setting('server_version'), host(inet_server_addr()), inet_server_
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class JournalTold:
+class JournalStatus:
     """The place of a journal, and its guarantees."""
 
     place: str = documented("the file, or the address of the database and the schema, without a password")
@@ -38,7 +38,7 @@ class JournalTold:
     followers: list[str] = documented("who follows it, and how, where this user may know that")
 
 
-def journal_told(ledger: OpenLedger) -> JournalTold:
+def journal_status(ledger: OpenLedger) -> JournalStatus:
     """Return the place of a ledger's journal, and its guarantees.
 
     Raises:
@@ -71,4 +71,4 @@ def journal_told(ledger: OpenLedger) -> JournalTold:
             "followers": followers,
         }
     folded = ledger.views.position()
-    return JournalTold(entries=head.size, folded=folded, root=head.root.hex(), **where)
+    return JournalStatus(entries=head.size, folded=folded, root=head.root.hex(), **where)

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import attrs
 
 from ledger.answers.asking import day, of_one_moment
-from ledger.answers.read_models import NO_GAME, PlayersGame, PlayersGames, games_in_force, refuse_without
+from ledger.answers.read_models import NO_GAME, NumberedGame, PlayerGameReader, count_games_in_force, require_read_model
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
@@ -35,7 +35,7 @@ _WINS, _LOSSES = (_BESTS.format(f"opponent_rating_before {order}, n") for order 
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class Lowest:
+class LowestRating:
     """The lowest rating of a player under the scheme that holds now; all null: none counts yet."""
 
     lowest: float | None = documented("the lowest rating from 50 rated games on, points")
@@ -43,19 +43,19 @@ class Lowest:
     lowest_scheme: str | None = documented("the scheme that gave it")
 
 
-NO_LOWEST = Lowest(lowest=None, lowest_date=None, lowest_scheme=None)
-What = Literal["highest", "lowest", "best win", "worst loss"]
+NO_LOWEST = LowestRating(lowest=None, lowest_date=None, lowest_scheme=None)
+AchievementKind = Literal["highest", "lowest", "best win", "worst loss"]
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class Achievement:
     """An achievement of a player, with its game; a highest rating that a player came with has none."""
 
-    what: What = documented("what was reached")
+    what: AchievementKind = documented("what was reached")
     place: int = documented("from 1: of ratings the present scheme first, of games the best first", minimum=1)
     scheme: str = documented("what gave the rating: a scheme or, without a game, the list that it stood on")
     other_system: bool = documented("whether another scheme holds for the player now: the two cannot be compared")
-    reached: PlayersGame = flattened()
+    reached: NumberedGame = flattened()
 
 
 @of_one_moment
@@ -79,14 +79,14 @@ def achievements(
     Raises:
         UnknownNameError: the player has no rated game in the pool, or the ledger was opened without these read models.
     """
-    refuse_without(ledger, highest_lowest.PROJECTOR)
-    refuse_without(ledger, bests.PROJECTOR)
+    require_read_model(ledger, highest_lowest.PROJECTOR)
+    require_read_model(ledger, bests.PROJECTOR)
     rated_by = ledger.pool(pool)
     states, ms = ledger.states(rated_by), ledger.now_ms() if at is None else instant_end_ms(at)
     # What a period brings that is running is not in force for anybody, and no highest rating yet.
     until_ms = states.in_force_ms(ms) or 0 if at is None else ms
-    n = games_in_force(ledger, rated_by, person, until_ms)
-    sides = PlayersGames(ledger, rated_by, person.player)
+    n = count_games_in_force(ledger, rated_by, person, until_ms)
+    sides = PlayerGameReader(ledger, rated_by, person.player)
     # Also for who has not played since a change the scheme holds that has changed the rating. Whoever has a list's
     # rating and no game yet is rated next by the scheme of that day.
     era = rated_by.eras[rated_by.era_at(ms)]
@@ -94,7 +94,7 @@ def achievements(
         era = (states.now(person.player, ms) if at is None else states.at(person.player, ms)).era
     made = _Made(sides, rated_by, era.scheme.name)
     reached = [*_extremes(ledger, made, person, n)]
-    kinds: tuple[tuple[What, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
+    kinds: tuple[tuple[AchievementKind, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
     for what, query, half_points in kinds:
         arguments = (rated_by.pool, person.player, n, half_points, bests.PLACES)
         rows = queries.dictionaries(ledger.views.connection, query, arguments)
@@ -108,12 +108,12 @@ def achievements(
 class _Made(NamedTuple):
     """The builder of a player's achievements in a pool; *present* is the scheme that holds now."""
 
-    sides: PlayersGames
+    sides: PlayerGameReader
     pool: Pool
     present: str
 
     def of_game(
-        self, what: What, place: int, n: int, *, rating: float | None = None, reckoned: float | None = None
+        self, what: AchievementKind, place: int, n: int, *, rating: float | None = None, reckoned: float | None = None
     ) -> Achievement:
         """Return an achievement of the player's n-th game; *reckoned* is the opponent's rating in the formula."""
         scheme, game = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.nth_game(n)
@@ -149,11 +149,11 @@ def _extremes(ledger: OpenLedger, made: _Made, person: Person, n: int) -> Iterat
 
 
 @of_one_moment
-def lowest(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) -> Lowest:
+def lowest_rating(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) -> LowestRating:
     """Return the lowest rating of a player's first n games under the *present* scheme, its start, and that scheme."""
     # The latest era comes first.
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != present:
         return NO_LOWEST
-    since = PlayersGames(ledger, pool, player).nth_game(row["lowest_n"]).in_force
-    return Lowest(lowest=row["lowest"], lowest_date=since, lowest_scheme=present)
+    since = PlayerGameReader(ledger, pool, player).nth_game(row["lowest_n"]).in_force
+    return LowestRating(lowest=row["lowest"], lowest_date=since, lowest_scheme=present)
