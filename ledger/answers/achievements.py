@@ -1,7 +1,7 @@
 """A player's highest and lowest ratings under each scheme, five best wins and five worst losses, each with its game.
 
-What an earlier scheme of the pool gave is marked as from another system: "there is no direct comparison with the
-previous system" (ChessWorld FAQ). Numbers come from the views; nothing is written.
+A rating by an earlier scheme of the pool is marked as from another system: "there is no direct comparison with the
+previous system" (ChessWorld FAQ).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import attrs
 
 from ledger.answers.asking import day, of_one_moment
 from ledger.answers.read_models import NO_GAME, NumberedGame, PlayerGameReader, count_games_in_force, require_read_model
+from ledger.book.roster import Listed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
@@ -36,7 +37,7 @@ _WINS, _LOSSES = (_BESTS.format(f"opponent_rating_before {order}, n") for order 
 
 @attrs.frozen(kw_only=True, slots=False)
 class LowestRating:
-    """The lowest rating of a player under the scheme that holds now; all null: none counts yet."""
+    """The lowest rating of a player under the current scheme, from 50 rated games on; all null: fewer games."""
 
     lowest: float | None = documented("the lowest rating from 50 rated games on, points")
     lowest_date: str | None = documented("day from which it was in force")
@@ -49,7 +50,7 @@ AchievementKind = Literal["highest", "lowest", "best win", "worst loss"]
 
 @attrs.frozen(kw_only=True, slots=False)
 class Achievement:
-    """An achievement of a player, with its game; a highest rating that a player came with has none."""
+    """A highest or lowest rating, best win or worst loss of a player, with its game, unless a list has the rating."""
 
     what: AchievementKind = documented("what was reached")
     place: int = documented("from 1: of ratings the present scheme first, of games the best first", minimum=1)
@@ -62,50 +63,41 @@ class Achievement:
 def achievements(
     ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
 ) -> list[Achievement]:
-    """Return a player's achievements: a row for each highest and lowest rating, each best win and each worst loss.
+    """Return a player's highest and lowest ratings, best wins and worst losses that are in force now or *at* a day.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        at: only what was in force at the end of this day, month or year; by default now, with the whole of the
-            last day on which something was recorded.
-
-    Returns:
-        ``opponent_rating_before`` of a newcomer is the rating with which the formula reckoned, and who was unrated is
-        among neither wins nor losses. Highest and lowest count from 50 rated games on and are in force from
-        ``in_force`` on.
+    ``opponent_rating_before`` of a new player is the rating that the formula used; games against unrated players are
+    among neither wins nor losses. Highest and lowest count from 50 rated games on.
 
     Raises:
-        UnknownNameError: the player has no rated game in the pool, or the ledger was opened without these read models.
+        UnknownNameError: the player has no rated game in the pool, or the ledger does not keep these read models.
     """
     require_read_model(ledger, highest_lowest.PROJECTOR)
     require_read_model(ledger, bests.PROJECTOR)
     rated_by = ledger.pool(pool)
     states, ms = ledger.states(rated_by), ledger.now_ms() if at is None else instant_end_ms(at)
-    # What a period brings that is running is not in force for anybody, and no highest rating yet.
+    # The games of a period that is running are not in force, and give no highest rating yet.
     until_ms = states.in_force_ms(ms) or 0 if at is None else ms
     n = count_games_in_force(ledger, rated_by, person, until_ms)
     sides = PlayerGameReader(ledger, rated_by, person.player)
-    # Also for who has not played since a change the scheme holds that has changed the rating. Whoever has a list's
-    # rating and no game yet is rated next by the scheme of that day.
+    # A change of scheme also holds for players who have not played since. A player with the rating of a list and no
+    # game yet is rated next by the scheme of that day.
     era = rated_by.eras[rated_by.era_at(ms)]
     if n:
         era = (states.now(person.player, ms) if at is None else states.at(person.player, ms)).era
-    made = _Made(sides, rated_by, era.scheme.name)
-    reached = [*_extremes(ledger, made, person, n)]
+    maker = _AchievementMaker(sides, rated_by, era.scheme.name)
+    reached = [*_extremes(ledger, maker, person, n)]
     kinds: tuple[tuple[AchievementKind, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
     for what, query, half_points in kinds:
         arguments = (rated_by.pool, person.player, n, half_points, bests.PLACES)
         rows = queries.dictionaries(ledger.views.connection, query, arguments)
         reached += [
-            made.of_game(what, place, row["n"], reckoned=row["opponent_rating_before"])
+            maker.of_game(what, place, row["n"], reckoned=row["opponent_rating_before"])
             for place, row in enumerate(rows, 1)
         ]
     return reached
 
 
-class _Made(NamedTuple):
+class _AchievementMaker(NamedTuple):
     """The builder of a player's achievements in a pool; *present* is the scheme that holds now."""
 
     sides: PlayerGameReader
@@ -126,31 +118,38 @@ class _Made(NamedTuple):
         return Achievement(what=what, place=place, scheme=scheme, other_system=scheme != self.present, reached=reached)
 
 
-def _extremes(ledger: OpenLedger, made: _Made, person: Person, n: int) -> Iterator[Achievement]:
-    eras = list(queries.dictionaries(ledger.views.connection, _ERAS, (made.pool.pool, person.player, n)))
+def _extremes(ledger: OpenLedger, maker: _AchievementMaker, person: Person, n: int) -> Iterator[Achievement]:
+    eras = list(queries.dictionaries(ledger.views.connection, _ERAS, (maker.pool.pool, person.player, n)))
     highest = [row for row in eras if row["highest_n"]]
     for place, row in enumerate(highest, 1):
-        yield made.of_game("highest", place, row["highest_n"], rating=row["highest"])
+        yield maker.of_game("highest", place, row["highest_n"], rating=row["highest"])
     # the list with whose rating the player began
-    states = ledger.states(made.pool)
-    first = queries.first_row(ledger.views.connection, queries.ROW, (made.pool.pool, person.player, 1))
+    states = ledger.states(maker.pool)
+    first = queries.first_row(ledger.views.connection, queries.ROW, (maker.pool.pool, person.player, 1))
     if first is None:
         listed = next(iter(states.seeds(person.player)), None)
     else:
         listed = states.seed_at(person.player, first["ended_ms"])
-    highest_before = None if listed is None else highest_of(listed.seed)
-    if listed is not None and highest_before is not None:
-        scheme, since = listed.source or "seed", None if listed.seed.day is None else day(listed.ms)
-        reached = attrs.evolve(NO_GAME, rating=highest_before, in_force=since)
-        place, is_other = len(highest) + 1, scheme != made.present
+    if before_games := highest_before_games(listed):
+        rating, since, scheme = before_games
+        reached = attrs.evolve(NO_GAME, rating=rating, in_force=since)
+        place, is_other = len(highest) + 1, scheme != maker.present
         yield Achievement(what="highest", place=place, scheme=scheme, other_system=is_other, reached=reached)
     for place, row in enumerate((row for row in eras if row["lowest_n"]), 1):
-        yield made.of_game("lowest", place, row["lowest_n"], rating=row["lowest"])
+        yield maker.of_game("lowest", place, row["lowest_n"], rating=row["lowest"])
+
+
+def highest_before_games(listed: Listed | None) -> tuple[float, str | None, str] | None:
+    """Return the highest rating that an initial rating states, the day from which it is in force, and its list."""
+    rating = None if listed is None else highest_of(listed.seed)
+    if listed is None or rating is None:
+        return None
+    return rating, None if listed.seed.day is None else day(listed.ms), listed.source or "seed"
 
 
 @of_one_moment
 def lowest_rating(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) -> LowestRating:
-    """Return the lowest rating of a player's first n games under the *present* scheme, its start, and that scheme."""
+    """Return the lowest rating of a player's first *n* games if the scheme *present* gave it."""
     # The latest era comes first.
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != present:

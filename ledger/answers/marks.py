@@ -1,13 +1,14 @@
-"""The marks of a game in an answer: the corrections that changed it, and the reason why it is not rated.
+"""Marks of a game in answers: its corrections, the reason why it is not rated, and published lists that differ now.
 
-A game is corrected by an approved proposal that names it and that was not undone. Games of which it is one of many,
+A game is corrected by an approved proposal that names it and that was not undone. Corrections of many games at once,
 and merges of players, leave no mark: they change no fact of the game.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import orjson
@@ -22,16 +23,13 @@ from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
-if TYPE_CHECKING:
-    import sqlite3
-
 _SIDES = ("white", "black")
 _FIELDS = {"pool", *FACTS}
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class OutdatedList:
-    """A published list with another number of a player than the journal's current one; all null: there is none."""
+    """A published list on which a player's rating differs from the current facts; all null: there is none."""
 
     published_list: str | None = documented("name of the list")
     published_rating: float | None = documented("the player's rating on it, points; null: not on it")
@@ -43,7 +41,7 @@ NO_OUTDATED_LIST = OutdatedList(published_list=None, published_rating=None, revi
 
 @attrs.frozen(kw_only=True, slots=False)
 class GameMarks:
-    """The additional parts of an explanation: corrections, recorded and current facts, and a published list."""
+    """The corrections of a game, its recorded and current facts, and the published list that differs now."""
 
     corrected: list[int] = documented("the proposals that corrected the game and act")
     recorded: dict[str, Any] | None = documented("as recorded, the fields that stand otherwise by now; null: none does")
@@ -51,38 +49,40 @@ class GameMarks:
     published: OutdatedList = flattened()
 
 
-def corrections_by_game(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, list[int]]:
-    """Return, by key of a game, the proposals that corrected it and are in force; only games that are corrected."""
-    # Where nothing was ever proposed, one look spares the search for each game.
-    if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
-        return {}
+@of_one_moment
+def corrections_by_game(ledger: OpenLedger, keys: Sequence[str]) -> dict[str, list[int]]:
+    """Return the proposals in force that corrected games, by key of a game; games without a correction are left out."""
     subjects = orjson.dumps([f"game:{key}" for key in keys]).decode()
-    proposals: dict[str, list[int]] = {}
-    for row in queries.dictionaries(connection, queries.CORRECTED_GAMES, (subjects,)):
-        proposals.setdefault(row["subject"].removeprefix("game:"), []).append(row["proposal"])
-    return proposals
+    by_subject = _proposals(ledger, queries.CORRECTED_GAMES, (subjects,), "subject")
+    return {subject.removeprefix("game:"): proposals for subject, proposals in by_subject.items()}
 
 
-def corrections_by_rated_game(connection: sqlite3.Connection, pool: Pool, player: int) -> dict[int, list[int]]:
-    """Return, by place of a player's rated game, the proposals that corrected it and are in force, if there are any."""
-    if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is None:
-        return {}
-    proposals: dict[int, list[int]] = {}
-    for row in queries.dictionaries(connection, queries.CORRECTED_SIDES, (pool.pool, player)):
-        proposals.setdefault(row["n"], []).append(row["proposal"])
-    return proposals
+@of_one_moment
+def corrections_by_rated_game(ledger: OpenLedger, pool: Pool, player: int) -> dict[int, list[int]]:
+    """Return the proposals in force that corrected a player's rated games, by number of a game, from 1."""
+    return _proposals(ledger, queries.CORRECTED_SIDES, (pool.pool, player), "n")
+
+
+def _proposals(ledger: OpenLedger, query: str, arguments: tuple[object, ...], column: str) -> dict[Any, list[int]]:
+    connection = ledger.views.connection
+    proposals: defaultdict[Any, list[int]] = defaultdict(list)
+    # If nothing was ever proposed, one look spares the search for each game.
+    if queries.first_row(connection, queries.ANY_PROPOSAL, ()) is not None:
+        for row in queries.dictionaries(connection, query, arguments):
+            proposals[row[column]].append(row["proposal"])
+    return dict(proposals)
 
 
 @of_one_moment
 def proposal_reasons(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, str | None]:
-    """Return, by proposal, the reason; None if that was erased."""
+    """Return the reasons of proposals by their numbers; None for an erased reason."""
     numbers = sorted(set(proposals))
     shown_proposals = Corrections(ledger).proposals(numbers=numbers) if numbers else ()
     return {shown.proposal.proposal: shown.reason for shown in shown_proposals}
 
 
 def unrated_reason(reason: str, voided_by: int | None, why: str | None) -> str:
-    """Return why a game is not rated, in words: ``too-short``, or ``voided by proposal 3: played by a computer``."""
+    """Return the reason why a game is not rated, such as ``voided by proposal 3: played by a computer``."""
     if voided_by is None:
         return reason
     return f"{reason} by proposal {voided_by}" + (f": {why}" if why else "")
@@ -90,7 +90,7 @@ def unrated_reason(reason: str, voided_by: int | None, why: str | None) -> str:
 
 @of_one_moment
 def unrated_games(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
-    """Return a player's latest unrated games, newest first: rows of ``games``, each with ``why``."""
+    """Return a player's latest unrated games, newest first: rows of ``games``, each with the reason ``why``."""
     rows = list(queries.dictionaries(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
     reasons = proposal_reasons(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
     return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
@@ -98,15 +98,9 @@ def unrated_games(ledger: OpenLedger, pool: Pool, player: int, last: int) -> lis
 
 @of_one_moment
 def game_marks(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: str) -> GameMarks:
-    """Return the additional parts of an explanation.
+    """Return the marks of a player's game, by its key; *side_row* is the player's row of the history with ``rated_ms``.
 
-    The list is the first one that counts the game, where it said another number of the player than it would now.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: the pool.
-        side_row: the player's row of the history, with its place in rating order.
-        key: of the game.
+    The published list is the first one that counts the game, if the player's rating on it would be another one now.
     """
     recorded, current = corrected_fields(ledger, side_row["game"]) or (None, None)
     player, rated_ms = side_row["player"], side_row["rated_ms"]
@@ -114,7 +108,7 @@ def game_marks(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: st
         original for original in published_ratings(ledger, pool, player) if original.publication.at_ms >= rated_ms
     )
     return GameMarks(
-        corrected=corrections_by_game(ledger.views.connection, [key]).get(key, []),
+        corrected=corrections_by_game(ledger, [key]).get(key, []),
         recorded=recorded,
         stands=current,
         published=outdated_list(next(counting, None)),
@@ -122,7 +116,7 @@ def game_marks(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: st
 
 
 def outdated_list(original: PublishedRating | None) -> OutdatedList:
-    """Return a list's number of a player, if it would be another one now."""
+    """Return a published list as an outdated one, if the player's rating on it would be another one now."""
     if original is None or not original.is_revised:
         return NO_OUTDATED_LIST
     return OutdatedList(
@@ -136,7 +130,7 @@ def outdated_list(original: PublishedRating | None) -> OutdatedList:
 def outdated_lists(
     ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING
 ) -> dict[int, PublishedRating]:
-    """Return, by place of a player's rated game, the last published list after it with another number than now.
+    """Return the last outdated list after each rated game of a player, by number of the game, from 1.
 
     Lists of instants before *since_ms*, milliseconds since 1970, are left out.
     """
@@ -153,13 +147,9 @@ def outdated_lists(
 
 @of_one_moment
 def corrected_fields(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Return the fields in which a game differs from its recording: as recorded, and current; None: no difference.
+    """Return the fields of the game at *position* that corrections changed, as recorded and as now; None: no field.
 
     Supplements count as recorded. Players have their current names; a blank field is None.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        position: of the game's entry.
     """
     connection = ledger.views.connection
     pools = dict(connection.execute("SELECT pool, name FROM pools").fetchall())

@@ -1,8 +1,8 @@
-"""Opponent statistics: a player's own and the opponents' ratings in batches of 50 games, by colour, by strength.
+"""Opponent statistics: a player's results, and both sides' ratings, in batches of 50 games, by colour, by strength.
 
 The FAQ of ChessWorld: "two blocks showing respectively My Stats (Max, Min, Avg, SD) and Opponent Stats (Max, Min, Avg,
 SD). Within each block games are grouped in batches of 50". Ratings are those after each game, as the graph shows them;
-the standard deviation is that of the population of these games. Nothing is written.
+the standard deviation is that of the population of these games.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from ledger.players.persons import Person
 from ledger.ratings import queries
 
 Row = dict[str, Any]
-COLOURS = ("white", "black")  # by the code of the history
 # By how many points the opponent's rating was higher than the player's: the lower ends of the bands, and their names.
 _BANDS = (
     (200.0, "200 or more above"),
@@ -40,7 +39,7 @@ UNKNOWN = "unknown"
 
 
 class _RatedGame(NamedTuple):
-    """A rated game of a player: its number and position, the result in half-points, both ratings after it, points."""
+    """A rated game of a player: its number and position, result in half-points, both ratings after it, points."""
 
     n: int
     game: int
@@ -53,7 +52,7 @@ class _RatedGame(NamedTuple):
 
 @attrs.frozen(kw_only=True, slots=False)
 class ResultCounts:
-    """The results of some games of a player."""
+    """The numbers of wins, draws and losses in a group of games of a player, and the points."""
 
     played: int = documented("how many games", minimum=0)
     wins: int = documented("games won", minimum=0)
@@ -65,7 +64,7 @@ class ResultCounts:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingStatistics:
-    """Results of some games, and what the player's and the opponents' ratings after them were."""
+    """The results in a group of games, with maximum, minimum, mean and deviation of both sides' ratings after them."""
 
     results: ResultCounts = flattened()
     max: float | None = documented("the player's highest rating after one of the games, points; null: none to show")
@@ -79,8 +78,8 @@ class RatingStatistics:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class BatchStatistics:
-    """A batch of 50 games of a player, counted from the newest."""
+class OpponentBatch:
+    """The statistics of a batch of 50 games of a player, counted from the newest."""
 
     page: int | None = documented("page of the rating graph that shows it; null: *at* counts otherwise", minimum=1)
     first_n: int = documented("number of its first game among the player's rated ones in the pool", minimum=1)
@@ -92,7 +91,7 @@ class BatchStatistics:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ColourStatistics:
-    """The games of a player with one colour, or with both."""
+    """The statistics of a player's games with one colour, or with both."""
 
     colour: Literal["white", "black", "both"] = documented("the player's colour")
     numbers: RatingStatistics = flattened()
@@ -100,7 +99,7 @@ class ColourStatistics:
 
 @attrs.frozen(kw_only=True, slots=False)
 class StrengthStatistics:
-    """The games of a player against opponents of one strength."""
+    """The statistics of a player's games against opponents of one strength."""
 
     group: Literal["difference", "class"] = documented("by the difference in rating, or by the classes of the policy")
     opponents: str = documented("which opponents; unknown: a rating is missing")
@@ -109,7 +108,7 @@ class StrengthStatistics:
 
 @attrs.frozen(kw_only=True, slots=False)
 class GameAgainst:
-    """A game of a player against one opponent."""
+    """A game of a player against a given opponent, with both ratings after it."""
 
     n: int = documented("the player's n-th rated game in the pool", minimum=1)
     game: str = documented("key of the game")
@@ -124,7 +123,7 @@ class GameAgainst:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ResultsAgainst:
-    """A player's results against one opponent."""
+    """A player's score against a given opponent, by colour, with the games."""
 
     opponent: str = documented("what the opponent is called")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
@@ -137,14 +136,10 @@ class ResultsAgainst:
 @of_one_moment
 def statistics_by_batch(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
-) -> list[BatchStatistics]:
-    """Return a player's games in batches of 50, counted from the newest.
+) -> list[OpponentBatch]:
+    """Return the statistics of a player's games in batches of 50, counted from the newest.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        at: only games that were in force at the end of this day, month or year.
+    With *at* they have the games in force at the end of that day, month or year.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool.
@@ -152,7 +147,7 @@ def statistics_by_batch(
     played = _played(ledger, person, pool, at)
     batches = [played[start : start + PAGE] for start in range(0, len(played), PAGE)]
     return [
-        BatchStatistics(
+        OpponentBatch(
             page=None if at is not None else number,
             first_n=batch[-1].n,
             last_n=batch[0].n,
@@ -168,26 +163,22 @@ def statistics_by_batch(
 def statistics_by_colour(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[ColourStatistics]:
-    """Return the same numbers of all games with White, with Black, and with both; arguments as for ``batches``."""
+    """Return the statistics of a player's games with White, with Black, and with both."""
     played = _played(ledger, person, pool, at)
-    white, black = ([game for game in played if game.colour == place] for place, _ in enumerate(COLOURS))
-    return [
-        ColourStatistics(colour="white", numbers=_numbers(white)),
-        ColourStatistics(colour="black", numbers=_numbers(black)),
-        ColourStatistics(colour="both", numbers=_numbers(played)),
-    ]
+    groups: list[tuple[Literal["white", "black", "both"], Sequence[_RatedGame]]]
+    groups = [("white", _of_colour(played, 0)), ("black", _of_colour(played, 1)), ("both", played)]
+    return [ColourStatistics(colour=colour, numbers=_numbers(games)) for colour, games in groups]
 
 
 @of_one_moment
 def statistics_by_strength(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[StrengthStatistics]:
-    """Return the same numbers by the opponents' strength; arguments as for ``batches``.
+    """Return the statistics of a player's games by the opponents' strength.
 
-    Returns:
-        First the bands of the difference between the opponent's rating and the player's, to the nearest point
-        (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` today or at
-        *at* (``class``). Games in which a rating is missing are under ``unknown``. Empty bands are left out.
+    First come the bands of the difference between the opponent's rating and the player's, to the nearest point
+    (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` today or *at* an
+    instant (``class``). Games in which a rating is missing are under ``unknown``. Empty bands are left out.
     """
     played = _played(ledger, person, pool, at)
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
@@ -209,13 +200,7 @@ def statistics_by_strength(
 
 @of_one_moment
 def results_against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
-    """Return a player's results against one opponent.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        opponent: the other one.
-        pool: name of the pool; the first one by default.
+    """Return a player's score against an opponent, by colour, with the games.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or none against that opponent.
@@ -226,13 +211,12 @@ def results_against(ledger: OpenLedger, person: Person, opponent: Person, pool: 
         raise UnknownNameError(
             "opponent", display_name(opponent), hint, where=f"among the rated games of {display_name(person)}"
         )
-    white, black = ([game for game in met if game.colour == place] for place, _ in enumerate(COLOURS))
     return ResultsAgainst(
         opponent=names(ledger, {opponent.player})[opponent.player],
         opponent_player=opponent.player,
         results=_results(met),
-        with_white=_results(white),
-        with_black=_results(black),
+        with_white=_results(_of_colour(met, 0)),
+        with_black=_results(_of_colour(met, 1)),
         games=[_described(ledger, game) for game in met],
     )
 
@@ -253,8 +237,12 @@ def _described(ledger: OpenLedger, game: _RatedGame) -> GameAgainst:
     )
 
 
+def _of_colour(games: Sequence[_RatedGame], colour: int) -> list[_RatedGame]:
+    return [game for game in games if game.colour == colour]
+
+
 def _recorded(ledger: OpenLedger, game: _RatedGame) -> Row:
-    """Return the current state of a game."""
+    """Return the row of a game in the book."""
     row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
     assert row is not None
     return row
@@ -266,7 +254,7 @@ def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None
     until = count_rated_games(ledger, rated_by, person, at)
     arguments = (rated_by.pool, person.player, until)
     played = [_RatedGame(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
-    # Where the scheme lists everybody the rows hold what is shown, and no state is looked at.
+    # If the scheme lists all players, the rows hold the shown ratings, and no state is needed.
     if rated_by.lists_everybody:
         return played
     states = ledger.states(rated_by)
@@ -301,7 +289,7 @@ def _grouped(
 
 
 def _numbers(played: Sequence[_RatedGame]) -> RatingStatistics:
-    """Return results, and both blocks of numbers, of some games."""
+    """Return the results of games, and the statistics of both sides' ratings."""
     own = _block([game.rating for game in played if game.rating is not None])
     opposite = _block([game.opponent_rating for game in played if game.opponent_rating is not None])
     return RatingStatistics(

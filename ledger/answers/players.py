@@ -1,7 +1,4 @@
-"""One player: rating then and now, results, highest rating. Games are in ``player_games``.
-
-Every number comes from the views. Nothing is written or formatted.
-"""
+"""The summary of a player in a pool: rating then and now, results, highest rating. Games are in ``player_games``."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.achievements import NO_LOWEST, LowestRating, lowest_rating
+from ledger.answers.achievements import NO_LOWEST, LowestRating, highest_before_games, lowest_rating
 from ledger.answers.asking import day, display_name, in_force_from, is_field_hidden, of_one_moment, shown_identity
-from ledger.answers.publications import PublishedRatingFields, last_published_rating, published_rating_fields
+from ledger.answers.publications import PublishedRatingFields, last_published_rating
 from ledger.answers.rankings import RankingPlace, ranking_place
-from ledger.answers.read_models import has_read_model, last_game_row
+from ledger.answers.read_models import has_read_model, last_game_row, rated_game_row
 from ledger.book.roster import Listed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
@@ -24,7 +21,6 @@ from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.projectors import highest_lowest
-from ledger.ratings.projectors.history import highest_of
 from ledger.schemes.scheme import Rhythm
 
 _FIRST_GAME = (
@@ -35,14 +31,8 @@ _FIRST_GAME = (
 
 @of_one_moment
 def joining_day(ledger: OpenLedger, person: Person) -> str:
-    """Return the day on which a player joined: the registered one, or that of the first game if that is earlier.
-
-    Who comes in by an import is registered when the file is read, which says nothing of the player.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-    """
+    """Return the day on which a player joined: of the registration, or of the first game if that is earlier."""
+    # An import registers a player when the file is read, which says nothing of the player.
     (first_ms,) = ledger.views.connection.execute(_FIRST_GAME, (person.player,)).fetchone()
     # Days as text are in the order of time.
     registered = person.joined_at[:10]
@@ -51,7 +41,7 @@ def joining_day(ledger: OpenLedger, person: Person) -> str:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PendingGames:
-    """The effects of games played by then and not yet rated; all null: no such games."""
+    """The effects of games that were played and not yet rated at an instant; all null: no such games."""
 
     rating_after_period: float | None = documented("the rating after their period or event, points")
     period_closes: str | None = documented("when that closes; null also where nothing has closed it yet")
@@ -59,14 +49,14 @@ class PendingGames:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingInForce:
-    """The rating on the pool's last list, if a scheme of the pool rates by period or event."""
+    """The rating on the pool's last list, for a pool whose scheme rates by period or event."""
 
     rating_in_force: float | None = documented("the rating without the games of a period that is not over, points")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class HighestRating:
-    """The highest rating that was ever in force; all null: none counts yet."""
+    """A player's highest rating ever in force (HERA), with its day and scheme; all null: fewer than 50 games."""
 
     hera: float | None = documented("the highest rating from 50 rated games on, points")
     hera_date: str | None = documented("day from which it was in force")
@@ -77,7 +67,7 @@ class HighestRating:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayerTotals:
-    """The sums of a player's rated games."""
+    """The totals of a player's rated games: results, highest, lowest and mean rating."""
 
     games: int = documented("rated games in the pool", minimum=0)
     wins: int = documented("games won", minimum=0)
@@ -93,7 +83,7 @@ class PlayerTotals:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PlayerSummary:
-    """One player in one pool: rating then and now, results, highest and lowest rating, time losses."""
+    """The summary of a player in a pool: rating then and now, results, highest and lowest rating, time losses."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -122,18 +112,10 @@ class PlayerSummary:
 
 @of_one_moment
 def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> PlayerSummary:
-    """Return one player in one pool: rating then and now, results, HERA and its date, time losses.
+    """Return the summary of a player in a pool: rating then and now, results, highest rating, time losses.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        at: "then" is the end of this day, month or year; by default the day of the player's first rated game.
-
-    Returns:
-        Before the first closing of a list scheme ``rating_then`` is a declared one. Who has no rated game yet and came
-        into the pool with the rating of a list has that and a place; "then" is the day of the list by default. The
-        published list is the last one, up to *at* where it is given.
+    "Then" is *at*, by default the day of the first rated game, or of the list of a player without one. Before the first
+    closing of a list scheme ``rating_then`` is a declared one. The published list is the last one, up to *at* if given.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
@@ -142,13 +124,13 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     states, today = ledger.states(rated_by), ledger.now_ms()
     last = last_game_row(ledger, person, rated_by)
     now = states.now(person.player, today)
-    # ``now`` counts a period that is not over as if it closed today: what the last closing gave is another question.
+    # ``now`` counts a period that is not over as if it closed today: the rating of the last closing is another one.
     listed_ms = states.listed_from(person.player, today)
     in_force = now if last is None else states.at(person.player, max(states.in_force_ms(today) or 0, listed_ms))
     if last is None:
         first, results = _not_played(ledger, person, rated_by)
     else:
-        first = day(_row(ledger, rated_by, person.player, 1)["ended_ms"])
+        first = day(rated_game_row(ledger, rated_by, person.player, 1)["ended_ms"])
         results = _played(ledger, states, rated_by, last, in_force, now.era.scheme.name)
     then = at or first
     rating_then, waiting = _then(states, person.player, then)
@@ -173,9 +155,7 @@ def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
         },
         place=ranking_place(ledger, rated_by, now),
         results=results,
-        published=published_rating_fields(
-            last_published_rating(ledger, rated_by, person.player, None if at is None else instant_end_ms(at))
-        ),
+        published=last_published_rating(ledger, rated_by, person.player, None if at is None else instant_end_ms(at)),
     )
 
 
@@ -196,7 +176,7 @@ def _played(
 
 
 def _not_played(ledger: OpenLedger, person: Person, pool: Pool) -> tuple[str, PlayerTotals]:
-    """Return the summary without a rated game, with the rating of a list; before it the day of that list."""
+    """Return the day of the list with whose rating a player without a rated game began, and the totals."""
     today = ledger.now_ms()
     seeds = ledger.states(pool).seeds(person.player)
     # If every list is of a later day, the first of them counts.
@@ -227,7 +207,7 @@ def _spread(
 
 
 def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, PendingGames | None]:
-    """Return the rating in force at the end of a day, month or year, and the effects of the period running then."""
+    """Return the rating in force at the end of a day, month or year, and the effects of games not yet rated then."""
     ms = instant_end_ms(then)
     state = states.at(player, ms)
     if state.era.scheme.rhythm is Rhythm.GAME:
@@ -238,27 +218,17 @@ def _then(states: PlayerStates, player: int, then: str) -> tuple[float | None, P
 
 
 def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> HighestRating:
-    """Return the highest rating that was ever in force; for a seed's, its list."""
+    """Return the highest rating that was ever in force; of an initial rating, with its list."""
     reached = in_force.row
     if reached is not None and reached["hera_n"]:
-        row = _row(ledger, pool, in_force.player, reached["hera_n"])
+        row = rated_game_row(ledger, pool, in_force.player, reached["hera_n"])
         scheme = pool.eras[pool.era_at(row["rated_ms"])].scheme.name
         return HighestRating(hera=reached["hera"], hera_date=in_force_from(row["rated_ms"]), hera_scheme=scheme)
-    first = _row(ledger, pool, in_force.player, 1)
+    first = rated_game_row(ledger, pool, in_force.player, 1)
     return _hera_of(ledger.states(pool).seed_at(in_force.player, first["ended_ms"]))
 
 
 def _hera_of(seed: Listed | None) -> HighestRating:
-    """Return the highest rating that a player brought along, and its list."""
-    highest = None if seed is None else highest_of(seed.seed)
-    if seed is None or highest is None:
-        return HighestRating(hera=None, hera_date=None, hera_scheme=None)
-    since = None if seed.seed.day is None else day(seed.ms)
-    return HighestRating(hera=highest, hera_date=since, hera_scheme=seed.source or "seed")
-
-
-def _row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> dict[str, Any]:
-    """Return the row of a player's n-th rated game."""
-    row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
-    assert row is not None
-    return row
+    """Return the highest rating that a player had before the first game, with its list."""
+    rating, since, source = highest_before_games(seed) or (None, None, None)
+    return HighestRating(hera=rating, hera_date=since, hera_scheme=source)

@@ -1,8 +1,8 @@
-"""The JSON Schemas of published output: documents, rows of exports, and what each command prints as JSON.
+"""The JSON Schemas of published output: documents, rows of exports, and the JSON of each command.
 
 A new document, dataset or answer has its line here; ``python -m tools.schemas`` then writes its schema. An answer is
-named as the command that prints it, with what makes it another one: ``opponents-against`` is that of ``opponents
---against``. Where a command prints a list, the schema is that of each of its rows.
+named as the command that prints it, with its option: ``opponents-against`` is that of ``opponents --against``. If a
+command prints a list, the schema is that of each row.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ledger.answers.exports.datasets import PREPARED
 from ledger.answers.graphs.bars import Page
 from ledger.answers.impacts import ImpactInFull
 from ledger.answers.journal_status import JournalStatus
-from ledger.answers.opponents import BatchStatistics, ColourStatistics, ResultsAgainst, StrengthStatistics
+from ledger.answers.opponents import ColourStatistics, OpponentBatch, ResultsAgainst, StrengthStatistics
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
 from ledger.answers.policies import PolicySetting
-from ledger.answers.pools import PoolRow, SchemePeriodRow
+from ledger.answers.pools import EraRow, PoolRow
 from ledger.answers.predictions import Prediction
 from ledger.answers.publications import PublishedListRow, PublishedPlayerRow, RatingListRow, RatingRun
 from ledger.answers.querying import ColumnRow, TableRow
@@ -47,10 +47,7 @@ from ledger.journal.listing import JournalEntry
 VERSION = 1
 _STATE = {"description": "state of the pool's scheme after the game", "type": ["number", "null"]}
 
-DOCUMENTS: Mapping[str, type[Any]] = {
-    "crosstable": Crosstable,
-    "rating-graph": Page,
-}
+DOCUMENTS: Mapping[str, type[Any]] = {"crosstable": Crosstable, "rating-graph": Page}
 ANSWERS: Mapping[str, type[Any]] = {
     "best": Achievement,
     "board": FinalPosition,
@@ -67,7 +64,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "lists": PublishedListRow,
     "lists-of": PublishedPlayerRow,
     "log": JournalEntry,
-    "opponents": BatchStatistics,
+    "opponents": OpponentBatch,
     "opponents-against": ResultsAgainst,
     "opponents-by-colour": ColourStatistics,
     "opponents-by-strength": StrengthStatistics,
@@ -79,7 +76,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "record": ManualGame,
     "runs": RatingRun,
     "runs-on": RatingListRow,
-    "scheme-eras": SchemePeriodRow,
+    "scheme-eras": EraRow,
     "search": NamedPlayer,
     "show": PlayerSummary,
     "streaks": Streak,
@@ -95,7 +92,7 @@ ANSWERS: Mapping[str, type[Any]] = {
 
 
 def export_schemas() -> dict[str, str]:
-    """Return the schema of each document, and of a row of each prepared dataset, as a file's text, by file name."""
+    """Return the schema of each document, and of a row of each prepared dataset, as text by file name."""
     texts = _of_classes(DOCUMENTS)
     for name, make in PREPARED.items():
         item = make(())
@@ -105,7 +102,7 @@ def export_schemas() -> dict[str, str]:
 
 
 def answer_schemas() -> dict[str, str]:
-    """Return the schema of each answer as the text of a file, by file name: ``show-1.json``, ..."""
+    """Return the schema of each answer as text by file name, such as ``show-1.json``."""
     return _of_classes(ANSWERS)
 
 

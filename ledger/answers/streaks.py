@@ -1,7 +1,4 @@
-"""A player's winning, unbeaten and losing streaks: the current one and the longest, with their first and last games.
-
-Numbers come from the views; nothing is written.
-"""
+"""A player's winning, unbeaten and losing streaks: the current one and the longest, with their first and last games."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ StreakKind = Literal["winning", "unbeaten", "losing"]
 
 @attrs.frozen(kw_only=True, slots=False)
 class Streak:
-    """A streak of a player, with its first and its last game; null if it has none."""
+    """A winning, unbeaten or losing streak of a player, with its first and its last game."""
 
     streak: StreakKind = documented("rated games in a row that were won, not lost, lost")
     which: Literal["current", "longest"] = documented("the one that runs, or the longest; of two the first")
@@ -38,16 +35,10 @@ class Streak:
 
 @of_one_moment
 def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[Streak]:
-    """Return the streaks of a player: for each kind the current one, of 0 games if none runs, and the longest.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        at: only games that were in force at the end of this day, month or year; by default all rated games.
+    """Return the current and the longest streak of a player of each kind, among all rated games or those in force *at*.
 
     Raises:
-        UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
+        UnknownNameError: the player has no rated game in the pool, or the ledger does not keep this read model.
     """
     require_read_model(ledger, PROJECTOR)
     rated_by = ledger.pool(pool)
@@ -82,6 +73,6 @@ def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
 
 
 def _games(span: tuple[int, int]) -> int:
-    """Return how many games a streak has from its first to its last; 0 for none."""
+    """Return the number of games of a streak; 0 for none."""
     first, last = span
     return last - first + 1 if first else 0

@@ -51,7 +51,7 @@ def close(ledger: Ledger, player: int, since: str, standing: Standing = Standing
 
 
 def ranked(ledger: Ledger, min_games: int = 1) -> list[int]:
-    rows = as_rows(rankings.ranking(ledger, limit=100, min_games=min_games))
+    rows = as_rows(ledger.ranking(limit=100, min_games=min_games))
     assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
     return [row["player"] for row in rows]
 
@@ -80,7 +80,7 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
         for day in days:
             gone = {1} if day >= "2021-03" else set()
             assert on_the_list(ledger, day) == [player for player in lists[day] if player not in gone]
-        assert [row["player"] for row in as_rows(rankings.ranking(ledger, limit=1))] == rest[:1]
+        assert [row["player"] for row in as_rows(ledger.ranking(limit=1))] == rest[:1]
         assert [row["player"] for row in as_rows(publications.list_in_force_on(ledger, "2021-06-30", limit=1))] == [
             player for player in lists["2021-06-30"] if player != 1
         ][:1]
@@ -89,8 +89,7 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
             place = rest.index(player) + 1 if player in rest else None
             assert (now["rank"], now["rated_players"]) == (place, len(rest))
             shares = {
-                row["player"]: row["percentile"]
-                for row in as_rows(rankings.ranking_in_full(ledger, rankings.RankingChoice()))
+                row["player"]: row["percentile"] for row in as_rows(rankings.ranking(ledger, rankings.RankingChoice()))
             }
             assert now["percentile"] == shares.get(player)
             among = {"rank": 0, "rated_players": 0, "percentile": 0}

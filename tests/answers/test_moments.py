@@ -120,9 +120,9 @@ QUESTIONS: dict[str, Question] = {
     "readable_columns": querying.readable_columns,
     "view_tables": querying.view_tables,
     "query": lambda ledger: list(querying.query(ledger, "SELECT * FROM current JOIN names USING (player)")),
-    "ranking": rankings.ranking,
+    "ranking of today": lambda ledger: ledger.ranking(),
     "implausible_ratings": rankings.implausible_ratings,
-    "ranking_in_full": lambda ledger: rankings.ranking_in_full(ledger, rankings.RankingChoice(since="2026-11-03")),
+    "ranking": lambda ledger: rankings.ranking(ledger, rankings.RankingChoice(since="2026-11-03")),
     "changes": lambda ledger: rating_changes.changes(ledger, person(ledger), "2026-11-03"),
     "rating_runs": publications.rating_runs,
     "list_in_force_on": lambda ledger: publications.list_in_force_on(ledger, "2026-11-05"),
@@ -147,15 +147,16 @@ QUESTIONS: dict[str, Question] = {
     "games of a player": lambda ledger: ledger.player("Dan").games(),
     "document of a graph": lambda ledger: ledger.player("Ann").graph().document("html"),
     "a crosstable": lambda ledger: attrs.asdict(ledger.tournament("Open").crosstable()),
-    "several in one": lambda ledger: one_moment(ledger, rankings.ranking, lambda it: players.summary(it, person(it))),
+    "several in one": lambda ledger: one_moment(ledger, Ledger.ranking, lambda it: players.summary(it, person(it))),
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "check_name", "class_limits", "corrected_fields", "count_games_in_force", "count_rated_games", "dataset",
-    "describe_changes", "duplicate_warnings", "edition_day", "game_marks", "has_read_model", "impact_in_full",
-    "joining_day", "last_game_row", "last_published_rating", "lowest_rating", "outdated_lists", "proposal_reasons",
-    "published_ratings", "published_rows_at", "ranking_place", "read_model_state", "replay", "require_read_model",
-    "scheme_period_in_force", "server_tables", "snapshot", "summarize_changes", "unrated_games", "upset_margins",
+    "check_name", "class_limits", "corrected_fields", "corrections_by_game", "corrections_by_rated_game",
+    "count_games_in_force", "count_rated_games", "dataset", "describe_changes", "duplicate_warnings", "edition_day",
+    "game_marks", "has_read_model", "impact_in_full", "joining_day", "last_game_row", "last_published_rating",
+    "lowest_rating", "outdated_lists", "proposal_reasons", "published_ratings", "ranking_place", "rated_game_row",
+    "read_model_state", "replay", "require_read_model", "scheme_period_in_force", "server_tables", "snapshot",
+    "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {
@@ -321,17 +322,17 @@ def test_what_is_recorded_within_a_moment_shows_after_it(folder: Path, tmp_path:
     path = copied(folder, tmp_path)
     with Ledger.open(path, clock=lambda: TODAY) as reader, Ledger.open(path, clock=lambda: TODAY) as writer:
         with reader.moment() as position:
-            before = rankings.ranking(reader)
+            before = reader.ranking()
             writer.append(game_recorded("late", white=DAN, black=CLEO, ended_at="2026-11-12", half_moves=40))
             writer.catch_up()
             reader.append(game_recorded("later", white=BOB, black=CLEO, ended_at="2026-11-13", half_moves=40))
-            assert rankings.ranking(reader) == before
+            assert reader.ranking() == before
             assert position == reader.views.position() < reader.journal.size()
             with reader.moment() as same:
                 assert same == position
             with pytest.raises(StorageError, match="is read as of one moment until the block of 'moment' ends"):
                 reader.catch_up()
-        assert sum(row.games for row in rankings.ranking(reader)) == sum(row.games for row in before) + 4
+        assert sum(row.games for row in reader.ranking()) == sum(row.games for row in before) + 4
         assert not reader.views.is_read
 
 

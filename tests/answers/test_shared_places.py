@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ledger.answers import differences, players
 from ledger.answers import publications as published_lists
-from ledger.answers.rankings import RankingChoice, ranking, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision
@@ -46,10 +46,10 @@ def told(ledger: Ledger) -> dict[str, dict[str, int]]:
     summaries = {name: as_row(players.summary(ledger, ledger.player(name))) for name in RANKS}
     listed = as_rows(published_lists.list_in_force_on(ledger, DAY))
     return {
-        "ranking": {row["name"]: row["rank"] for row in as_rows(ranking(ledger))},
-        "in full": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice()))},
-        "at": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice(at=DAY)))},
-        "with who has not played": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, min_games=0))},
+        "ranking": {row["name"]: row["rank"] for row in as_rows(ledger.ranking())},
+        "in full": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, RankingChoice()))},
+        "at": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, RankingChoice(at=DAY)))},
+        "with who has not played": {row["name"]: row["rank"] for row in as_rows(ledger.ranking(min_games=0))},
         "list": {row["name"]: row["place"] for row in listed},
         "show": {name: summary["rank"] for name, summary in summaries.items()},
     }
@@ -72,7 +72,7 @@ def test_a_closed_account_gives_its_place_to_nobody_and_moves_those_below(tmp_pa
         ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
         check(impact, before, standings(ledger))
         after = {"Ann": 1, "Eve": 1, "Bob": 3, "Dora": 3, "Fay": 3}
-        assert {row["name"]: row["rank"] for row in as_rows(ranking(ledger))} == after
+        assert {row["name"]: row["rank"] for row in as_rows(ledger.ranking())} == after
         assert {name: as_row(players.summary(ledger, ledger.player(name)))["rank"] for name in RANKS} == {
             **after,
             "Carl": None,
@@ -90,7 +90,7 @@ def test_a_preview_tells_shared_places_now_and_then(scheme: str, tmp_path: Path)
         proposed = ledger.propose(voided, reason="twice", by="eve")
         ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
         check(impact, before, standings(ledger))
-        places = {row["name"]: row["rank"] for row in as_rows(ranking(ledger))}
+        places = {row["name"]: row["rank"] for row in as_rows(ledger.ranking())}
         assert places == {"Ann": 1, "Eve": 1, "Bob": 3, "Fay": 3}
 
 

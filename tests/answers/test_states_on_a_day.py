@@ -225,7 +225,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     listed = [era.scheme.lists([row[name] for name in era.scheme.state], era.numbers) for row in rows]
     (current,) = ledger.rows("current", "player = 1")
     assert current["listed"] == listed[-1]
-    ranked = {row["player"]: (row["rank"], row["rating"]) for row in as_rows(rankings.ranking(ledger))}
+    ranked = {row["player"]: (row["rank"], row["rating"]) for row in as_rows(ledger.ranking())}
     closing = "2022"  # every period is over, and no list has been without them yet
     on_the_list = {row["player"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, closing))}
     summary = as_row(players.summary(ledger, ann))
@@ -234,9 +234,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
     assert (1 in ranked) == listed[-1]
     assert (summary["rank"], summary["rating_now"]) == ranked.get(1, (None, None))
     assert summary["rated_players"] == len(ranked)
-    full = {
-        row["player"]: row["percentile"] for row in as_rows(rankings.ranking_in_full(ledger, rankings.RankingChoice()))
-    }
+    full = {row["player"]: row["percentile"] for row in as_rows(rankings.ranking(ledger, rankings.RankingChoice()))}
     assert summary["percentile"] == full.get(1)
     assert told == as_row(predictions.predict(ledger, *both(ledger), at=told["as_of"]))
     in_force = {
@@ -260,7 +258,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
 def test_equal_ratings_have_the_same_places_in_a_ranking_and_a_summary(make: Made) -> None:
     ledger = make("elo", declared=(1500, 1500))
     play(ledger, "2020-01-01", outcome=Outcome.DRAW)
-    assert [(row["rank"], row["rating"]) for row in as_rows(rankings.ranking(ledger))] == [(1, 1500.0), (1, 1500.0)]
+    assert [(row["rank"], row["rating"]) for row in as_rows(ledger.ranking())] == [(1, 1500.0), (1, 1500.0)]
     told = [as_row(players.summary(ledger, who)) for who in both(ledger)]
     assert [(row["rank"], row["percentile"]) for row in told] == [(1, 0.0), (1, 0.0)]
 
@@ -269,13 +267,13 @@ def test_the_rank_of_who_lapses_by_time_alone_is_taken_away(make: Made) -> None:
     """ECF: a rating lapses after 36 months without a result; the pool's last game says what the time is."""
     ledger = make("ecf-monthly", declared=(1500, 1600))
     play(ledger, "2015-01-01")
-    assert len(as_rows(rankings.ranking(ledger))) == 2
+    assert len(as_rows(ledger.ranking())) == 2
     for number, name in ((3, "Cleo"), (4, "Dan")):
         assert ledger.register(f"name:{name}", name, declared_rating=1700) == number
     late = game_recorded("late", white=3, black=4, outcome=Outcome.DRAW, half_moves=60, ended_at="2021-01-01")
     ledger.append(late)
     ledger.catch_up()
-    assert {row["player"] for row in as_rows(rankings.ranking(ledger))} == {3, 4}
+    assert {row["player"] for row in as_rows(ledger.ranking())} == {3, 4}
     assert {row["player"] for row in as_rows(publications.list_in_force_on(ledger, "2021-01-31"))} == {3, 4}
     summary = as_row(players.summary(ledger, both(ledger)[0]))
     assert (summary["rating_now"], summary["rank"], summary["rated_players"]) == (None, None, 2)

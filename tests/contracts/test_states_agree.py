@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.answers import explanations, player_games, players, predictions, publications, rankings
+from ledger.answers import explanations, player_games, players, predictions, publications
 from ledger.answers.asking import day
 from ledger.answers.graphs import pages as graph_pages
 from ledger.answers.rows import as_row, as_rows
@@ -266,7 +266,7 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
 
 
 def check_now(ledger: Ledger, rule: Rule) -> None:
-    ranking = as_rows(rankings.ranking(ledger, rule.pool.name, limit=1000))
+    ranking = as_rows(ledger.ranking(rule.pool.name, limit=1000))
     now = {player: rule.now(player) for player in range(1, PLAYERS + 1)}
     latest = max([TODAY, *(row["ended_ms"] for rows in rule.rows.values() for row in rows)])
     members = [player for player in rule.members if not rule.is_closed(player, latest)]
@@ -274,14 +274,14 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
     assert {row["player"]: row["rating"] for row in ranking} == {
         player: rating for player, rating in shown.items() if player in rule.rows
     }
-    everybody = as_rows(rankings.ranking(ledger, rule.pool.name, limit=1000, min_games=0))
+    everybody = as_rows(ledger.ranking(rule.pool.name, limit=1000, min_games=0))
     assert {row["player"]: row["rating"] for row in everybody} == shown
     points = {player: rating or 0 for player, rating in shown.items()}
     assert [(row["rank"], row["player"]) for row in everybody] == [  # equals share a place
         (1 + sum(other > points[player] for other in points.values()), player)
         for player in sorted(points, key=lambda player: (-points[player], player))
     ]
-    assert as_rows(rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0)) == everybody[:2]
+    assert as_rows(ledger.ranking(rule.pool.name, limit=2, min_games=0)) == everybody[:2]
     places = {row["player"]: row["rank"] for row in ranking}
     for player in rule.members:
         until = rule.predicted_on(player) or TODAY

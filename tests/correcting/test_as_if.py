@@ -16,7 +16,7 @@ from ledger.answers import achievements, differences, explanations, players, que
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.graphs import json_form, pages
 from ledger.answers.player_games import games
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change
@@ -87,7 +87,7 @@ def answers(ledger: Ledger) -> dict[str, Any]:
         "explain": as_row(explanations.explain(ledger, ledger.player(3), "game:made-3"))
         if any(row["key"] == "made-3" and row["reason"] is None for row in rows["games"])
         else None,
-        "ratings": as_rows(ranking_in_full(ledger, RankingChoice(min_games=1))),
+        "ratings": as_rows(ranking(ledger, RankingChoice(min_games=1))),
         "graph": [json_form.as_json(attrs.evolve(pages.page(ledger, person), position=1)) for person in who],
         "best": [as_rows(achievements.achievements(ledger, person)) for person in who],
         "streaks": [as_rows(streaks.streaks(ledger, person)) for person in who],

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import impacts, players
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProposalError, TooLongError
 from ledger.facts.changes import Change, Which
@@ -113,9 +113,9 @@ def test_places_that_are_counted_and_read_are_the_same(
 
 def test_classes_before_and_after_are_those_that_the_ranking_tells(many: Ledger) -> None:
     def classes() -> dict[int, str]:
-        return {row["player"]: row["class"] for row in as_rows(ranking_in_full(many, RankingChoice(min_games=1)))}
+        return {row["player"]: row["class"] for row in as_rows(ranking(many, RankingChoice(min_games=1)))}
 
-    middle = as_rows(ranking_in_full(many, RankingChoice(limit=8)))[-1]["rating"]
+    middle = as_rows(ranking(many, RankingChoice(limit=8)))[-1]["rating"]
     many.policies.set("classes", {"b_from": floor(middle)}, actor="eve")
     many.catch_up()
     changes = [many.corrections.drafts.annul_games(1, Which.ALL)]
@@ -347,7 +347,7 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger:
         ledger.import_games(frames(source_games(60), 60))
         ledger.catch_up()
-        drafts, first = ledger.corrections.drafts, as_rows(ranking_in_full(ledger, RankingChoice(limit=1)))[0]["player"]
+        drafts, first = ledger.corrections.drafts, as_rows(ranking(ledger, RankingChoice(limit=1)))[0]["player"]
         closing = [drafts.close_account(first, "2020")]
         impact = ledger.preview(closing)
         move = impact.moves[0]

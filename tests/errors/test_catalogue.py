@@ -160,7 +160,7 @@ def in_another_thread(scene: ClubOfTwo) -> None:
         ledger.head, ledger.level, ledger.catch_up, ledger.rebuild, lambda: ledger.player("Ann"), ledger.close,
         lambda: ledger.register("name:carl", "Carl"), lambda: ledger.import_games([]), lambda: list(ledger.entries()),
         lambda: ledger.append(game_recorded("r2")), lambda: ledger.erase(1), lambda: ledger.rows("games"),
-        lambda: as_rows(rankings.ranking(ledger)), ledger.policies.list, ledger.pools, ledger.database,
+        lambda: as_rows(ledger.ranking()), ledger.policies.list, ledger.pools, ledger.database,
         ledger.publications.all, lambda: ledger.propose([], reason="", by="eve"),
         lambda: list(corrections.proposals()), ledger.people.names, lambda: ledger.log("r1-b1"),
     ]  # fmt: skip
@@ -323,7 +323,7 @@ CATALOGUE: dict[str, Provoke] = {
     "storage-no-views-yet": lambda scene: scene.ledger.views.connection,
     "malformed-outcome": lambda _: game_recorded("r2", outcome="won"),
     "malformed-registrations": lambda scene: scene.ledger.register_many([("id:3", "Cleo"), ("fide:x", "Dan\n")]),
-    "malformed-limit": lambda scene: as_rows(rankings.ranking(scene.ledger, limit=-1)),
+    "malformed-limit": lambda scene: as_rows(rankings.ranking(scene.ledger, rankings.RankingChoice(limit=-1))),
     "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),
     "storage-folder": folder_for_a_ledger,
     "storage-exists": lambda scene: Ledger.create(scene.path),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import explanations, predictions, publications, rankings
+from ledger.answers import explanations, predictions, publications
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit import audit
 from ledger.errors import UnknownNameError
@@ -97,7 +97,7 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
     told = as_row(predictions.predict(ledger, ledger.player("ann"), ledger.player("bob")))
     assert 0.0 <= told["expected_score"] <= 1.0
     assert told["scheme"] == ledger.pool().scheme.name
-    ranking = as_rows(rankings.ranking(ledger, limit=50))
+    ranking = as_rows(ledger.ranking(limit=50))
     on_the_list = as_rows(publications.list_in_force_on(ledger, "2006-12-31"))
     if ledger.pool().by_game:  # no period is open after the last game, so that both are of one moment
         assert [(row["player"], row["rating"]) for row in ranking] == [(r["player"], r["rating"]) for r in on_the_list]

@@ -10,7 +10,7 @@ from shlex import quote
 import attrs
 
 from ledger.answers.announcements import OutsideGames, outside_games
-from ledger.answers.import_previews import ImportPreview, PreviewedGame
+from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_row
 from ledger.correcting import verbs
 from ledger.duplicates.repeats import Difference
@@ -105,7 +105,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
         record = preview.import_games if preview else partial(ledger.import_games, token=recording_token(ledger))
         try:
             report = record(
-                outside.passing(game_frames(source, fmt, wish.said)),
+                outside.checked_frames(game_frames(source, fmt, wish.said)),
                 choice=wish.choice,
                 strict=wish.strict,
                 record_alike=wish.record_alike,
@@ -163,7 +163,7 @@ def show_preview(preview: ImportPreview) -> None:
     """The first games that would be recorded, the players who would be new, how many games each pool would get."""
     games = preview.games()
     if games:
-        shown = [field.name for field in attrs.fields(PreviewedGame)]
+        shown = [field.name for field in attrs.fields(UnderstoodGame)]
         rows = [list(as_row(game).values()) for game in games]
         output.answer_lines(output.titled_table("First games, as they were understood", shown, rows, left=len(shown)))
     players = preview.new_players

@@ -10,7 +10,7 @@ import click
 
 from ledger.answers.pools import PoolRow, scheme_period_in_force, setting_as_text, settings_to_adopt
 from ledger.answers.pools import pools as pools_of
-from ledger.answers.rankings import RankingChoice, RankingRow, implausible_ratings, ranking_in_full
+from ledger.answers.rankings import RankingChoice, RankingRow, implausible_ratings, ranking
 from ledger.answers.rows import as_rows
 from ledger.facts.instants import Precision, instant_text
 from ledger.ledger import Ledger
@@ -92,7 +92,7 @@ def ratings(
     )
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
-            rows = as_rows(ranking_in_full(ledger, choice, details=details))
+            rows = as_rows(ranking(ledger, choice, details=details))
             extreme = [] if at else implausible_ratings(ledger, pool)
             name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row.players]
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)

@@ -153,18 +153,18 @@ def games(
       rating-ledger games club.db ann --on 2024-05
       rating-ledger games club.db ann --known-at standard@2024-02-29 -t
     """
-    occasion = player_games.GameFilter(tournament, round_, instant(on, "--on"))
+    selection = player_games.GameFilter(tournament, round_, instant(on, "--on"))
     if player is None and tournament is None and on is None:
         raise click.UsageError("give a PLAYER, a --tournament, or the day of --on")
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
         with ledger.moment():
             if player is None:
-                rows = as_rows(filtered_games(ledger, occasion, pool, most=shown_rows + 1, everything=everything))
+                rows = as_rows(filtered_games(ledger, selection, pool, most=shown_rows + 1, everything=everything))
             else:
                 person, last = ledger.player(player), shown_rows + 1
                 rows = as_rows(
-                    player_games.games(ledger, person, pool, last=last, everything=everything, occasion=occasion)
+                    player_games.games(ledger, person, pool, last=last, everything=everything, selection=selection)
                 )
         if player is None:
             limits.write(_both_sides(rows, everything=everything) if fmt == "table" else rows, fmt, shown_rows)

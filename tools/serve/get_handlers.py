@@ -141,7 +141,7 @@ def all_pools(ledger: Ledger, _: Query) -> list[pools.PoolRow]:
     return pools.pools(ledger)
 
 
-def all_eras(ledger: Ledger, _: Query) -> list[pools.SchemePeriodRow]:
+def all_eras(ledger: Ledger, _: Query) -> list[pools.EraRow]:
     """Return which scheme rates each pool since when."""
     return pools.scheme_periods(ledger)
 
@@ -269,7 +269,7 @@ def time_losses_of(ledger: Ledger, person: Person, query: Query) -> list[time_lo
 
 
 @of_rated
-def opponents_of(ledger: Ledger, person: Person, query: Query) -> list[opponents.BatchStatistics]:
+def opponents_of(ledger: Ledger, person: Person, query: Query) -> list[opponents.OpponentBatch]:
     """Results and opponents by batches of 50 games."""
     return opponents.statistics_by_batch(ledger, person, query["pool"], at=query["at"])
 
@@ -337,7 +337,7 @@ def ranking(ledger: Ledger, query: Query) -> Part:
         at=query["at"],
         active_days=query["active"],
     )
-    return Part(rankings.ranking_in_full(ledger, choice, details=False), query["offset"])
+    return Part(rankings.ranking(ledger, choice, details=False), query["offset"])
 
 
 def largest_upsets(ledger: Ledger, query: Query) -> list[upsets.Upset]:
@@ -414,9 +414,9 @@ def games_of_day(ledger: Ledger, query: Query) -> Part:
     """Return the games of a day, of a tournament or of a round of it."""
     if query["on"] is None and query["tournament"] is None:
         raise MalformedError(["give on, a day, or tournament, or both"])
-    occasion = player_games.GameFilter(tournament=query["tournament"], round=query["round"], on=query["on"])
+    selection = player_games.GameFilter(tournament=query["tournament"], round=query["round"], on=query["on"])
     before = query["offset"]
-    rows = recorded_games.filtered_games(ledger, occasion, query["pool"], most=_most(query), offset=before)
+    rows = recorded_games.filtered_games(ledger, selection, query["pool"], most=_most(query), offset=before)
     return Part(rows, before)
 
 

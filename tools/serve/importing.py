@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ledger.answers.announcements import MissingAnnouncement, OutsideGames, missing_announcements, outside_games
-from ledger.answers.import_previews import ImportPreview, PreviewedGame
+from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.instants import instant_ms
@@ -83,7 +83,7 @@ class ImportAnswer:
     note_count: int = documented("how many of them there are")
     newcomers: list[NewcomerTold] = documented("who is new, those first whose name, or nearly, is known")
     tournaments: list[OpeningTold] = documented("tournaments whose days it gives")
-    games: list[PreviewedGame] = documented("with dry_run=1 the first games, as they were understood; else none")
+    games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
     position: int = documented("how many entries the journal has")
 
@@ -219,7 +219,7 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
                 results=results_given(_pairs(sent.results)),
             )
             report = take(
-                outside.passing(game_frames(source, fmt, said)),
+                outside.checked_frames(game_frames(source, fmt, said)),
                 choice=choice,
                 strict=sent.strict,
                 record_alike=sent.record_alike,

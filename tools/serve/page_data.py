@@ -12,10 +12,10 @@ from ledger.answers.crosstables.listing import TournamentRow
 from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.answers.differences import ListDifference
 from ledger.answers.graphs.bars import Page
-from ledger.answers.opponents import BatchStatistics, ColourStatistics, ResultsAgainst, StrengthStatistics
+from ledger.answers.opponents import ColourStatistics, OpponentBatch, ResultsAgainst, StrengthStatistics
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
-from ledger.answers.pools import PoolRow, SchemePeriodRow
+from ledger.answers.pools import EraRow, PoolRow
 from ledger.answers.predictions import Prediction
 from ledger.answers.publications import PublishedPlayerRow
 from ledger.answers.rankings import RankingRow
@@ -104,7 +104,7 @@ class SettingShown:
 class EraShown:
     """A scheme that rates a pool from some day on, with all its settings."""
 
-    era: SchemePeriodRow
+    era: EraRow
     facts: public_view.SchemeFacts | None
     settings: list[SettingShown]
 
@@ -224,7 +224,7 @@ class StatisticsPage:
 
     head: PlayerHead
     at: str | None
-    batches: list[BatchStatistics]
+    batches: list[OpponentBatch]
     paging: Paging
     colours: list[ColourStatistics]
     strengths: list[StrengthStatistics]

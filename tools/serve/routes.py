@@ -173,7 +173,7 @@ _q = get_handlers
 ROUTES: tuple[Route, ...] = (
     _one("", _q.facts, public_view.LedgerFacts),
     _rows("/pools", _q.all_pools, pools.PoolRow),
-    _rows("/eras", _q.all_eras, pools.SchemePeriodRow),
+    _rows("/eras", _q.all_eras, pools.EraRow),
     _rows("/schemes", _q.all_schemes, public_view.SchemeFacts),
     _rows(
         "/players",
@@ -207,7 +207,7 @@ ROUTES: tuple[Route, ...] = (
     _rows(f"{_PLAYER}/best", _q.achievements, achievements.Achievement, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/streaks", _q.streaks_of, streaks.Streak, POOL, AT),
     _rows(f"{_PLAYER}/time-losses", _q.time_losses_of, time_losses.TimeLossWindow, POOL, AT, of_today=True),
-    _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.BatchStatistics, POOL, AT),
+    _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.OpponentBatch, POOL, AT),
     _rows(
         "/ranking", _q.ranking, rankings.RankingRow, POOL, AT,
         whole("min_games", "leave out who has fewer rated games", 1),

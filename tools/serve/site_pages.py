@@ -26,7 +26,7 @@ def start(ledger: Ledger, _: Query) -> forms.StartPage:
     shown = []
     for pool in pools.pools(ledger):
         choice = rankings.RankingChoice(pool=pool.pool, limit=LEADERS)
-        leaders = rankings.ranking_in_full(ledger, choice, details=False) if pool.rated_games else []
+        leaders = rankings.ranking(ledger, choice, details=False) if pool.rated_games else []
         shown.append(forms.PoolShown(pool=pool, leaders=leaders))
     newest = {"state": "all", "offset": 0, "limit": NEWS - 1}
     return forms.StartPage(
@@ -78,7 +78,7 @@ def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
         at=query["at"],
         active_days=query["active"],
     )
-    rows, paging = paged(query, rankings.ranking_in_full(ledger, choice, details=True), left_out=before(query))
+    rows, paging = paged(query, rankings.ranking(ledger, choice, details=True), left_out=before(query))
     return forms.RankingPage(
         pools=pool_names(ledger),
         pool=ledger.pool(query["pool"]).name,
@@ -98,7 +98,7 @@ def all_schemes(ledger: Ledger, _: Query) -> forms.SchemesPage:
     return forms.SchemesPage(eras=eras, others=[each for name, each in facts.items() if name not in in_use])
 
 
-def _era(era: pools.SchemePeriodRow, facts: SchemeFacts | None) -> forms.EraShown:
+def _era(era: pools.EraRow, facts: SchemeFacts | None) -> forms.EraShown:
     settings = []
     if facts is not None:
         settings = [

@@ -176,7 +176,7 @@ class _Reader(NamedTuple):
             return
         opponents = self._opponents(rows, arguments)
         called = names(self.ledger, {row["opponent"] for row in rows})
-        corrected = marks.corrections_by_game(connection, [row["key"] for row in rows])
+        corrected = marks.corrections_by_game(self.ledger, [row["key"] for row in rows])
         lists = marks.outdated_lists(self.ledger, self.pool, player, rows[-1]["rated_ms"])
         opponents_now = self._ratings_now(rows)
         for row, opponent_rating in zip(rows, opponents, strict=True):
