@@ -98,24 +98,26 @@ def achievements(
 
 
 class _AchievementMaker(NamedTuple):
-    """The builder of a player's achievements in a pool; *present* is the scheme that holds now."""
+    """The builder of a player's achievements in a pool; *current_scheme* is the scheme that holds now."""
 
     sides: PlayerGameReader
     pool: Pool
-    present: str
+    current_scheme: str
 
     def of_game(
         self, what: AchievementKind, place: int, n: int, *, rating: float | None = None, reckoned: float | None = None
     ) -> Achievement:
         """Return an achievement of the player's n-th game; *reckoned* is the opponent's rating in the formula."""
-        scheme, game = self.pool.eras[self.sides.era(n)].scheme.name, self.sides.nth_game(n)
+        scheme, game = self.sides.scheme_of(n), self.sides.nth_game(n)
         before = game.opponent_rating_before
         reached = attrs.evolve(
             game,
             rating=game.rating if rating is None else rating,
             opponent_rating_before=reckoned if before is None else before,
         )
-        return Achievement(what=what, place=place, scheme=scheme, other_system=scheme != self.present, reached=reached)
+        return Achievement(
+            what=what, place=place, scheme=scheme, other_system=scheme != self.current_scheme, reached=reached
+        )
 
 
 def _extremes(ledger: OpenLedger, maker: _AchievementMaker, person: Person, n: int) -> Iterator[Achievement]:
@@ -133,7 +135,7 @@ def _extremes(ledger: OpenLedger, maker: _AchievementMaker, person: Person, n: i
     if before_games := highest_before_games(listed):
         rating, since, scheme = before_games
         reached = attrs.evolve(NO_GAME, rating=rating, in_force=since)
-        place, is_other = len(highest) + 1, scheme != maker.present
+        place, is_other = len(highest) + 1, scheme != maker.current_scheme
         yield Achievement(what="highest", place=place, scheme=scheme, other_system=is_other, reached=reached)
     for place, row in enumerate((row for row in eras if row["lowest_n"]), 1):
         yield maker.of_game("lowest", place, row["lowest_n"], rating=row["lowest"])
@@ -148,11 +150,11 @@ def highest_before_games(listed: Listed | None) -> tuple[float, str | None, str]
 
 
 @of_one_moment
-def lowest_rating(ledger: OpenLedger, pool: Pool, player: int, n: int, present: str) -> LowestRating:
-    """Return the lowest rating of a player's first *n* games if the scheme *present* gave it."""
+def lowest_rating(ledger: OpenLedger, pool: Pool, player: int, n: int, current_scheme: str) -> LowestRating:
+    """Return the lowest rating of a player's first *n* games if the scheme *current_scheme* gave it."""
     # The latest era comes first.
     row = queries.first_row(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
-    if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != present:
+    if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != current_scheme:
         return NO_LOWEST
     since = PlayerGameReader(ledger, pool, player).nth_game(row["lowest_n"]).in_force
-    return LowestRating(lowest=row["lowest"], lowest_date=since, lowest_scheme=present)
+    return LowestRating(lowest=row["lowest"], lowest_date=since, lowest_scheme=current_scheme)

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import attrs
 
 from ledger.answers.asking import names, of_one_moment
+from ledger.answers.read_models import game_row
 from ledger.board.playing import moves_of, replayed
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.journal import listing
-from ledger.ratings import queries
 from ledger.runtime.calls import checked
 
 PGN_RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}  # result of PGN by outcome
@@ -105,8 +105,7 @@ def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard
     except MalformedError as failure:
         hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"
         raise MalformedError([f"game {key!r}: {problem}{hint}" for problem in failure.problems]) from None
-    row = queries.first_row(ledger.views.connection, queries.GAME, (entry,))
-    assert row is not None
+    row = game_row(ledger, entry)
     called = names(ledger, {row["white"], row["black"]})
     title = f"{called[row['white']]} - {called[row['black']]} {PGN_RESULTS[row['outcome']]}, {row['ended_at'][:10]}"
     return FinalBoard(key, title, moves, position)

@@ -16,13 +16,13 @@ from typing import Any
 
 from ledger.answers.asking import names, of_one_moment
 from ledger.answers.boards import PGN_RESULTS, stored_game
+from ledger.answers.read_models import game_row
 from ledger.board.playing import moves_of
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError
 from ledger.facts.words import Termination
 from ledger.handle import OpenLedger
 from ledger.imports.reading import address_of
-from ledger.ratings import queries
 from ledger.runtime.visible import visible
 
 _LINE = 79  # characters of a line of moves (PGN 4.3: "less than 80")
@@ -50,8 +50,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
         MalformedError: *start* is no FEN, or the stored text has something in it that is no move.
     """
     key, position, text = stored_game(ledger, game)
-    row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
-    assert row is not None
+    row = game_row(ledger, position)
     moves = moves_of(text or "")
     # each with the comment of its clock, where the text is moves and clocks alone
     clocked = _MOVES_AND_CLOCKS.findall(text or "")

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import floor, fsum, sqrt
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import attrs
 
 from ledger.answers.asking import RESULT, display_name, names, of_one_moment
 from ledger.answers.graphs.bars import PAGE
 from ledger.answers.rankings import rating_class
-from ledger.answers.read_models import count_rated_games
+from ledger.answers.read_models import count_rated_games, game_row
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -25,7 +25,6 @@ from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
 
-Row = dict[str, Any]
 # By how many points the opponent's rating was higher than the player's: the lower ends of the bands, and their names.
 _BANDS = (
     (200.0, "200 or more above"),
@@ -151,8 +150,8 @@ def statistics_by_batch(
             page=None if at is not None else number,
             first_n=batch[-1].n,
             last_n=batch[0].n,
-            first_ended_at=_recorded(ledger, batch[-1])["ended_at"],
-            last_ended_at=_recorded(ledger, batch[0])["ended_at"],
+            first_ended_at=game_row(ledger, batch[-1].game)["ended_at"],
+            last_ended_at=game_row(ledger, batch[0].game)["ended_at"],
             numbers=_numbers(batch),
         )
         for number, batch in enumerate(batches, 1)
@@ -222,7 +221,7 @@ def results_against(ledger: OpenLedger, person: Person, opponent: Person, pool: 
 
 
 def _described(ledger: OpenLedger, game: _RatedGame) -> GameAgainst:
-    recorded = _recorded(ledger, game)
+    recorded = game_row(ledger, game.game)
     return GameAgainst(
         n=game.n,
         game=recorded["key"],
@@ -239,13 +238,6 @@ def _described(ledger: OpenLedger, game: _RatedGame) -> GameAgainst:
 
 def _of_colour(games: Sequence[_RatedGame], colour: int) -> list[_RatedGame]:
     return [game for game in games if game.colour == colour]
-
-
-def _recorded(ledger: OpenLedger, game: _RatedGame) -> Row:
-    """Return the row of a game in the book."""
-    row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
-    assert row is not None
-    return row
 
 
 def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None) -> Sequence[_RatedGame]:

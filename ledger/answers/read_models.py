@@ -103,6 +103,14 @@ def last_game_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, A
 
 
 @of_one_moment
+def game_row(ledger: OpenLedger, position: int) -> Row:
+    """Return the current row of the game that was recorded at a position of the journal."""
+    row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
+    assert row is not None
+    return row
+
+
+@of_one_moment
 def rated_game_row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> Row:
     """Return the history row of a player's n-th rated game, from 1, which must exist."""
     row = queries.first_row(ledger.views.connection, queries.ROW, (pool.pool, player, n))
@@ -145,8 +153,7 @@ class PlayerGameReader:
             return NO_GAME
         own = rated_game_row(self._ledger, self._pool, self._player, n)
         opposite = rated_game_row(self._ledger, self._pool, own["opponent"], own["opponent_n"])
-        game = queries.first_row(self._ledger.views.connection, queries.GAME, (own["game"],))
-        assert game is not None
+        game = game_row(self._ledger, own["game"])
         return NumberedGame(
             n=n,
             game=game["key"],
@@ -161,9 +168,10 @@ class PlayerGameReader:
             opponent_rating_before=self._states.rating_before_game(opposite),
         )
 
-    def era(self, n: int) -> int:
-        """Return the index of the scheme period of the pool in which the n-th game was rated."""
-        return self._pool.era_at(rated_game_row(self._ledger, self._pool, self._player, n)["rated_ms"])
+    def scheme_of(self, n: int) -> str:
+        """Return the name of the scheme that rated the n-th game."""
+        rated_ms = rated_game_row(self._ledger, self._pool, self._player, n)["rated_ms"]
+        return self._pool.eras[self._pool.era_at(rated_ms)].scheme.name
 
 
 # -- all read models -----------------------------------------------------------------------------------------------

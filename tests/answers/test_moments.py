@@ -153,10 +153,10 @@ QUESTIONS: dict[str, Question] = {
 WITHIN_OTHERS = {
     "check_name", "class_limits", "corrected_fields", "corrections_by_game", "corrections_by_rated_game",
     "count_games_in_force", "count_rated_games", "dataset", "describe_changes", "duplicate_warnings", "edition_day",
-    "game_marks", "has_read_model", "impact_in_full", "joining_day", "last_game_row", "last_published_rating",
-    "lowest_rating", "outdated_lists", "proposal_reasons", "published_ratings", "ranking_place", "rated_game_row",
-    "read_model_state", "replay", "require_read_model", "scheme_period_in_force", "server_tables", "snapshot",
-    "summarize_changes", "unrated_games", "upset_margins",
+    "game_marks", "game_row", "has_read_model", "impact_in_full", "joining_day", "last_game_row",
+    "last_published_rating", "lowest_rating", "outdated_lists", "proposal_reasons", "published_ratings",
+    "ranking_place", "rated_game_row", "read_model_state", "replay", "require_read_model", "scheme_period_in_force",
+    "server_tables", "snapshot", "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {
