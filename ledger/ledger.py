@@ -669,7 +669,7 @@ class Ledger(OpenLedger):
             since=since,
             since_list=since_list,
         )
-        return rankings.ranking_in_full(self, choice, details=details)
+        return rankings.ranking(self, choice, details=details)
 
     def predict(
         self,

@@ -117,7 +117,7 @@ class LedgerPlayer(Person):
                 last=rows_between(limit, offset),
                 offset=offset,
                 everything=everything,
-                occasion=player_games.Occasion(tournament, None, on),
+                selection=player_games.GameFilter(tournament, None, on),
             )
 
     def graph(

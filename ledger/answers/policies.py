@@ -1,4 +1,4 @@
-"""The settings of a ledger's policies."""
+"""The settings of a ledger's policies in force at an instant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ledger.policies.house_policies import HousePolicies
 
 @attrs.frozen(kw_only=True, slots=False)
 class PolicySetting:
-    """A setting of a policy as it holds."""
+    """A setting of a policy: its value in force, default, unit and meaning, and the entry that set it."""
 
     policy: str = documented("name of the policy")
     setting: str = documented("name of the setting")
@@ -30,11 +30,11 @@ class PolicySetting:
 
 
 @of_one_moment
-def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
-    """Return every setting of every policy at an instant, now by default; four eyes as they hold from now on.
+def settings_in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
+    """Return every setting of every policy at an instant, now by default; of four-eyes those in force from now on.
 
     Raises:
-        MalformedError: that is no instant.
+        MalformedError: no such instant.
     """
     instant = at or instant_text(ledger.now_ms())
     rows = []
@@ -61,6 +61,6 @@ def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
 
 @of_one_moment
 def upset_margins(ledger: OpenLedger) -> Callable[[int], int]:
-    """Return the margin of upsets in force, in points, by instant, milliseconds since 1970."""
+    """Return a function that gives the margin of upsets, in points, at an instant in milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)
     return lambda ms: int(policies.at(UPSETS, ms)["margin"])

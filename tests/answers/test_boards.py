@@ -153,7 +153,7 @@ def test_a_game_without_moves_says_so(run: Run, mated_club: Path) -> None:
     done = run("board", mated_club, key_of(run, mated_club, 0))
     assert done.code == 1
     assert "no moves of game" in done.err
-    assert "no source told them" in done.err
+    assert "no source had them" in done.err
 
 
 @pytest.mark.parametrize("text", ["1-0", "{adjourned, and never gone on with}", "*", "( e4 )", "1."])
@@ -173,7 +173,7 @@ def test_a_text_without_a_move_shows_no_board(text: str, run: Run, tmp_path: Pat
     assert run("import", club, file).code == 0
     for kind in ("txt", "json", "svg", "fen"):
         done = run("board", club, "k:1", "--format", kind)
-        assert (done.code, "the text that is kept of it has none" in done.err) == (1, True)
+        assert (done.code, "its stored text has none" in done.err) == (1, True)
     assert run("board", club, "k:1", "--format", "pgn").out.endswith("\n\n1-0\n")
     assert (
         json.loads(run("graph", club, "white", "--format", "json", "--boards").out)["player"]["bars"][0]["game"]

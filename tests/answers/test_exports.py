@@ -101,7 +101,7 @@ def test_every_format_says_the_same(what: str, exported_from: Ledger, tmp_path: 
 
 @pytest.mark.parametrize("what", NAMED_DATASETS)
 def test_rows_fit_their_published_schema(what: str, exported_from: Ledger, tmp_path: Path) -> None:
-    validator = Draft202012Validator(json.loads(published_schemas.exports()[f"{what}-1.json"]))
+    validator = Draft202012Validator(json.loads(published_schemas.export_schemas()[f"{what}-1.json"]))
     for selection in (ALL, ExportFilter()):
         rows = list(taken(exported_from, tmp_path, what, selection=selection))
         assert rows

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ledger.answers.player_games import Occasion, games
+from ledger.answers.player_games import GameFilter, games
 from ledger.answers.recorded_games import game_log
 from ledger.answers.rows import as_rows
 from ledger.correcting import drafts
@@ -142,5 +142,5 @@ def test_the_command_tells_it_in_every_format(three_games: Ledger, run: Run) -> 
 def test_games_of_a_round_are_those_that_have_it_whatever_it_is_called(three_games: Ledger) -> None:
     three_games.append(game_recorded("r1", ended_at="2026-11-16", round="None"))
     three_games.level()
-    told = games(three_games, three_games.player("1"), occasion=Occasion(round="None"))
+    told = games(three_games, three_games.player("1"), selection=GameFilter(round="None"))
     assert [row.game for row in told] == ["r1"]

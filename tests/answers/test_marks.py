@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ledger.answers.explanations import explain
-from ledger.answers.player_games import games, graph
+from ledger.answers.player_games import games, graph_points
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.changes import Which
@@ -31,9 +31,9 @@ def test_a_corrected_game_bears_the_proposals_that_act(three_games: Ledger) -> N
     approve(three_games, drafts.undo(3))
     three_games.propose([drafts.replace("game:g3", {"outcome": "black"})], reason="a rumour", by="eve")
     assert [(row["game"], row["corrected"]) for row in played(three_games)] == [("g3", []), ("g2", []), ("g1", [1, 2])]
-    points = as_rows(graph(three_games, three_games.player("Ann")))
+    points = as_rows(graph_points(three_games, three_games.player("Ann")))
     assert [(point["n"], point["corrected"]) for point in points] == [(1, [1, 2]), (2, []), (3, [])]
-    assert [point["corrected"] for point in as_rows(graph(three_games, three_games.player("Bob")))] == [[1, 2]]
+    assert [point["corrected"] for point in as_rows(graph_points(three_games, three_games.player("Bob")))] == [[1, 2]]
 
 
 def test_a_game_that_somebody_reported_late_is_marked_and_one_of_many_is_not(three_games: Ledger) -> None:
@@ -118,7 +118,7 @@ def test_a_list_that_said_another_number_stands_beside_the_present_one(three_gam
         ("g2", "standard@2026-11-12/1", said[0], rows[1]["rating"]),
         ("g1", None, None, None),
     ]
-    points = as_rows(graph(three_games, three_games.player("Ann")))
+    points = as_rows(graph_points(three_games, three_games.player("Ann")))
     assert [point["published_rating"] for point in points] == [None, said[0], None]
     explained = as_row(explain(three_games, three_games.player("Ann"), "g2"))
     assert (explained["published_rating"], explained["revised_rating"]) == (said[0], rows[1]["rating"])

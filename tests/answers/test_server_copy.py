@@ -72,7 +72,7 @@ def test_every_documented_table_has_the_rows_of_the_views_to_the_last_bit(
 ) -> None:
     copied = copy_to_postgres(full_club, database, SCHEMA, names=names)
     assert differences(full_club, database, names=names) == []
-    counted = {row.table: row.rows for row in querying.tables(full_club) if row.rows is not None}
+    counted = {row.table: row.rows for row in querying.readable_tables(full_club) if row.rows is not None}
     told = {table.table: table.rows for table in copied}
     assert {name: told[name] for name in told.keys() & counted.keys()} == {
         name: counted[name] for name in told.keys() & counted.keys()
@@ -107,7 +107,7 @@ def test_what_query_says_of_tables_and_columns_stands_as_comments(full_club: Led
             [SCHEMA],
         )
     )
-    described = querying.tables_described(full_club)
+    described = querying.view_tables(full_club)
     assert {name: said[name] for name in described} == {
         name: f"{doc.doc} {COPY_MARK}" for name, doc in described.items()
     }
@@ -119,7 +119,7 @@ def test_what_query_says_of_tables_and_columns_stands_as_comments(full_club: Led
     )
     types = {"INTEGER": "bigint", "REAL": "double precision", "TEXT": "text", "BLOB": "bytea"}
     there = {(table, column): (kind, comment) for table, column, kind, comment in columns}
-    for row in querying.columns(full_club):
+    for row in querying.readable_columns(full_club):
         if row.table != "journal":
             kind, comment = there.pop((row.table, row.column))
             assert row.table == "names" or kind == types[str(row.type)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ledger.answers import differences, players
 from ledger.answers import publications as published_lists
-from ledger.answers.rankings import RankingChoice, ranking, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision
@@ -44,12 +44,12 @@ def club(path: Path, names: Sequence[str], scheme: str = "elo") -> Ledger:
 def told(ledger: Ledger) -> dict[str, dict[str, int]]:
     """The places of everybody, by name, as each answer tells them."""
     summaries = {name: as_row(players.summary(ledger, ledger.player(name))) for name in RANKS}
-    listed = as_rows(published_lists.list_on(ledger, DAY))
+    listed = as_rows(published_lists.list_in_force_on(ledger, DAY))
     return {
-        "ranking": {row["name"]: row["rank"] for row in as_rows(ranking(ledger))},
-        "in full": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice()))},
-        "at": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice(at=DAY)))},
-        "with who has not played": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, min_games=0))},
+        "ranking": {row["name"]: row["rank"] for row in as_rows(ledger.ranking())},
+        "in full": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, RankingChoice()))},
+        "at": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, RankingChoice(at=DAY)))},
+        "with who has not played": {row["name"]: row["rank"] for row in as_rows(ledger.ranking(min_games=0))},
         "list": {row["name"]: row["place"] for row in listed},
         "show": {name: summary["rank"] for name, summary in summaries.items()},
     }
@@ -72,7 +72,7 @@ def test_a_closed_account_gives_its_place_to_nobody_and_moves_those_below(tmp_pa
         ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
         check(impact, before, standings(ledger))
         after = {"Ann": 1, "Eve": 1, "Bob": 3, "Dora": 3, "Fay": 3}
-        assert {row["name"]: row["rank"] for row in as_rows(ranking(ledger))} == after
+        assert {row["name"]: row["rank"] for row in as_rows(ledger.ranking())} == after
         assert {name: as_row(players.summary(ledger, ledger.player(name)))["rank"] for name in RANKS} == {
             **after,
             "Carl": None,
@@ -90,7 +90,7 @@ def test_a_preview_tells_shared_places_now_and_then(scheme: str, tmp_path: Path)
         proposed = ledger.propose(voided, reason="twice", by="eve")
         ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
         check(impact, before, standings(ledger))
-        places = {row["name"]: row["rank"] for row in as_rows(ranking(ledger))}
+        places = {row["name"]: row["rank"] for row in as_rows(ledger.ranking())}
         assert places == {"Ann": 1, "Eve": 1, "Bob": 3, "Fay": 3}
 
 
@@ -112,8 +112,8 @@ def test_a_list_of_an_earlier_release_keeps_its_form_and_stays_true(
         assert verdict.falsehoods == ()
         again = ledger.publications.publish(DAY, actor="eve")
         assert (again.recorded, again.publication.event.edition) == (False, 1)
-        first, now = differences.two_lists(ledger, f"standard@{DAY}/1", "now")
-        for row in as_rows(differences.differences(ledger, first, now)):
+        first, now = differences.lists_to_compare(ledger, f"standard@{DAY}/1", "now")
+        for row in as_rows(differences.list_differences(ledger, first, now)):
             assert (row["change"], row["rank_before"]) == ("unchanged", row["rank_after"])
         ledger.publications.restore_rows(publication, actor="eve")
         assert audit(ledger.path, lists=True).falsehoods == ()
@@ -123,7 +123,7 @@ def test_a_list_is_published_with_shared_places(tmp_path: Path) -> None:
     with club(tmp_path, list(RANKS)) as ledger:
         assert ledger.publications.publish(DAY, actor="eve").recorded
         publication = ledger.publications.named(f"standard@{DAY}")
-        rows = as_rows(published_lists.rows(ledger, publication))
+        rows = as_rows(published_lists.published_list_rows(ledger, publication))
         assert {row["name"]: row["rank"] for row in rows} == RANKS
         assert {row["name"]: row["revised_rank"] for row in rows} == RANKS
         assert audit(ledger.path, lists=True).falsehoods == ()

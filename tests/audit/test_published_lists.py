@@ -65,7 +65,7 @@ def test_what_becomes_known_later_makes_no_list_false(lists: Path) -> None:
         late = game_recorded("late", white=1, black=2, ended_at="2021-01-02", half_moves=60)
         ledger.append(late)
         ledger.catch_up()
-        assert True in {row["revised"] for row in as_rows(publications.list_on(ledger, DAYS[0]))}
+        assert True in {row["revised"] for row in as_rows(publications.list_in_force_on(ledger, DAYS[0]))}
     verdict = audit(lists, lists=True)
     assert (verdict.falsehoods, verdict.lists_recomputed) == ((), 2)
 

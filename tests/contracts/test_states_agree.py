@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.answers import explanations, player_games, players, predictions, publications, rankings
+from ledger.answers import explanations, player_games, players, predictions, publications
 from ledger.answers.asking import day
 from ledger.answers.graphs import page_reader as graph_pages
 from ledger.answers.rows import as_row, as_rows
@@ -220,12 +220,12 @@ def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
     for player, rating in shown.items():
         summary = as_row(players.summary(ledger, ledger.player(str(player)), pool.name, at))
         assert (summary["rating_then"], summary["then"]) == (rating, at)
-    whole = as_rows(publications.list_on(ledger, at, pool.name))
+    whole = as_rows(publications.list_in_force_on(ledger, at, pool.name))
     on_the_list = {row["player"]: row["rating"] for row in whole}
     assert on_the_list == {
         player: rating for player, rating in shown.items() if rating is not None and not rule.is_closed(player, ms)
     }
-    assert as_rows(publications.list_on(ledger, at, pool.name, limit=2)) == whole[:2]
+    assert as_rows(publications.list_in_force_on(ledger, at, pool.name, limit=2)) == whole[:2]
     for player in range(1, PLAYERS + 1):
         opponent = player % PLAYERS + 1
         who = ledger.player(str(player)), ledger.player(str(opponent))
@@ -241,7 +241,7 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
     for player, rows in rule.rows.items():
         person = ledger.player(str(player))
         told = as_rows(player_games.games(ledger, person, rule.pool.name, last=1000))[::-1]
-        drawn = as_rows(player_games.graph(ledger, person, rule.pool.name))
+        drawn = as_rows(player_games.graph_points(ledger, person, rule.pool.name))
         assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
         page = graph_pages.read_page(ledger, person, rule.pool.name, last=graph_pages.ALL_GAMES)
@@ -266,7 +266,7 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
 
 
 def check_now(ledger: Ledger, rule: Rule) -> None:
-    ranking = as_rows(rankings.ranking(ledger, rule.pool.name, limit=1000))
+    ranking = as_rows(ledger.ranking(rule.pool.name, limit=1000))
     now = {player: rule.now(player) for player in range(1, PLAYERS + 1)}
     latest = max([TODAY, *(row["ended_ms"] for rows in rule.rows.values() for row in rows)])
     members = [player for player in rule.members if not rule.is_closed(player, latest)]
@@ -274,14 +274,14 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
     assert {row["player"]: row["rating"] for row in ranking} == {
         player: rating for player, rating in shown.items() if player in rule.rows
     }
-    everybody = as_rows(rankings.ranking(ledger, rule.pool.name, limit=1000, min_games=0))
+    everybody = as_rows(ledger.ranking(rule.pool.name, limit=1000, min_games=0))
     assert {row["player"]: row["rating"] for row in everybody} == shown
     points = {player: rating or 0 for player, rating in shown.items()}
     assert [(row["rank"], row["player"]) for row in everybody] == [  # equals share a place
         (1 + sum(other > points[player] for other in points.values()), player)
         for player in sorted(points, key=lambda player: (-points[player], player))
     ]
-    assert as_rows(rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0)) == everybody[:2]
+    assert as_rows(ledger.ranking(rule.pool.name, limit=2, min_games=0)) == everybody[:2]
     places = {row["player"]: row["rank"] for row in ranking}
     for player in rule.members:
         until = rule.predicted_on(player) or TODAY
@@ -296,7 +296,8 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         on_that_day = as_row(players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"]))
         assert on_that_day == summary
         drawn = [
-            point["rating"] for point in as_rows(player_games.graph(ledger, ledger.player(str(player)), rule.pool.name))
+            point["rating"]
+            for point in as_rows(player_games.graph_points(ledger, ledger.player(str(player)), rule.pool.name))
         ]
         assert drawn == [rule.after_game(row) for row in rule.rows.get(player, ())]
         rated = [rating for rating in drawn if rating is not None]

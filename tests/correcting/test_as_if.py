@@ -12,11 +12,11 @@ import attrs
 import polars as pl
 import pytest
 
-from ledger.answers import differences, explanations, highest, players, querying, streaks, time_losses, upsets
+from ledger.answers import achievements, differences, explanations, players, querying, streaks, time_losses, upsets
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.graphs import json_form, page_reader
 from ledger.answers.player_games import games
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change
@@ -87,14 +87,14 @@ def answers(ledger: Ledger) -> dict[str, Any]:
         "explain": as_row(explanations.explain(ledger, ledger.player(3), "game:made-3"))
         if any(row["key"] == "made-3" and row["reason"] is None for row in rows["games"])
         else None,
-        "ratings": as_rows(ranking_in_full(ledger, RankingChoice(min_games=1))),
+        "ratings": as_rows(ranking(ledger, RankingChoice(min_games=1))),
         "graph": [
             json_form.graph_json(attrs.evolve(page_reader.read_page(ledger, person), position=1)) for person in who
         ],
-        "best": [as_rows(highest.achievements(ledger, person)) for person in who],
+        "best": [as_rows(achievements.achievements(ledger, person)) for person in who],
         "streaks": [as_rows(streaks.streaks(ledger, person)) for person in who],
         "upsets": as_rows(upsets.upsets(ledger, limit=20)),
-        "time losses": as_rows(time_losses.everybody(ledger)),
+        "time losses": as_rows(time_losses.time_loss_marks(ledger)),
         "tournaments": as_rows(listing.tournaments(ledger)),
         "crosstable": attrs.evolve(crosstable.crosstable(ledger, "Cup"), position=1),
     }
@@ -128,7 +128,9 @@ def test_the_difference_to_a_published_list_as_if_is_that_which_the_approval_bri
     number = ledger.propose([CHANGES[name](ledger)], reason="because", by="eve").proposal
 
     def differs(asked: Ledger) -> list[Any]:
-        return as_rows(differences.differences(asked, *differences.two_lists(asked, "standard@2018-12-31/1", "now")))
+        return as_rows(
+            differences.list_differences(asked, *differences.lists_to_compare(asked, "standard@2018-12-31/1", "now"))
+        )
 
     ledger.level()
     before = differs(ledger)

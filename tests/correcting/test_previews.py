@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import impacts, players
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProposalError, TooLongError
 from ledger.facts.changes import Change, Which
@@ -113,13 +113,13 @@ def test_places_that_are_counted_and_read_are_the_same(
 
 def test_classes_before_and_after_are_those_that_the_ranking_tells(many: Ledger) -> None:
     def classes() -> dict[int, str]:
-        return {row["player"]: row["class"] for row in as_rows(ranking_in_full(many, RankingChoice(min_games=1)))}
+        return {row["player"]: row["class"] for row in as_rows(ranking(many, RankingChoice(min_games=1)))}
 
-    middle = as_rows(ranking_in_full(many, RankingChoice(limit=8)))[-1]["rating"]
+    middle = as_rows(ranking(many, RankingChoice(limit=8)))[-1]["rating"]
     many.policies.set("classes", {"b_from": floor(middle)}, actor="eve")
     many.catch_up()
     changes = [many.corrections.drafts.annul_games(1, Which.ALL)]
-    rows = as_rows(impacts.in_full(many, many.preview(changes)).moves)
+    rows = as_rows(impacts.impact_in_full(many, many.preview(changes)).moves)
     before = classes()
     many.decide(many.propose(changes, reason="because", by="eve").proposal, Decision.APPROVED, by="adam")
     many.catch_up()
@@ -347,7 +347,7 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger:
         ledger.import_games(frames(source_games(60), 60))
         ledger.catch_up()
-        drafts, first = ledger.corrections.drafts, as_rows(ranking_in_full(ledger, RankingChoice(limit=1)))[0]["player"]
+        drafts, first = ledger.corrections.drafts, as_rows(ranking(ledger, RankingChoice(limit=1)))[0]["player"]
         closing = [drafts.close_account(first, "2020")]
         impact = ledger.preview(closing)
         move = impact.moves[0]
@@ -356,7 +356,7 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
         assert (move.player, move.difference, impact.moved) == (first, 0.0, 0)
         assert (len(impact.moves), impact.games) == (1, 0)  # closing rates nothing again
         assert (move.before.rank, move.before.closed, move.after.rank, move.after.closed) == (1, False, None, True)
-        row = as_rows(impacts.in_full(ledger, impact).moves)[0]
+        row = as_rows(impacts.impact_in_full(ledger, impact).moves)[0]
         assert (row["class_before"] is None, row["class_after"]) == (False, None)
         approve_as_seen(ledger, closing)
         approve_as_seen(ledger, [drafts.annul("game:made:1-30")])  # places are counted without the closed account
@@ -368,7 +368,7 @@ def test_who_has_no_rating_by_the_rules_moves_none(tmp_path: Path) -> None:
         ledger.catch_up()
         impact = ledger.preview([ledger.corrections.drafts.annul_games(2, Which.ALL)])
         assert (impact.moved, {move.difference for move in impact.moves}) == (0, {None})
-        rows = as_rows(impacts.in_full(ledger, impact).moves)
+        rows = as_rows(impacts.impact_in_full(ledger, impact).moves)
         shown = [f"{name}_{when}" for name in ("rating", "hera", "hera_game") for when in ("before", "after")]
         assert {row[name] for row in rows for name in shown} == {None}
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import orjson
 
-from ledger.answers.querying import tables_described
+from ledger.answers.querying import view_tables
 from ledger.audit.audit import audit
 from ledger.backups import disk
 from ledger.facts.words import TreeHead
@@ -128,7 +128,7 @@ def differences(ledger: Ledger, url: str, schema: str = SCHEMA, *, names: bool =
 
 
 def _differences(ledger: Ledger, connection: Connection[Any], schema: str, *, names: bool) -> Iterator[str]:
-    there, described = tables_there(connection, schema), tables_described(ledger)
+    there, described = tables_there(connection, schema), view_tables(ledger)
     for table in described:
         if table not in there:
             yield f"{table} is not there"

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from ledger.answers.publications import same
-from ledger.answers.rankings import ranking
+from ledger.answers.publications import have_same_numbers
 from ledger.answers.rows import as_rows
 from ledger.book.judging import Changes
 from ledger.book.roster import Roster
@@ -49,7 +48,7 @@ def standings(ledger: Ledger) -> Standings:
         order = sorted((-row["rating"], row["player"]) for row in shown)
         places = {player: 1 + bisect_left(order, (rating, 0)) for rating, player in order}
         if PlayerStates(ledger.views.connection, ledger.pool(name)).rows_current_since_ms > BEGINNING:
-            places = {row["player"]: row["rank"] for row in as_rows(ranking(ledger, name, limit=len(current)))}
+            places = {row["player"]: row["rank"] for row in as_rows(ledger.ranking(name, limit=len(current)))}
         for row in current:
             last = rows[number, row["player"], row["n"]]
             reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None
@@ -117,7 +116,9 @@ def check_lists(impact: Impact, before: Mapping[str, Mapping[int, ListRow]], aft
     said = {move.name: move for move in impact.lists}
     for name, now in before.items():
         then = after[name]
-        differing = {player for player in now.keys() | then.keys() if not same(now.get(player), then.get(player))}
+        differing = {
+            player for player in now.keys() | then.keys() if not have_same_numbers(now.get(player), then.get(player))
+        }
         assert (name in said) == bool(differing), name
         if differing:
             move = said[name]

@@ -249,7 +249,7 @@ def test_the_rule_of_the_ledger_takes_its_table_away(little_club: Path) -> None:
 
 def test_its_table_is_told_of_queried_and_exported_like_any_other(little_club: Path) -> None:
     with opened(little_club) as ledger:
-        described = querying.tables_described(ledger)["weekdays"]
+        described = querying.view_tables(ledger)["weekdays"]
         assert set(described.columns) == {"of_pool", "weekday", "games", "unrated"}
         assert list(querying.query(ledger, "SELECT games FROM weekdays"))
         exported = b"".join(exporting.export_lines(ledger, ["weekdays"]))

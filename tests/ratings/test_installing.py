@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers.read_models import projectors
+from ledger.answers.read_models import read_model_rows
 from ledger.audit.audit import audit
 from ledger.errors import MalformedError, ProjectionError, ReadModelError, ReadModelWarning
 from ledger.imports.reading import frames
@@ -417,7 +417,7 @@ def test_a_step_that_fails_stops_nothing_but_its_own_table(
         with pytest.raises(ProjectionError, match=words):
             list(ledger.rows("win_streaks"))
         assert list(ledger.rows("streaks"))
-        by_name = {row.projector: row for row in projectors(ledger)}
+        by_name = {row.projector: row for row in read_model_rows(ledger)}
         assert re.match(words, by_name["win_streaks"].stale or "")
         assert (by_name["win_streaks"].kept, by_name["win_streaks"].made_by) == (False, None)
         assert (by_name["streaks"].kept, by_name["streaks"].stale) == (True, None)

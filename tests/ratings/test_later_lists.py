@@ -144,6 +144,8 @@ def test_a_list_of_the_day_of_a_new_scheme_counts_in_that_scheme(relisted: Make)
 
 def test_a_ranking_shows_the_list_and_a_corrected_list_at_once(relisted: Make) -> None:
     ledger = relisted("elo", [*games("2026-01-05"), seeded(2, "2000", effective_at="2026-03-01")])
-    assert [(row.player, row.rating, row.rank) for row in rankings.ranking(ledger)] == [(2, 2000.0, 1), (1, 1516.0, 2)]
-    place = rankings.place(ledger, ledger.pool(), PlayerStates(ledger.views.connection, ledger.pool()).now(1, 0))
+    assert [(row.player, row.rating, row.rank) for row in ledger.ranking()] == [(2, 2000.0, 1), (1, 1516.0, 2)]
+    place = rankings.ranking_place(
+        ledger, ledger.pool(), PlayerStates(ledger.views.connection, ledger.pool()).now(1, 0)
+    )
     assert (place.rank, place.rated_players) == (2, 2)

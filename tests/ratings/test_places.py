@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import players, rankings
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers import players
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
@@ -117,11 +117,11 @@ def test_places_are_those_of_the_ranking_through_live_and_late_games_corrections
         connection = ledger.views.connection
         kept = distribution_of(connection)
         assert kept == connection.execute(COUNTED).fetchall()
-        rows = as_rows(rankings.ranking(ledger, limit=1000))
+        rows = as_rows(ledger.ranking(limit=1000))
         assert 2 not in {row["player"] for row in rows}
         for row in rows:
             alone = as_row(players.summary(ledger, ledger.player(str(row["player"]))))
             assert (alone["rank"], alone["rated_players"]) == (row["rank"], len(rows))
-        assert [row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice(limit=5)))] == [1, 2, 3, 4, 5]
+        assert [row["rank"] for row in as_rows(ranking(ledger, RankingChoice(limit=5)))] == [1, 2, 3, 4, 5]
         ledger.rebuild()
         assert distribution_of(ledger.views.connection) == kept

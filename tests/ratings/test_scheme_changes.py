@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import player_games, players, pools, rankings
+from ledger.answers import player_games, players, pools
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
@@ -156,7 +156,7 @@ def test_a_converted_rating_follows_the_map_of_its_range(sample_ledger: Callable
 
 def test_a_hera_and_a_graph_say_which_system_they_belong_to(sample_ledger: Callable[..., Ledger]) -> None:
     ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART))
-    told = {row["scheme"] for row in as_rows(player_games.graph(ledger, ledger.player("emma")))}
+    told = {row["scheme"] for row in as_rows(player_games.graph_points(ledger, ledger.player("emma")))}
     assert told == {"elo", "chessworld"}
     for person in ledger.people.by_number(range(1, 17)).values():
         summary = as_row(players.summary(ledger, person))
@@ -170,7 +170,7 @@ def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(sample
     ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART, since=since))
     played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
     assert 0 < len(played) < 16
-    assert {row["player"] for row in as_rows(rankings.ranking(ledger))} == played
+    assert {row["player"] for row in as_rows(ledger.ranking())} == played
     absent = next(one for one in ledger.people.by_number(range(1, 17)).values() if one.player not in played)
     assert as_row(players.summary(ledger, absent))["rank"] is None
 
@@ -183,8 +183,8 @@ def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rati
     half = ConversionRange(factor="0.5", offset="700")
     plain, ledger = sample_ledger("elo"), sample_ledger("elo", adopted_since("elo", Carry.CONVERT, half, since=since))
     played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
-    before = {row["player"]: row["rating"] for row in as_rows(rankings.ranking(plain))}
-    ranked = {row["player"]: row for row in as_rows(rankings.ranking(ledger))}
+    before = {row["player"]: row["rating"] for row in as_rows(plain.ranking())}
+    ranked = {row["player"]: row for row in as_rows(ledger.ranking())}
     assert len(ranked) == 16 > len(played) > 0
     for player in set(ranked) - played:
         assert ranked[player]["rating"] == pytest.approx(before[player] / 2 + 700, abs=0.02)
@@ -199,9 +199,9 @@ def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(sample_ledger: Call
         sample_ledger("elo"),
         sample_ledger("elo", adopted_since("glicko2", Carry.RESTART, since="2030-01-01")),
     )
-    assert as_rows(rankings.ranking(ledger)) == as_rows(rankings.ranking(plain))
+    assert as_rows(ledger.ranking()) == as_rows(plain.ranking())
     assert as_rows(pools.pools(ledger))[0]["scheme"] == "elo"
-    assert [era["scheme"] for era in as_rows(pools.eras(ledger))] == ["elo", "glicko2"]
+    assert [era["scheme"] for era in as_rows(pools.scheme_periods(ledger))] == ["elo", "glicko2"]
 
 
 @pytest.mark.slow

@@ -168,7 +168,9 @@ def test_a_comparison_begins_newcomers_so(scheme: str, tmp_path: Path, folder_of
 @pytest.mark.parametrize("scheme", ["elo", "glicko2", "uschess"])
 def test_it_is_in_force_from_the_first_game_on(scheme: str, tmp_path: Path, folder_of_ledgers: list[Ledger]) -> None:
     ledger = made_in(tmp_path, folder_of_ledgers, GAMES, scheme)
-    assert {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, "2023-12-31"))} == {4: 1111}
+    assert {row["player"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, "2023-12-31"))} == {
+        4: 1111
+    }
     states = PlayerStates(ledger.views.connection, ledger.pool())
     assert states.at(3, instant_ms("2024-01-04")).in_force is None  # nobody can know it before
     assert states.at(3, instant_ms("2024-01-05"), before=True).in_force == 1500

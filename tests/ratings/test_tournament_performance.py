@@ -92,9 +92,13 @@ def test_a_ledger_without_read_models_has_it_too(corrected_cup: Ledger) -> None:
 
 
 def test_it_is_told_of_and_exported_with_the_types_of_its_columns(corrected_cup: Ledger, tmp_path: Path) -> None:
-    (table,) = (row for row in as_rows(querying.tables(corrected_cup)) if row["table"] == tournament_performance.NAME)
+    (table,) = (
+        row for row in as_rows(querying.readable_tables(corrected_cup)) if row["table"] == tournament_performance.NAME
+    )
     assert table["rows"] is None
-    columns = [row for row in as_rows(querying.columns(corrected_cup)) if row["table"] == tournament_performance.NAME]
+    columns = [
+        row for row in as_rows(querying.readable_columns(corrected_cup)) if row["table"] == tournament_performance.NAME
+    ]
     assert {row["column"]: row["type"] for row in columns} == tournament_performance.TYPES
     stored = corrected_cup.views.connection.execute(f"PRAGMA table_info({tournament_performance.NAME})").fetchall()
     assert [row[1] for row in stored] == [row["column"] for row in columns]

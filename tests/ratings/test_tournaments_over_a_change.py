@@ -12,7 +12,6 @@ import pytest
 from ledger.answers import publications
 from ledger.answers.explanations import explain
 from ledger.answers.predictions import predict
-from ledger.answers.rankings import ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.facts.events import Event, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -121,8 +120,8 @@ def test_an_opening_says_that_it_goes_over_the_change_before_its_games_do(new_cl
     assert lists(new_club, ANN) == [("2025-02-28", 2020), ("2025-03-31", 2030)]
     foretold = as_row(predict(new_club, nobody(CARL), nobody(ANN), "club", at="2025-02-24"))
     assert (foretold["rating"], foretold["win"]["change"]) == (2000, 20)  # on 24 February, by the older K
-    assert [row["rating"] for row in as_rows(ranking(new_club, "club"))] == [2030, 1990, 1980]
-    assert [run["games"] for run in as_rows(publications.runs(new_club, "club"))] == [1, 1]
+    assert [row["rating"] for row in as_rows(new_club.ranking("club"))] == [2030, 1990, 1980]
+    assert [run["games"] for run in as_rows(publications.rating_runs(new_club, "club"))] == [1, 1]
 
 
 def test_its_explanation_is_by_the_new_settings(new_club: Ledger) -> None:

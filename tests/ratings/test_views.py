@@ -7,7 +7,6 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.answers.rankings import ranking
 from ledger.answers.rows import as_rows
 from ledger.audit.audit import table_digests
 from ledger.errors import StorageError
@@ -233,20 +232,20 @@ def test_an_open_ledger_goes_on_by_the_scheme_that_another_one_adopted(club_of_f
 def test_who_does_not_follow_answers_as_far_as_the_views_are_and_writes_nothing(club_of_two: ClubOfTwo) -> None:
     with Ledger.open(club_of_two.path, follow=False) as reader:
         with pytest.raises(StorageError, match="there are no views of this release yet; who writes the ledger"):
-            ranking(reader)
+            reader.ranking()
         club_of_two.ledger.level()
-        before = as_rows(ranking(reader))
+        before = as_rows(reader.ranking())
         club_of_two.ledger.append(game_recorded("r2"))
         files = file_digests(club_of_two.folder)
         with reader.moment() as position:
             assert position == club_of_two.ledger.journal.size() - 1
             assert reader.journal_of_moment.size() == position
-        assert as_rows(ranking(reader)) == before
+        assert as_rows(reader.ranking()) == before
         assert file_digests(club_of_two.folder) == files
         with pytest.raises(StorageError):
             reader.append(game_recorded("r3"))
         club_of_two.ledger.level()
-        assert as_rows(ranking(reader)) != before
+        assert as_rows(reader.ranking()) != before
         with reader.moment() as position:
             assert position == club_of_two.ledger.journal.size()
 
@@ -254,10 +253,10 @@ def test_who_does_not_follow_answers_as_far_as_the_views_are_and_writes_nothing(
 def test_who_does_not_follow_sees_views_that_were_put_in_place(club_of_two: ClubOfTwo) -> None:
     club_of_two.ledger.level()
     with Ledger.open(club_of_two.path, follow=False) as reader:
-        before = as_rows(ranking(reader))
+        before = as_rows(reader.ranking())
         club_of_two.ledger.append(game_recorded("r2"))
         club_of_two.ledger.rebuild()
-        assert as_rows(ranking(reader)) != before
+        assert as_rows(reader.ranking()) != before
 
 
 def test_answers_share_what_they_read_of_players_until_somebody_has_written(club_of_five_games: Path) -> None:

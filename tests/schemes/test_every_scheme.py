@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import explanations, predictions, publications, rankings
+from ledger.answers import explanations, predictions, publications
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit import audit
 from ledger.errors import UnknownNameError
@@ -97,8 +97,8 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
     told = as_row(predictions.predict(ledger, ledger.player("ann"), ledger.player("bob")))
     assert 0.0 <= told["expected_score"] <= 1.0
     assert told["scheme"] == ledger.pool().scheme.name
-    ranking = as_rows(rankings.ranking(ledger, limit=50))
-    on_the_list = as_rows(publications.list_on(ledger, "2006-12-31"))
+    ranking = as_rows(ledger.ranking(limit=50))
+    on_the_list = as_rows(publications.list_in_force_on(ledger, "2006-12-31"))
     if ledger.pool().by_game:  # no period is open after the last game, so that both are of one moment
         assert [(row["player"], row["rating"]) for row in ranking] == [(r["player"], r["rating"]) for r in on_the_list]
     assert len(ranking) > 10
@@ -107,22 +107,22 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
 
 @each_scheme
 def test_a_list_of_a_day_holds_what_was_in_force(ledger: Ledger) -> None:
-    last = as_rows(publications.list_on(ledger, "2006-12-31"))
+    last = as_rows(publications.list_in_force_on(ledger, "2006-12-31"))
     assert last
     assert [row["rating"] for row in last] == sorted((row["rating"] for row in last), reverse=True)
-    assert as_rows(publications.list_on(ledger, "1999-12-31")) == []
-    middle = as_rows(publications.list_on(ledger, "2005-08-15"))
+    assert as_rows(publications.list_in_force_on(ledger, "1999-12-31")) == []
+    middle = as_rows(publications.list_in_force_on(ledger, "2005-08-15"))
     if ledger.pool().by_game:
         with pytest.raises(UnknownNameError, match="rates each game when it ends"):
-            as_rows(publications.runs(ledger))
+            as_rows(publications.rating_runs(ledger))
         assert all("next_run" not in row for row in middle)
         return
-    found = as_rows(publications.runs(ledger))
+    found = as_rows(publications.rating_runs(ledger))
     assert sum(run["games"] for run in found) == 900 - sum(1 for _ in ledger.rows("games", "reason IS NOT NULL"))
     assert [run["as_of"] for run in found] == sorted(run["as_of"] for run in found)
     following = min(run["as_of"] for run in found if run["as_of"] > "2005-08-15")
     assert {row["next_run"] for row in middle} == {following}
-    later = {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, following))}
+    later = {row["player"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, following))}
     assert {row["player"]: row["next_rating"] for row in middle if row["next_rating"] is not None}.items() <= (
         later.items()
     )

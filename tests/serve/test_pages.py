@@ -527,9 +527,9 @@ def test_what_changed_between_two_lists_is_what_the_library_says(browse: Asked, 
     with Ledger.open(crowded, follow=False) as ledger:
         from ledger.answers import differences
 
-        pair = differences.two_lists(ledger, "standard@2006-06-30/1", "standard@2006-10-31/1")
-        whole = differences.differences(ledger, *pair, why=True)
-        moved = differences.differences(ledger, *pair, why=False)
+        pair = differences.lists_to_compare(ledger, "standard@2006-06-30/1", "standard@2006-10-31/1")
+        whole = differences.list_differences(ledger, *pair, why=True)
+        moved = differences.list_differences(ledger, *pair, why=False)
     assert [(row.player, row.change, row.difference) for row in whole] == [
         (row.player, row.change, row.difference) for row in moved
     ]

@@ -18,7 +18,8 @@ from ledger.answers.crosstables.crosstable import crosstable as table_of
 from ledger.answers.exports.exporting import export as export_history
 from ledger.answers.graphs import json_form, page_reader, svg
 from ledger.answers.graphs.looks import Look
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice
+from ledger.answers.rankings import ranking as ranking_of
 from ledger.audit.audit import audit as audited
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.imports.files import open_source
@@ -263,7 +264,7 @@ def ranking(run: Run) -> Iterator[Line]:
             rows = ledger.views.connection
             at = instant_text(rows.execute(query).fetchone()[0], Precision.DAY)
             bare = partial(_all_rows, rows, queries.ROWS_AT, [(ledger.pool().pool, instant_end_ms(at))])
-            ranked = partial(ranking_in_full, ledger, RankingChoice(at=at, limit=20))
+            ranked = partial(ranking_of, ledger, RankingChoice(at=at, limit=20))
             yield from _timed("ranking", data.name, ranked, bare, run)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from ledger.answers.publications import MOST_DIGITS, entries_known
+from ledger.answers.publications import MOST_DIGITS, known_entries
 from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
@@ -219,7 +219,7 @@ def _verifying() -> ModuleType:
 def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool, apart: bool) -> Iterator[Ledger]:
     """Yield the ledger as it is, as it was known, or as it would be."""
     if known_at is not None:
-        position, listed = entries_known(ledger, known_at)
+        position, listed = known_entries(ledger, known_at)
         with Bars() as bars, ledger.known_at(position, listed=listed, keep=keep, progress=bars) as then:
             yield then
     elif as_if is not None:

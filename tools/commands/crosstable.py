@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ledger.answers.asking import average
+from ledger.answers.asking import format_average
 from ledger.answers.crosstables import formats, listing
 from ledger.answers.crosstables.crosstable import TableOptions
 from ledger.answers.crosstables.crosstable import crosstable as table_of
@@ -114,7 +114,7 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
     for row in rows:
         shown: dict[str, Any] = {**row}
         if "average_rating" in row:
-            shown["average_rating"] = average(row["average_rating"])
+            shown["average_rating"] = format_average(row["average_rating"])
         if "winners" in row:
             shown["format"] = row["format"] if row["format_is"] == "told" else f"{row['format']}?"
             shown["winners"] = "; ".join(row["winners"])
@@ -123,7 +123,7 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
             shown["points"] = f"{format_points(row['points'])} of {row['games']}"
             shown["place"] = f"{row['place']} of {row['players']}"
             shown["er_offset"] = format_percent(row["er_offset"])
-            shown["performance"] = f"{average(row['performance'])} ({row['variant']})"
+            shown["performance"] = f"{format_average(row['performance'])} ({row['variant']})"
             for name in ("games", "players", "variant"):
                 del shown[name]
         rows_for_people.append(shown)

@@ -105,7 +105,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
         record = preview.import_games if preview else partial(ledger.import_games, token=recording_token(ledger))
         try:
             report = record(
-                outside.passing(game_frames(source, fmt, wish.said)),
+                outside.checked_frames(game_frames(source, fmt, wish.said)),
                 choice=wish.choice,
                 strict=wish.strict,
                 record_alike=wish.record_alike,

@@ -18,9 +18,9 @@ from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, level
 BATCHES_IN_A_TABLE = 20
 BATCH = "batch"
 _WAYS: Mapping[str, Callable[..., Sequence[attrs.AttrsInstance]]] = {
-    BATCH: statistics.batches,
-    "colour": statistics.by_colour,
-    "strength": statistics.by_strength,
+    BATCH: statistics.statistics_by_batch,
+    "colour": statistics.statistics_by_colour,
+    "strength": statistics.statistics_by_strength,
 }
 _ONLY_IN_FULL = {"first_ended_at", "group", "points"}
 
@@ -73,7 +73,7 @@ def opponents(
     with level(db_path, verify=verify, as_if=as_if) as ledger:
         if against is not None:
             with ledger.moment():
-                answer = as_row(statistics.against(ledger, ledger.player(player), ledger.player(against), pool))
+                answer = as_row(statistics.results_against(ledger, ledger.player(player), ledger.player(against), pool))
             if fmt == "table":
                 output.write(answer["games"], fmt)
                 output.remark("{wins} won, {draws} drawn, {losses} lost: {points} of {played}".format_map(answer))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ledger.answers.import_previews import listed_ratings
+from ledger.answers.import_previews import compare_list_ratings
 from ledger.answers.rows import as_rows
 from ledger.book import initial_ratings
 from ledger.errors import MalformedError
@@ -370,7 +370,7 @@ def import_(
             _tell_ways(ledger, faults, leave_out_faulty=leave_out_faulty)
             sys.exit(REFUSED)
         if dry_run:
-            differences = as_rows(listed_ratings(ledger, report, pool))
+            differences = as_rows(compare_list_ratings(ledger, report, pool))
             limits.write(differences, fmt, limits.shown(limit, fmt, RATINGS_IN_A_TABLE))
         else:
             _rate(ledger)

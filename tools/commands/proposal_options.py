@@ -113,7 +113,7 @@ def tell_proposed(ledger: Ledger, proposed: Proposed) -> None:
     if proposed.duplicate:
         output.remark(f"proposal {number} is open already, with the same changes and reason; nothing was recorded")
     shown = ledger.corrections.proposal(number)
-    for words in corrections.described(ledger, shown.changes[:CHANGES_SHOWN]):
+    for words in corrections.describe_changes(ledger, shown.changes[:CHANGES_SHOWN]):
         output.remark(f"proposal {number}: {words}")
     if len(shown.changes) > CHANGES_SHOWN:
         output.remark(f"proposal {number}: and {counted(len(shown.changes) - CHANGES_SHOWN, 'more change')}")
@@ -126,7 +126,7 @@ def tell_proposed(ledger: Ledger, proposed: Proposed) -> None:
 
 def tell_doubts(ledger: Ledger, changes: Iterable[Change]) -> None:
     """Say what about a proposal's changes may be meant otherwise, such as a late game that is recorded by now."""
-    for doubt in corrections.doubts(ledger, changes)[:CHANGES_SHOWN]:
+    for doubt in corrections.duplicate_warnings(ledger, changes)[:CHANGES_SHOWN]:
         output.remark(f"note: {doubt}")
 
 

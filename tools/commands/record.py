@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ledger.answers.asking import display_name
-from ledger.answers.recorded_games import GameByHand, Status, recorded_game
+from ledger.answers.recorded_games import GameStatus, ManualGame, recorded_game
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import GameRecorded
@@ -104,7 +104,7 @@ def record(
             ledger.catch_up(bars)
         assert report.last_key is not None  # neither refused nor held back
         key = report.last_key
-        output.write_one(as_row(GameByHand(status=_status(report), game=recorded_game(ledger, key))), fmt)
+        output.write_one(as_row(ManualGame(status=_status(report), game=recorded_game(ledger, key))), fmt)
         _remark(ledger, report, key)
 
 
@@ -173,7 +173,7 @@ def _newcomer(word: str, option: str) -> tuple[str, str]:
     return (name, name.partition(":")[2]) if ":" in name else (name_identity(name), name)
 
 
-def _status(report: ImportReport) -> Status:
+def _status(report: ImportReport) -> GameStatus:
     if report.recorded:
         return "recorded"
     return "known already, and more is known now" if report.supplemented else "known already"

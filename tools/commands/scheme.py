@@ -165,7 +165,7 @@ def eras(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None
       rating-ledger scheme eras club.db -t
     """
     with level(db_path, verify=verify, as_if=as_if) as ledger:
-        output.write(as_rows(pools.eras(ledger)), fmt)
+        output.write(as_rows(pools.scheme_periods(ledger)), fmt)
 
 
 @scheme.command()
@@ -317,9 +317,9 @@ def runs(
         shown_rows = limits.shown(limit, fmt, ROWS_IN_A_TABLE)
         asked = None if shown_rows == limits.EVERY_ROW else shown_rows + 1
         if on is None:
-            rows = as_rows(publications.runs(ledger, pool))
+            rows = as_rows(publications.rating_runs(ledger, pool))
         else:
-            rows = as_rows(publications.list_on(ledger, on, pool, limit=asked))
+            rows = as_rows(publications.list_in_force_on(ledger, on, pool, limit=asked))
         limits.write(_without_originals(rows) if fmt == "table" else rows, fmt, shown_rows, newest_last=on is None)
 
 

@@ -78,7 +78,7 @@ def open_tournament(
         event = made(make)
         if close(ledger, event, what, actor) is None:
             return
-        if why := announcements.why_not_whole(ledger.pool(name), event, ()):
+        if why := announcements.reason_not_rated_together(ledger.pool(name), event, ()):
             output.remark(f"note: its games are not rated together: {why}")
 
 
@@ -147,7 +147,7 @@ def _tell_effect(ledger: Ledger, event: TournamentClosed, before: _Effect) -> No
     if changed := sum(after.ratings[game] != ratings for game, ratings in before.ratings.items()):
         output.remark(f"{counted(changed, 'game')} of it rated from the ratings of another day now")
         return
-    why = announcements.why_not_whole(pool, event, _ends(ledger, event.pool, event.tournament))
+    why = announcements.reason_not_rated_together(pool, event, _ends(ledger, event.pool, event.tournament))
     output.remark(f"note: no rating depends on this: {why or 'its games are rated as of that day already'}")
 
 

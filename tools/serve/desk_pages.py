@@ -236,7 +236,9 @@ def proposal(ledger: Ledger, query: Query) -> ProposalPage:
     """Return one proposal: what it changes, who proposed and who decided it, and why."""
     row = corrections.proposal(ledger, query["number"])
     doubts = (
-        [] if row.state != "open" else corrections.doubts(ledger, ledger.corrections.proposal(row.proposal).changes)
+        []
+        if row.state != "open"
+        else corrections.duplicate_warnings(ledger, ledger.corrections.proposal(row.proposal).changes)
     )
     return ProposalPage(row=row, doubts=doubts)
 
@@ -316,7 +318,7 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
     )
 
 
-def alike(ledger: Ledger, _: Query) -> searching.SimilarGroup:
+def alike(ledger: Ledger, _: Query) -> searching.SimilarPlayers:
     """Identities that look like one person."""
     return searching.similar_players(ledger)
 
@@ -376,7 +378,7 @@ def publish(ledger: Ledger, query: Query) -> PublishPage:
         pools=[each.name for each in ledger.pools()],
         pool=pool,
         at=query["at"],
-        lists=publications.lists(ledger, pool)[::-1][:5],
+        lists=publications.published_lists(ledger, pool)[::-1][:5],
         draft=None if query["at"] is None else _draft(ledger, pool, query["at"]),
     )
 
@@ -386,8 +388,8 @@ def _draft(ledger: Ledger, pool: str, at: str) -> ListDraft:
     before = ledger.publications.in_force_at(pool, instant_end_ms(at))
     moved: list[ListDifference] = []
     if before is not None:
-        lists = differences.two_lists(ledger, before.name, f"{pool}@{at}/{differences.NOW}")
-        moved = differences.differences(ledger, *lists, why=False)
+        lists = differences.lists_to_compare(ledger, before.name, f"{pool}@{at}/{differences.NOW}")
+        moved = differences.list_differences(ledger, *lists, why=False)
     differ = [row for row in moved if row.change != differences.UNCHANGED]
     return ListDraft(
         players=len(draft.rows),

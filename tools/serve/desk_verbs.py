@@ -170,7 +170,9 @@ class PreviewAnswer:
 
 def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
     """Return the effect of the approval of a proposal; nothing is recorded."""
-    answer = impacts.in_full(ledger, ledger.preview(args["number"], others_wait=OTHERS_WAIT, at_most=TRIED_WITHIN))
+    answer = impacts.impact_in_full(
+        ledger, ledger.preview(args["number"], others_wait=OTHERS_WAIT, at_most=TRIED_WITHIN)
+    )
     moves = answer.moves[:MOST_MOVES]
     left_out = len(answer.moves) - len(moves)
     return as_row(PreviewAnswer(summary=answer.summary, moves=moves, left_out=left_out, lists=answer.lists))

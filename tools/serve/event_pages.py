@@ -104,8 +104,8 @@ def list_changes(ledger: Ledger, query: Query) -> forms.ListChangesPage:
     earlier = [row for row in others if (row.as_of, row.edition) < (shown.as_of, shown.edition)]
     since = query["since"] or (earlier[0].list if earlier else differences.NOW)
     pair = (shown.list, differences.NOW) if since == differences.NOW else (since, shown.list)
-    first, second = differences.two_lists(ledger, *pair)
-    moved = differences.differences(ledger, first, second, why=False)
+    first, second = differences.lists_to_compare(ledger, *pair)
+    moved = differences.list_differences(ledger, first, second, why=False)
     rows, paging = paged(query, [row for row in moved if row.change != UNCHANGED])
     return forms.ListChangesPage(
         since=since,

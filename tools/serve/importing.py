@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.announcements import Opening, OutsideGames, openings, outside_games
+from ledger.answers.announcements import MissingAnnouncement, OutsideGames, missing_announcements, outside_games
 from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError
@@ -219,7 +219,7 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
                 results=results_given(_pairs(sent.results)),
             )
             report = take(
-                outside.passing(game_frames(source, fmt, said)),
+                outside.checked_frames(game_frames(source, fmt, said)),
                 choice=choice,
                 strict=sent.strict,
                 record_alike=sent.record_alike,
@@ -268,7 +268,9 @@ def _account(
         "notes": [list(note) for note in [*outside.games, *sorted(notes)][:MOST_TOLD]],
         "note_count": outside.count + report.note_count + reading.note_count,
         "newcomers": _newcomers(ledger, report.newcomers),
-        "tournaments": [_opening(each) for each in openings(ledger, reading.tournaments, choice.pool)][:MOST_TOLD],
+        "tournaments": [_opening(each) for each in missing_announcements(ledger, reading.tournaments, choice.pool)][
+            :MOST_TOLD
+        ],
         "position": ledger.journal.size(),
     }
 
@@ -283,7 +285,7 @@ def _newcomers(ledger: Ledger, newcomers: list[tuple[str, str]]) -> list[Account
     ]
 
 
-def _opening(opening: Opening) -> Account:
+def _opening(opening: MissingAnnouncement) -> Account:
     """Return the days of a tournament that a file reports, in the words of the verb that proposes to record them."""
     event = opening.event
     words = {

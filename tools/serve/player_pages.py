@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeAlias, TypeVar
 
 from ledger.answers import (
-    highest,
+    achievements,
     opponents,
     player_games,
     players,
@@ -16,7 +16,7 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
-from ledger.answers.asking import display_name, identity_shown
+from ledger.answers.asking import display_name, shown_identity
 from ledger.answers.graphs import page_reader as graph_pages
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
@@ -69,7 +69,7 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
     return forms.PlayerHead(
         player=person.player,
         name=display_name(person),
-        identity=identity_shown(person.identity),
+        identity=shown_identity(person.identity),
         pool=name,
         pools=rated_in,
         first_pool=rated_in[0] if rated_in else name,
@@ -147,17 +147,17 @@ def statistics(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Qu
     def rows(ask: Callable[[], list[Any]]) -> list[Any]:
         return ask() if head.is_rated else []
 
-    batches, paging = paged(query, rows(lambda: opponents.batches(*where, at=at)), BATCHES)
+    batches, paging = paged(query, rows(lambda: opponents.statistics_by_batch(*where, at=at)), BATCHES)
     return forms.StatisticsPage(
         head=head,
         at=at,
         batches=batches,
         paging=paging,
-        colours=rows(lambda: opponents.by_colour(*where, at=at)),
-        strengths=rows(lambda: opponents.by_strength(*where, at=at)),
-        achievements=rows(lambda: highest.achievements(*where, at)),
+        colours=rows(lambda: opponents.statistics_by_colour(*where, at=at)),
+        strengths=rows(lambda: opponents.statistics_by_strength(*where, at=at)),
+        achievements=rows(lambda: achievements.achievements(*where, at)),
         streaks=rows(lambda: streaks.streaks(*where, at)),
-        time_losses=rows(lambda: time_losses.windows(*where, at)),
+        time_losses=rows(lambda: time_losses.time_loss_windows(*where, at)),
         upsets=rows(lambda: upsets.upsets(ledger, head.pool, person=person, until=at, limit=UPSETS)),
     )
 
@@ -182,7 +182,7 @@ def prediction(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Qu
         brings = predictions.predict(ledger, person, other, head.pool, query["at"])
         if head.is_rated:
             try:
-                met = opponents.against(ledger, person, other, head.pool)
+                met = opponents.results_against(ledger, person, other, head.pool)
             except UnknownNameError:  # they have never met
                 met = None
     return forms.PredictionPage(

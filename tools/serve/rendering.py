@@ -15,8 +15,8 @@ from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from ledger.answers.asking import average
-from ledger.answers.boards import RESULTS
+from ledger.answers.asking import format_average
+from ledger.answers.boards import PGN_RESULTS
 from ledger.answers.graphs import looks, mini_boards, svg, wording
 from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
@@ -230,7 +230,7 @@ def list_name(name: str) -> str:
 
 def result(outcome: str) -> str:
     """Return the result of a game as scoresheets have it; empty if there is none."""
-    return "" if outcome == Outcome.NONE else RESULTS[outcome]
+    return "" if outcome == Outcome.NONE else PGN_RESULTS[outcome]
 
 
 def board_words(position: Position) -> str:
@@ -250,5 +250,5 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "instant": instant,
     "lines": lines,
     "list_name": list_name,
-    "average": average,
+    "average": format_average,
 }

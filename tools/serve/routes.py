@@ -12,8 +12,8 @@ from typing import Any
 import attrs
 
 from ledger.answers import (
+    achievements,
     boards,
-    highest,
     opponents,
     player_games,
     pools,
@@ -204,7 +204,7 @@ ROUTES: tuple[Route, ...] = (
         text("opponent", "whom they would play: name, identity or number"),
         of_today=True,
     ),
-    _rows(f"{_PLAYER}/best", _q.achievements, highest.Achievement, POOL, AT, of_today=True),
+    _rows(f"{_PLAYER}/best", _q.achievements, achievements.Achievement, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/streaks", _q.streaks_of, streaks.Streak, POOL, AT),
     _rows(f"{_PLAYER}/time-losses", _q.time_losses_of, time_losses.TimeLossWindow, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.OpponentBatch, POOL, AT),

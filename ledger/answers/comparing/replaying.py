@@ -15,7 +15,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers.comparing.forecasts import Predictions, final_ratings, predict_and_rate, predict_games
-from ledger.answers.pools import chosen
+from ledger.answers.pools import non_default_settings
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
 from ledger.book.timeline import BEGINNING, Era, EraState, LaterList, Pool
@@ -75,7 +75,7 @@ def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | st
         return candidate(name, settings)
     settings = dict(settings or {})
     numbers = era.scheme.numbers_from({**era.scheme.adopted_settings(era.settings), **settings})
-    return Candidate(era.scheme, numbers, {**chosen(era), **settings})
+    return Candidate(era.scheme, numbers, {**non_default_settings(era), **settings})
 
 
 @attrs.frozen(slots=False)

@@ -10,7 +10,7 @@ import attrs
 
 from ledger.answers.crosstables import formats
 from ledger.answers.crosstables.crosstable_data import Crosstable
-from ledger.answers.documents import format_of
+from ledger.answers.documents import format_by_suffix
 from ledger.answers.graphs import json_form, png
 from ledger.runtime.ledger_files import save_document
 
@@ -37,7 +37,7 @@ class CrosstableDocument(Crosstable):
             StorageError: the file belongs to a ledger.
             OSError: the file cannot be written.
         """
-        save_document(Path(path), render(self, format_of(path, ENDINGS)))
+        save_document(Path(path), render(self, format_by_suffix(path, ENDINGS)))
 
 
 def render(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 
 from wcwidth import wcswidth
 
-from ledger.answers.asking import average
+from ledger.answers.asking import format_average
 from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow
 from ledger.answers.crosstables.layout import (
     TableCell,
@@ -159,7 +159,7 @@ def _html_blocks(layout: TableLayout) -> list[str]:
 
 def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
     """Return the mouse-over of a player's TPR: every opponent as the player met them."""
-    label = average(standing.performance)
+    label = format_average(standing.performance)
     offset = format_percent(standing.er_offset)
     worth = f"TPR {label} ({page.performance.variant}), ER offset {offset} %"
     summary = f"{standing.name}: {worth}, {format_points(standing.points)} points"
@@ -169,7 +169,7 @@ def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
     rows = "".join(
         f'<tr><th scope="row" class="left">{in_markup(meeting.opponent)}</th><td>{meeting.marks}</td>'
         f"<td>{format_rating(meeting.opponent_enrolment_rating)}</td><td>{format_rating(meeting.opponent_closing_rating)}</td>"
-        f"<td>{average(meeting.performance)}</td><td>{format_percent(meeting.er_offset)}</td></tr>"
+        f"<td>{format_average(meeting.performance)}</td><td>{format_percent(meeting.er_offset)}</td></tr>"
         for meeting in standing.meetings
     )
     caption = f"Enrolment and closing ratings of the opponents, and how {in_markup(standing.name)} performed"

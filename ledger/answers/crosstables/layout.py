@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ledger.answers.asking import average
+from ledger.answers.asking import format_average
 from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow, EventResult, Meeting
 from ledger.answers.graphs.wording import format_rating
 
@@ -115,7 +115,7 @@ def _summary(page: Crosstable) -> tuple[str, ...]:
     )
     is_seen = " as its games look" if page.format_is == "seen" and page.format != "other" else ""
     whose = "the ledger's ratings" if page.ratings == "ledger" else "ratings that the source shows"
-    mean = f", average rating {average(page.average_rating)}" if page.average_rating is not None else ""
+    mean = f", average rating {format_average(page.average_rating)}" if page.average_rating is not None else ""
     return (
         f"{named}{often}{is_seen}; {page.players} players, {page.games} {'game' if page.games == 1 else 'games'}{mean}",
         f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source}); "
@@ -244,7 +244,7 @@ def _worth(page: Crosstable, meeting: Meeting) -> str:
     """Return the worth of an opponent, from the player's view."""
     return (
         f"{meeting.opponent}: enrolment {format_rating(meeting.opponent_enrolment_rating)}, closing "
-        f"{format_rating(meeting.opponent_closing_rating)}, performance {average(meeting.performance)} "
+        f"{format_rating(meeting.opponent_closing_rating)}, performance {format_average(meeting.performance)} "
         f"({page.performance.variant}), ER offset {format_percent(meeting.er_offset)} %"
     )
 
@@ -265,8 +265,8 @@ def _row(page: Crosstable, standing: CrossTableRow, results: Cells) -> Cells:
         *results,
         TableCell(format_points(standing.points), (made_of,)),
         *(TableCell("-" if value is None else f"{value:g}") for value in standing.tie_breaks.values()),
-        TableCell(average(standing.opponents_mean)),
-        TableCell(average(standing.performance), (*why_not, *views)),
+        TableCell(format_average(standing.opponents_mean)),
+        TableCell(format_average(standing.performance), (*why_not, *views)),
         TableCell(format_percent(standing.er_offset)),
         TableCell(
             str(len(upsets)) if upsets else "",

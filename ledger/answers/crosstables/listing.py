@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, of_one_moment, rows_up_to
+from ledger.answers.asking import EVERY_ROW, of_one_moment, row_limit
 from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import DEFAULT_OPTIONS, EventStandings, TableOptions, build_row
 from ledger.answers.crosstables.crosstable_data import FormatSource, PairingFormat
@@ -49,7 +49,7 @@ class TournamentSearch:
     until: str | None = None
     text: str | None = None
     quiet_days: float | None = None
-    limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
+    limit: int = attrs.field(default=EVERY_ROW, converter=row_limit)
     offset: int = 0
 
 

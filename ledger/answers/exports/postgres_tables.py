@@ -18,7 +18,7 @@ import attrs
 
 from ledger.answers.asking import PERSONAL, of_one_moment
 from ledger.answers.exports.columns import StoredColumn, stored_columns, table_parts
-from ledger.answers.querying import BESIDE, tables_described
+from ledger.answers.querying import QUERY_ONLY_TABLES, view_tables
 from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, ProjectionError
 from ledger.handle import OpenLedger
@@ -55,7 +55,7 @@ ORIGIN_DOC = TableDoc(
         "names": ColumnDoc("whether names and years of birth of people are among them", YES_NO),
     },
 )
-NAMES_DOC = BESIDE[NAMES]._replace(doc="Who the players are, without those who were erased.")
+NAMES_DOC = QUERY_ONLY_TABLES[NAMES]._replace(doc="Who the players are, without those who were erased.")
 
 
 class PostgresColumn(StoredColumn):
@@ -158,7 +158,7 @@ def postgres_tables(ledger: OpenLedger, *, names: bool = False) -> list[Postgres
         _BY_TOURNAMENT,
     ]
     tables = []
-    for name, described in tables_described(ledger).items():
+    for name, described in view_tables(ledger).items():
         read_models.refuse_stale_table(connection, name, installed.broken)
         if name.lower() in {NAMES, ORIGIN}:
             raise ProjectionError(

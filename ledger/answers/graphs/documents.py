@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from ledger.answers.documents import format_of
+from ledger.answers.documents import format_by_suffix
 from ledger.answers.game_pgn import games_pgn
 from ledger.answers.graphs import html, json_form, page_reader, png, svg, vega_lite
 from ledger.answers.graphs.graph_data import BarOrder, Page
@@ -91,7 +91,7 @@ class RatingGraph:
             StorageError: the file belongs to a ledger.
             OSError: the file cannot be written.
         """
-        save_document(Path(path), self.document(format_of(path, ENDINGS)), self.ledger.path)
+        save_document(Path(path), self.document(format_by_suffix(path, ENDINGS)), self.ledger.path)
 
 
 def render_page(

@@ -11,7 +11,7 @@ from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, display_name, in_force_from, names, of_one_moment
 from ledger.answers.boards import final_board
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page, PlayerBars, Seam
-from ledger.answers.read_models import last_row
+from ledger.answers.read_models import last_game_row
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN
@@ -24,7 +24,7 @@ from ledger.ratings.player_states import PlayerStates
 DEFAULT_LAST_GAMES = 100  # games: "the 100 game default setting" of the FAQ
 ALL_GAMES = 0
 MOST_SECOND_PLAYER_GAMES = 1_000  # the second player may play far more often
-_NOTHING_PUBLISHED = vars(marks.NOTHING_PUBLISHED)
+_NOTHING_PUBLISHED = vars(marks.NO_OUTDATED_LIST)
 _DAY = len("2024-05-01")
 Row = dict[str, Any]
 
@@ -120,7 +120,7 @@ def count_pages(games: int) -> int:
 
 
 def _count_games(ledger: OpenLedger, person: Person, pool: Pool) -> int:
-    newest = last_row(ledger, person, pool)
+    newest = last_game_row(ledger, person, pool)
     return 0 if newest is None else int(newest["n"])
 
 
@@ -169,8 +169,8 @@ class _Reader(NamedTuple):
             return
         opponents = self._opponents(rows, arguments)
         shown_names = names(self.ledger, {row["opponent"] for row in rows})
-        corrected = marks.corrected_games(connection, [row["key"] for row in rows])
-        lists = marks.published_after(self.ledger, self.pool, player, rows[-1]["rated_ms"])
+        corrected = marks.corrections_by_game(self.ledger, [row["key"] for row in rows])
+        lists = marks.outdated_lists(self.ledger, self.pool, player, rows[-1]["rated_ms"])
         opponents_now = self._ratings_now(rows)
         for row, opponent_rating in zip(rows, opponents, strict=True):
             after = self.states.after_game(row)
@@ -206,7 +206,7 @@ class _Reader(NamedTuple):
                 opponent_rating=opponent_rating,
                 opponent_rating_now=opponents_now[row["opponent"]],
                 corrected=corrected.get(row["key"], []),
-                **(vars(marks.published(lists[row["n"]])) if row["n"] in lists else _NOTHING_PUBLISHED),
+                **(vars(marks.outdated_list(lists[row["n"]])) if row["n"] in lists else _NOTHING_PUBLISHED),
                 final_position=final_position,
             )
 

@@ -4,8 +4,8 @@ import pytest
 
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.crosstable import crosstable
-from ledger.answers.player_games import Occasion
-from ledger.answers.recorded_games import listed_games
+from ledger.answers.player_games import GameFilter
+from ledger.answers.recorded_games import filtered_games
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from tests.kit.corrections import approve, ask
@@ -94,5 +94,5 @@ def test_of_a_tournament_whose_games_were_moved_it_is_said_in_which_pool_they_ar
     approve(three_games, three_games.corrections.drafts.replace("game:g3", {"pool": "rapid"}))
     three_games.level()
     with pytest.raises(UnknownNameError, match="with games in 'standard'; it has games in 'rapid': ask in that pool"):
-        listed_games(three_games, Occasion(tournament="Cup"))
+        filtered_games(three_games, GameFilter(tournament="Cup"))
     assert crosstable(three_games, "Cup", pool="rapid").games == 1

@@ -9,7 +9,7 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers.asking import average
+from ledger.answers.asking import format_average
 from ledger.answers.crosstables import formats, layout
 from ledger.answers.crosstables.crosstable import TableOptions, crosstable
 from ledger.answers.crosstables.crosstable_data import Crosstable
@@ -154,7 +154,7 @@ def test_rows_for_a_spreadsheet_have_the_same_columns_and_plain_numbers(page: Cr
     ("mean", "shown"), [(2450.5, "2451"), (2451.5, "2452"), (2450.49, "2450"), (0.5, "1"), (None, "-")]
 )
 def test_an_average_of_ratings_rounds_one_half_up(mean: float | None, shown: str) -> None:
-    assert average(mean) == shown
+    assert format_average(mean) == shown
 
 
 @pytest.mark.parametrize(("mean", "shown"), [(2450.5, "2451"), (1662.5, "1663"), (1663.5, "1664")])

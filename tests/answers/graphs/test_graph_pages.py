@@ -82,7 +82,7 @@ def test_a_bar_says_what_the_games_of_a_player_say(drawn_club: Ledger) -> None:
         assert [_row(page, bar) for bar in page.player.bars] == [
             {name: row[name] for name in _row(page, page.player.bars[0])} for row in rows
         ]
-        graph = as_rows(player_games.graph(drawn_club, person))[::-1]
+        graph = as_rows(player_games.graph_points(drawn_club, person))[::-1]
         assert [bar.scheme for bar in page.player.bars] == [point["scheme"] for point in graph]
 
 

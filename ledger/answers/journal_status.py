@@ -1,4 +1,4 @@
-"""The place of a journal, its guarantees for acknowledged entries, and how far this node has followed it."""
+"""The status of a journal: its place, its guarantees for acknowledged entries, and how far this node's views are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ledger.handle import OpenLedger
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
 from ledger.runtime import postgres
 
-# Whoever is no monitor of the server sees that others follow, and not how far.
+# A user who is no monitor of the server sees that others follow, but not how far.
 _SERVER = """
 SELECT current_setting('server_version'), host(inet_server_addr()), inet_server_port(),
   current_setting('synchronous_standby_names'), current_setting('synchronous_commit'),
@@ -20,8 +20,8 @@ SELECT current_setting('server_version'), host(inet_server_addr()), inet_server_
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class JournalTold:
-    """The place of a journal, and its guarantees."""
+class JournalStatus:
+    """The place, size and root of a journal, its guarantee for acknowledged entries, and its followers."""
 
     place: str = documented("the file, or the address of the database and the schema, without a password")
     promise: str = documented(
@@ -38,24 +38,18 @@ class JournalTold:
     followers: list[str] = documented("who follows it, and how, where this user may know that")
 
 
-def journal_told(ledger: OpenLedger) -> JournalTold:
-    """Return the place of a ledger's journal, and its guarantees.
+def journal_status(ledger: OpenLedger) -> JournalStatus:
+    """Return the place, size and guarantee of a ledger's journal, and the position of the views.
 
     Raises:
         StorageError: the server does not answer.
     """
     journal = ledger.journal
-    # The fence follows the head: what is given away here must be what stays.
+    # The fence follows the head: the head that is returned here must be permanent.
     head = journal.head()
     journal.fence()
-    where: dict[str, Any] = {
-        "place": str(ledger.path),
-        "promise": "file",
-        "server": None,
-        "version": None,
-        "waits_for": None,
-        "followers": [],
-    }
+    where: dict[str, Any] = dict.fromkeys(("server", "version", "waits_for"))
+    where |= {"place": str(ledger.path), "promise": "file", "followers": []}
     if isinstance(journal, PostgresJournal):
         with postgres.storage_errors(journal.path):
             row = journal.session().connection().execute(_SERVER.encode()).fetchone()
@@ -70,5 +64,4 @@ def journal_told(ledger: OpenLedger) -> JournalTold:
             "waits_for": standbys or None,
             "followers": followers,
         }
-    folded = ledger.views.position()
-    return JournalTold(entries=head.size, folded=folded, root=head.root.hex(), **where)
+    return JournalStatus(entries=head.size, folded=ledger.views.position(), root=head.root.hex(), **where)
