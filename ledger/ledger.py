@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from ledger.audit import server_findings
     from ledger.audit.audit import Verdict
     from ledger.imports import files, formats
-    from ledger.imports.formats import SaidOfFile
+    from ledger.imports.reading import FileHints
 else:
     # the readers of files take 0.15 s to load, and most ledgers are opened for questions
     files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
@@ -466,7 +466,7 @@ class Ledger(OpenLedger):
         path: str | Path,
         *,
         fmt: str | None = None,
-        said: SaidOfFile | None = None,
+        said: FileHints | None = None,
         encoding: str | None = None,
         choice: PoolChoice | None = None,
         strict: bool = False,
@@ -479,7 +479,7 @@ class Ledger(OpenLedger):
         Args:
             path: the file, also compressed.
             fmt: one of ``imports.files.FORMATS``; None: detected from the content.
-            said: what the caller says of the file that it does not say itself, an ``imports.formats.SaidOfFile``.
+            said: what the caller says of the file that it does not say itself, an ``imports.reading.FileHints``.
             encoding: the encoding of its text; None: UTF-8, or as the file says.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
@@ -503,7 +503,7 @@ class Ledger(OpenLedger):
             if fmt is None and (kind := files.foreign(source.first)):
                 raise StorageError(str(path), f"is {kind}")
             report = self.import_games(
-                formats.game_frames(source, fmt or files.detect(source.first), said or formats.SaidOfFile()),
+                formats.game_frames(source, fmt or files.detect(source.first), said),
                 choice=choice,
                 strict=strict,
                 record_alike=record_alike,

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ledger.imports.files import open_lines
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
 from ledger.ratings import views
 from ledger.schemes import built_in_names
 from tests.kit.places import SAMPLE
+from tests.kit.source_files import open_lines
 
 
 def main() -> None:

@@ -2,13 +2,12 @@
 
 A body is the whole entry as JSON canonicalised by RFC 8785, restricted to what has one spelling everywhere: ASCII
 keys in order, NFC text, whole numbers below 2^53, no floats, no nulls, at most 65,535 bytes. Events pass the checks of
-their classes and lie in that subset; ``canonical`` holds any plain values to it.
+their classes and so lie in that subset.
 """
 
 from __future__ import annotations
 
 import types
-import unicodedata
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache, lru_cache, partial
@@ -374,41 +373,3 @@ def decode(body: bytes) -> Entry:
     if orjson.dumps(plain, option=orjson.OPT_SORT_KEYS) != body:
         raise MalformedError(["not canonical: a repeated field, another order, other blanks or escapes @ $"])
     return Entry(position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event)
-
-
-def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
-    if isinstance(value, str):
-        # UTF-8 has no bytes for them
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            problems.append(f"text must not hold lone surrogates, got {value!r} @ {path}")
-        # two spellings of a name that look the same would be two facts
-        elif not unicodedata.is_normalized("NFC", value):
-            problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
-    elif isinstance(value, int):
-        # Beyond it readers that know floats alone round. True and false are whole numbers to Python and pass, too.
-        if abs(value) > MAX_WHOLE:
-            problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            # RFC 8785 sorts keys by UTF-16, orjson by UTF-8: of ASCII both give one order.
-            if not (isinstance(key, str) and key.isascii()):
-                problems.append(f"keys must be ASCII text, got {key!r} @ {path}")
-            _check_canonical(item, f"{path}.{key}", problems)
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            _check_canonical(item, f"{path}[{place}]", problems)
-    else:
-        problems.append(f"{type(value).__name__} has no place in an entry, got {value!r} @ {path}")
-
-
-def canonical(value: Mapping[str, Any]) -> bytes:
-    """Return the one spelling of *value* in bytes (RFC 8785 within the subset above).
-
-    Raises:
-        MalformedError: something in it lies outside the subset; every fault is listed.
-    """
-    problems: list[str] = []
-    _check_canonical(value, "$", problems)
-    if problems:
-        raise MalformedError(problems)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=dict)  # any other Mapping becomes a dict

@@ -113,7 +113,7 @@ _CHESS_COM = re.compile(rb'\{\s*"games"\s*:\s*\[|\[\s*\{')
 
 @attrs.define
 class Source:
-    """An open file, unpacked. Read it once: as ``chunks``, ``lines`` or ``stream``, from the beginning.
+    """An open file, unpacked. Read it once, from the beginning: as ``chunks`` or ``lines``.
 
     Attributes:
         reading: the account of this file; ``bytes_read`` follows the stored bytes.
@@ -167,33 +167,6 @@ class Source:
                 yield b"".join(pieces)
             return
         self.reading.cut(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
-
-    def stream(self) -> io.BufferedReader:
-        """Return the bytes as a file to read from, for readers that want one (CSV)."""
-        return io.BufferedReader(_Chunked(self.chunks()))
-
-
-class _Chunked(io.RawIOBase):
-    """Pieces of bytes as a raw file."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    # typeshed says any writable buffer, which has no length; what is handed in is one of these two.
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        while not self._left:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._left = memoryview(chunk)
-        count = min(len(buffer), len(self._left))
-        buffer[:count] = self._left[:count]
-        self._left = self._left[count:]
-        return count
 
 
 @contextmanager
@@ -254,17 +227,6 @@ def _head_of_zip(head: bytes, name: str) -> bytes:
     if is_cut:
         raise StorageError(name, "is a zip archive that ends too early: fetch it again")
     return head
-
-
-@contextmanager
-def open_lines(path: str) -> Iterator[tuple[Iterator[bytes], Reading]]:
-    """Open a source as ``open_source`` does, for readers of lines: yield the lines, and the account that they fill.
-
-    Raises:
-        StorageError: as ``open_source``.
-    """
-    with open_source(path) as source:
-        yield source.lines(), source.reading
 
 
 def _opened(path: str) -> BinaryIO:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-import orjson
-
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING, MAX_ROUND, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms, without_zero_fraction
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, excerpt
@@ -90,7 +88,6 @@ _ROUND_CHECKS: Mapping[str, Check] = {
     "variant": _CHECKS["variant"],
 }
 _ROUND_NEEDED = ("player", "tournament", "edition", _ROUND)
-_ORDER = ("key", "white", "black", *[name for name in _CHECKS if name != "key"])
 
 
 def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
@@ -179,18 +176,3 @@ def _is_round(value: object) -> bool:
 def _round(line: int, members: Mapping[str, Any]) -> SourceRound:
     player, fields = members["player"], {"round": None, **_fields(members, _ROUND_CHECKS)}
     return SourceRound(line, player["id"], player["name"], **fields)
-
-
-def dump_round(round_: SourceRound) -> bytes:
-    """Return a line, with its line feed, that ``games`` reads back as the same round (but for ``line``)."""
-    player = {"id": round_.player_id, "name": round_.player_name}
-    fields = {"player": player, **{name: getattr(round_, name) for name in _ROUND_CHECKS}}
-    return orjson.dumps({name: value for name, value in fields.items() if value is not None}) + b"\n"
-
-
-def dump(game: SourceGame) -> bytes:
-    """Return a line, with its line feed, that ``games`` reads back as the same game (but for ``line``)."""
-    plain = game._asdict()
-    players = {c: {"id": plain[f"{c}_id"], "name": plain[f"{c}_name"]} for c in _PLAYERS}
-    fields = {name: players.get(name, plain.get(name)) for name in _ORDER}
-    return orjson.dumps({name: value for name, value in fields.items() if value is not None}) + b"\n"

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -63,16 +62,6 @@ def lichess_player(name: str) -> tuple[str, str] | None:
     if machine:
         return f"lichess:ai-level-{int(machine[1])}", f"lichess AI level {int(machine[1])}"
     return (f"lichess:{name.lower()}", name) if _USER.fullmatch(name) else None
-
-
-def history_date(point: Sequence[int]) -> str:
-    """Return the date ``YYYY-MM-DD`` of a point ``[year, month, day, rating]`` of a history; months are 0 to 11.
-
-    Raises:
-        ValueError: no such day.
-    """
-    year, month, day, *_rating = point
-    return date(year, month + 1, day).isoformat()
 
 
 def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,6 +61,34 @@ class ReportedTournament(NamedTuple):
     entrants: int | None
     rounds: int | None
     speed: str | None
+
+
+@attrs.frozen(kw_only=True)
+class FileHints:
+    """The facts about a file that it does not contain itself, as the user states them.
+
+    Attributes:
+        source: the site whose player names and game ids CSV files and tournament reports carry; None for neither.
+        day: when the games of a tournament report were played that names no day: an instant of any precision.
+        dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
+        speeds_by_clock: whether speed classes go by Lichess's rule in archives of chess.com, too, which have their own.
+        check_moves: True if the moves of all games are played through, False if only those of small files are.
+        headings: of CSV files, by our name of a column, its heading, as of ``csv.header.headings_given``.
+        results: of CSV files, by a word of the file, what it means, as of ``csv.games.results_given``.
+        equal_rows: of CSV files, True if equal rows without a key are several games.
+    """
+
+    source: str | None = None
+    day: str | None = None
+    dates: str | None = None
+    speeds_by_clock: bool = False
+    check_moves: bool = False
+    headings: Mapping[str, str] = attrs.field(factory=dict)
+    results: Mapping[str, str | None] = attrs.field(factory=dict)
+    equal_rows: bool = False
+
+
+NO_HINTS = FileHints()
 
 
 class Faults(NamedTuple):

@@ -107,5 +107,5 @@ def append_rows(writer: Writer, rows: DataFrame, kind: type[Event], stamp: str, 
     """Append an event of one kind for each row, whose columns are its fields; return their number."""
     if not len(rows):
         return 0
-    bodies = codec_columns.player_bodies(rows, kind, writer.size + 1, stamp, actor)
-    return len(writer.append(repeat(kind.KIND), codec_columns.player_keys(rows, kind).to_list(), bodies))
+    bodies = codec_columns.bodies(rows, writer.size + 1, stamp, actor, kind)
+    return len(writer.append(repeat(kind.KIND), codec_columns.keys(rows, kind).to_list(), bodies))

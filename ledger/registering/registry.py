@@ -231,8 +231,8 @@ class _ListImport:
             ).to_series()
             without_rating = pl.col("rating").is_null() & pl.any_horizontal(pl.col(*NEED_A_RATING).is_not_null())
             suspected = (
-                codec_columns.player_suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
-                | codec_columns.player_suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
+                codec_columns.suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
+                | codec_columns.suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
                 | odd_names.fill_null(value=True)
                 | frame.select(without_rating).to_series()
             )
@@ -345,8 +345,8 @@ class _ListImport:
                 )
 
     def _look_at_seeds(self, seeds: DataFrame, news: _ListNews) -> None:
-        keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
-        facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
+        keys = codec_columns.keys(seeds, RatingSeeded).to_list()
+        facts = codec_columns.facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
         listed = initial_ratings.listed_from(connection, self._pool, players)

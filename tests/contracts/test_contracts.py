@@ -44,6 +44,7 @@ from ledger.testing.importer_contract import Importer
 from ledger.testing.kit import MemoryWriter
 from tests.kit.places import TESTS
 from tests.kit.plugins import BEATEN, OF_FACTS, SCORES, SURPLUSES, WIN_STREAKS
+from tests.kit.source_files import game_line
 from tests.tiers import few_quick
 
 
@@ -240,7 +241,7 @@ class TestLichessNdjson(ImporterContract):
 class TestLedgerJsonl(ImporterContract):
     samples = (
         b"".join(
-            jsonl.dump(game) + b"\n"
+            game_line(game) + b"\n"
             for sample in TestLichessNdjson.samples
             for game in TestLichessNdjson()._read(sample)[0]
         ),

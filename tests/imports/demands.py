@@ -30,6 +30,7 @@ from ledger.ledger import Ledger
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.testing.importer_contract import check_game
 from tests.kit.places import MEMORY
+from tests.kit.source_files import pieces
 from tests.kit.yardsticks import yardsticks
 
 Demand = Callable[[bytes], None]
@@ -104,7 +105,7 @@ def unpack(data: bytes) -> None:
 
 
 def _csv_games(data: bytes, size: int, reading: Reading) -> list[SourceGame]:
-    read = csv_games.frames(io.BytesIO(data), reading, size)
+    read = csv_games.frames(pieces(data, size), reading, size)
     return [SourceGame(*row) for frame in read for row in frame.iter_rows()]
 
 
@@ -122,7 +123,7 @@ def read_csv(data: bytes) -> None:
 
 
 def _rows(data: bytes, size: int) -> tuple[list[tuple[object, ...]], list[tuple[int, str]]]:
-    reader = csv_rows.RowReader(io.BytesIO(data), size)
+    reader = csv_rows.RowReader(pieces(data, size), size)
     try:
         layout = csv_header.read_header(reader.header())
     except ValueError as error:

@@ -12,20 +12,18 @@ from ledger.imports.files import source_of
 from ledger.imports.formats import game_frames
 from ledger.imports.no_opponent import is_nobody
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, brings, round_number, without_byes
+from ledger.imports.reading import FileHints, Reading, brings, round_number, without_byes
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.games import source_game
-from tests.kit.source_files import written
+from tests.kit.source_files import round_line, written
 
 HEADER = "White;Black;Result;Date;Round;Event\n"
 
 
 def read(text: str) -> tuple[list[SourceGame], Reading]:
     reading = Reading("a.csv")
-    games = [
-        SourceGame(*row) for frame in csv_games.frames(BytesIO(text.encode()), reading) for row in frame.iter_rows()
-    ]
+    games = [SourceGame(*row) for frame in csv_games.frames([text.encode()], reading) for row in frame.iter_rows()]
     return games, reading
 
 
@@ -80,7 +78,8 @@ def test_a_word_that_may_be_a_name_is_a_person_if_somebody_played() -> None:
     rows = "Frei,,Ann,,1-0,,2025,Open\nAnn,,Frei,1900,1-0,,2025,Open\nAnn,,NN,,1-0,20,2025,Open\n"
     games, reading = read(header + rows)
     assert (len(games), reading.rounds) == (3, [])
-    users = [*csv_games.frames(BytesIO(f"{HEADER}ann;free;1-0;2025;1;Open\n".encode()), reading, player_namespace="li")]
+    content = f"{HEADER}ann;free;1-0;2025;1;Open\n".encode()
+    users = [*csv_games.frames([content], reading, hints=FileHints(source="li"))]
     assert users[0]["black_id"].to_list() == ["li:free"], "the names of a site are those of its users"
 
 
@@ -142,7 +141,7 @@ def test_our_own_lines_carry_them_and_name_what_is_wrong() -> None:
     told = SourceRound(1, "name:ann", "Ann", "Open", "2025-03-01", 3, "allotted", 1, "blitz")
     least = SourceRound(2, "name:ann", "Ann", "Open", "2025", None, "absent")
     reading = Reading("a.jsonl")
-    assert list(jsonl.games([jsonl.dump_round(told), jsonl.dump_round(least)], reading)) == []
+    assert list(jsonl.games([round_line(told), round_line(least)], reading)) == []
     assert reading.rounds == [told, least]
     wrong = b'{"player": {"id": "a"}, "edition": "x", "brings": "half", "half_points": 2, "round": 0}\n'
     assert list(jsonl.games([wrong], reading)) == []

@@ -26,11 +26,11 @@ from tests.tiers import examples
 def test_a_key_is_kept_under_the_prefix_unless_it_has_one() -> None:
     assert good_game(game_id="abcd1234")["key"] == "csv:abcd1234"
     assert good_game(game_id="lichess:abcd1234")["key"] == "lichess:abcd1234"
-    assert good_game({"key_prefix": "twic"}, n="7")["key"] == "twic:7"
-    assert good_game({"key_prefix": "twic"}, n="")["key"].startswith("twic:")
+    assert good_game({"source": "twic"}, n="7")["key"] == "twic:7"
+    assert good_game({"source": "twic"}, n="")["key"].startswith("twic:")
 
 
-@pytest.mark.parametrize("options", [{"key_prefix": ""}, {"key_prefix": "a:b"}, {"player_namespace": "a b"}])
+@pytest.mark.parametrize("options", [{"source": ""}, {"source": "a:b"}, {"source": "a b"}])
 def test_a_prefix_that_cannot_stand_in_a_key_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="a prefix must match"):
         read_csv(csv_text(BASE), **options)

@@ -11,12 +11,12 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.imports.csv import values
-from ledger.imports.csv.games import CsvHints
 from ledger.imports.csv.header import headings_given
 from ledger.imports.csv.rows import BATCH_CSV
 from ledger.imports.files import detect, open_source
-from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.imports.formats import game_frames
 from ledger.imports.players.rows import Converter
+from ledger.imports.reading import FileHints
 from tests.kit.commands import Run
 from tests.kit.source_files import FOUR_COLUMNS, good_game, read_csv, written
 
@@ -25,7 +25,7 @@ HEADINGS = headings_given(["white=Weiß", "black=Schwarz", "result=Ergebnis", "d
 
 
 def table(**options: Any) -> dict[str, Any]:
-    return {"table": CsvHints(headings=HEADINGS, dates="dmy", **options)}
+    return {"headings": HEADINGS, "dates": "dmy", "equal_rows": False, **options}
 
 
 @pytest.mark.parametrize("size", [7, BATCH_CSV])
@@ -44,7 +44,7 @@ def test_titles_above_a_table_are_passed_over(above: str, size: int) -> None:
 def test_a_title_without_dividers_does_not_hide_the_table(encoding: str, tmp_path: Path) -> None:
     text = "Vereinsmeisterschaft 2024\n\n" + LEAGUE.replace("\u2010", "-")
     content = text.replace("\n", "\r\n").encode(encoding)
-    said = SaidOfFile(dates="dmy", headings=HEADINGS)
+    said = FileHints(dates="dmy", headings=HEADINGS)
     with open_source(str(written(tmp_path, "liga.csv", content))) as source:
         (frame,) = game_frames(source, detect(source.first), said)
     assert frame["black_name"].to_list() == ["Ann", "Cy"]

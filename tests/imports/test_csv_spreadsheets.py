@@ -2,13 +2,14 @@
 
 import codecs
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ledger.imports.csv import values
-from ledger.imports.csv.games import CsvHints, results_given
+from ledger.imports.csv.games import result_of, results_given
 from ledger.imports.csv.header import headings_given
 from ledger.imports.files import open_source, text_encoding
 from ledger.imports.formats import game_frames
@@ -27,7 +28,7 @@ WORDS = [word for heading in HEADINGS for word in ("--column", heading)]
 
 
 def table(**options: Any) -> dict[str, Any]:
-    return {"table": CsvHints(**options)}
+    return {"equal_rows": False, **options}
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -99,7 +100,7 @@ def test_results_as_people_write_them(word: str, outcome: str) -> None:
 
 def test_other_words_for_results_are_given_by_whoever_imports() -> None:
     given = results_given(["Sieg=1-0", "0=1-0", "kampflos =+/-", "vertagt=*"])
-    meaning = CsvHints(results=given).result
+    meaning = partial(result_of, results=given)
     assert [meaning(word) for word in ("SIEG", "0", "Kampflos", "vertagt", "0-1")] == [
         "white",
         "white",

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ledger.imports.files import source_of
-from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.imports.formats import game_frames
+from ledger.imports.reading import FileHints
 from tests.kit.commands import Run
 from tests.kit.source_files import written
 
@@ -18,7 +19,7 @@ TAGS = '[Event "Cup"]\n[Round "1"]\n[Date "2025.03.01"]\n[White "Ann"]\n[Black "
 def told(text: str, fmt: str = "csv", **said: Any) -> tuple[list[int], list[tuple[int, str]]]:
     """The lines of the games that are taken, and the faults."""
     source = source_of(BytesIO(text.encode()), "a")
-    lines = [line for frame in game_frames(source, fmt, SaidOfFile(**said)) for line in frame["line"].to_list()]
+    lines = [line for frame in game_frames(source, fmt, FileHints(**said)) for line in frame["line"].to_list()]
     return lines, [(fault.line, fault.message.partition(":")[0]) for fault in source.reading.faults]
 
 

@@ -15,8 +15,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledger.errors import StorageError
-from ledger.imports.files import _ARCHIVES, CHUNK, MAX_LINE, detect, open_lines, open_source
+from ledger.imports.files import _ARCHIVES, CHUNK, MAX_LINE, detect, open_source
 from ledger.imports.reading import Reading
+from tests.kit.source_files import open_lines
 
 TEXT = b"".join(b"line %d of a file\n" % n for n in range(20_000))
 
@@ -104,15 +105,6 @@ def test_standard_input_loses_nothing_to_the_peek(monkeypatch: pytest.MonkeyPatc
         assert detect(source.first) == "pgn"
         assert b"".join(source.lines()) == TEXT
         assert source.reading.name == "-"
-
-
-def test_bytes_can_be_read_as_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_bytes(zst(TEXT))
-    with open_source(str(path)) as source, source.stream() as stream:
-        assert stream.read(7) == TEXT[:7]
-        assert stream.readline() == TEXT[7:].partition(b"\n")[0] + b"\n"
-        assert stream.read() == TEXT.partition(b"\n")[2]
 
 
 @pytest.mark.parametrize(

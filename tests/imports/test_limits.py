@@ -24,7 +24,7 @@ from ledger.imports.csv import games as csv_games
 from ledger.imports.csv import rows as csv_rows
 from ledger.imports.csv import values as csv_columns
 from ledger.imports.csv import values as csv_values
-from ledger.imports.csv.games import Tally
+from ledger.imports.doubles import RepeatCounter
 from ledger.imports.files import MAX_BLANK, MAX_LINE, PEEK, Source, source_of
 from ledger.imports.pgn import games as pgn
 from ledger.imports.pgn.lines import MAX_GAME
@@ -57,7 +57,7 @@ def read_pgn(data: bytes) -> tuple[list[SourceGame], Reading]:
 
 def read_csv(data: bytes, size: int = csv_rows.BATCH_CSV) -> tuple[list[SourceGame], Reading]:
     source = opened(data)
-    read = csv_games.frames(source.stream(), source.reading, size)
+    read = csv_games.frames(source.chunks(), source.reading, size)
     return [SourceGame(*row) for frame in read for row in frame.iter_rows()], source.reading
 
 
@@ -365,13 +365,13 @@ def test_values_that_are_forgotten_are_understood_again(monkeypatch: pytest.Monk
 
 @given(st.lists(st.lists(st.integers(0, 6) | st.integers(0, 300), min_size=1, max_size=40), max_size=9))
 def test_the_nth_telling_of_the_same_facts_is_counted_over_all_blocks(blocks: list[list[int]]) -> None:
-    tally, met = Tally(), Counter[int]()
+    counter, met = RepeatCounter(), Counter[int]()
     for block in blocks:
         expected = []
         for fact in block:
             met[fact] += 1
             expected.append(met[fact])
-        assert tally.numbers(pl.Series(block).cast(pl.String).hash().to_numpy()).tolist() == expected
+        assert counter.count(pl.Series(block).cast(pl.String).hash().to_numpy()).tolist() == expected
 
 
 @pytest.mark.parametrize("value", [csv_values.name, csv_values.identity, csv_values.tournament, csv_values.round_])

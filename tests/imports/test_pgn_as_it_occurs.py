@@ -10,15 +10,15 @@ import pytest
 from ledger.imports import legality
 from ledger.imports.csv import values
 from ledger.imports.files import source_of
-from ledger.imports.formats import SaidOfFile, game_frames
-from ledger.imports.reading import Reading
+from ledger.imports.formats import game_frames
+from ledger.imports.reading import FileHints, Reading
 
 MOVES = "1. e4 e5 2. Nf3 Nc6"
 
 
 def pgn(text: str, **said: Any) -> tuple[list[dict[str, Any]], Reading]:
     source = source_of(BytesIO(text.encode()), "a.pgn")
-    rows = [row for frame in game_frames(source, "pgn", SaidOfFile(**said)) for row in frame.to_dicts()]
+    rows = [row for frame in game_frames(source, "pgn", FileHints(**said)) for row in frame.to_dicts()]
     return rows, source.reading
 
 

@@ -11,7 +11,7 @@ from ledger.imports.files import open_source, source_of
 from ledger.imports.players import fide, formats
 from ledger.imports.players.fide import NO_DAY
 from ledger.imports.reading import Reading
-from tests.kit.source_files import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, xml
+from tests.kit.source_files import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, pieces, xml
 
 SINCE = "2026-09-01"
 ADA = {"identity": "fide:900001", "name": "Quill, Ada", "rating": "2344", "k_factor": "20", "birth_year": 1990}
@@ -179,7 +179,7 @@ def test_packed_lists_are_unpacked(tmp_path: Path) -> None:
 
 def test_blocks_of_any_size_give_the_same_players() -> None:
     text = "name,rating\n" + "".join(f"Player {i},{1000 + i}\n" for i in range(200))
-    whole = [row for frame in formats.csv_frames(io.BytesIO(text.encode()), Reading("x")) for row in frame.rows()]
-    parts = [row for frame in formats.csv_frames(io.BytesIO(text.encode()), Reading("x"), 100) for row in frame.rows()]
+    whole = [row for frame in formats.csv_frames([text.encode()], Reading("x")) for row in frame.rows()]
+    parts = [row for frame in formats.csv_frames(pieces(text.encode(), 100), Reading("x"), 100) for row in frame.rows()]
     assert parts == whole
     assert len(whole) == 200

@@ -9,7 +9,7 @@ import pytest
 
 from ledger.facts.source_games import SourceGame
 from ledger.imports.files import detect
-from ledger.imports.reading import Reading
+from ledger.imports.reading import FileHints, Reading
 from ledger.imports.trf import games as trf
 from ledger.imports.trf.lines import player_line_of
 from ledger.testing.importer_contract import Importer, ImporterContract
@@ -22,7 +22,7 @@ from tests.kit.source_files import player, report, written
 def read(file: bytes | str, **options: str) -> tuple[list[SourceGame], Reading]:
     reading = Reading("open.trf")
     raw = file.encode() if isinstance(file, str) else file
-    return list(trf.games(raw.splitlines(keepends=True), reading, trf.Options(**options))), reading
+    return list(trf.games(raw.splitlines(keepends=True), reading, FileHints(**options))), reading
 
 
 def faults(file: bytes | str, **options: str) -> list[tuple[int, str]]:
@@ -231,7 +231,7 @@ def test_namesakes_with_fide_numbers_are_two_people_and_a_number_of_0_is_none() 
     file = report([player(1, "Ann", "2 w 1", fide="1503014"), player(2, "Ann", "1 b 0", fide="0")])
     (game,), _ = read(file)
     assert (game.white_id, game.black_id) == ("fide:1503014", "name:ann")
-    assert read(file, namespace="lichess")[0][0].black_id == "lichess:ann"
+    assert read(file, source="lichess")[0][0].black_id == "lichess:ann"
 
 
 TWO = [player(1, "Ann", "2 w 1", "2 b ="), player(2, "Bob", "1 b 0", "1 w =")]

@@ -125,7 +125,7 @@ def test_of_a_real_file_in_two_halves_what_is_told_otherwise_is_there_twice(
         path = tmp_path / f"{half}.csv"
         games.with_row_index("row").filter(pl.col("row") % 2 == half).drop("row").write_csv(path)
         with open_source(str(path)) as opened:
-            report = club_of_two.ledger.import_games(csv_games.frames(opened.stream(), opened.reading))
+            report = club_of_two.ledger.import_games(csv_games.frames(opened.chunks(), opened.reading))
         held_back += [alike.how for alike in report.alike if alike.how not in told_alike]
     assert report.recorded > 800
     assert sorted(held_back) == ["with another day", "with the colours swapped"]

@@ -16,8 +16,8 @@ from ledger.duplicates.game_keys import keyed, numbered_key
 from ledger.facts.source_games import SourceGame
 from ledger.imports import by_hand
 from ledger.imports.files import source_of
-from ledger.imports.formats import SaidOfFile, game_frames
-from ledger.imports.reading import frames
+from ledger.imports.formats import game_frames
+from ledger.imports.reading import FileHints, frames
 from ledger.ledger import Ledger
 from ledger.players.persons import new_secret
 from ledger.runtime.ledger_files import sidecar
@@ -48,7 +48,7 @@ def read(fmt: str, names: Iterable[str]) -> Iterator[SourceGame]:
     """The games of such a file as its importer reads them."""
     # one report after the other: within one file somebody has one opponent in a round
     for content in [told(fmt, [name]) for name in names] if fmt == "trf" else [told(fmt, names)]:
-        for frame in game_frames(source_of(io.BytesIO(content), "trial"), fmt, SaidOfFile()):
+        for frame in game_frames(source_of(io.BytesIO(content), "trial"), fmt, FileHints()):
             yield from (SourceGame(*row) for row in frame.iter_rows())
 
 

@@ -12,7 +12,6 @@ from unittest.mock import patch
 import pytest
 
 from ledger.facts.source_games import SourceGame
-from ledger.imports.files import open_lines
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
@@ -21,6 +20,7 @@ from ledger.ratings.projection import PoolProjection
 from tests.kit.clubs import key_of
 from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import DATA
+from tests.kit.source_files import open_lines
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

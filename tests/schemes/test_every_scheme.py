@@ -12,7 +12,6 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.audit import audit
 from ledger.errors import UnknownNameError
 from ledger.facts.source_games import SourceGame
-from ledger.imports.files import open_lines
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import frames
 from ledger.ledger import Ledger
@@ -20,6 +19,7 @@ from ledger.schemes import built_in_names
 from ledger.testing.kit import bits
 from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import SAMPLE
+from tests.kit.source_files import open_lines
 from tests.tiers import few_quick
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -17,7 +17,7 @@ from ledger.facts.instants import instant_ms
 from ledger.imports.csv.games import PREFIX, results_given
 from ledger.imports.csv.header import headings_given
 from ledger.imports.files import FORMATS, text_encoding
-from ledger.imports.formats import SaidOfFile
+from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
@@ -200,7 +200,7 @@ def _previewed(ledger: Ledger, files: Sequence[str], wish: ImportWish, first: in
 
 def _said(
     source: str | None, dates: str | None, speeds: str, day: str | None, columns: Sequence[str], results: Sequence[str]
-) -> SaidOfFile:
+) -> FileHints:
     if source is not None and not PREFIX.fullmatch(source):
         raise click.UsageError(f"--source must match {PREFIX.pattern}, got {source!r}")
     if day is not None:
@@ -208,7 +208,7 @@ def _said(
             instant_ms(day)
         except ValueError as error:
             raise click.UsageError(f"--day: {error}") from None
-    return SaidOfFile(
+    return FileHints(
         source=source,
         day=day,
         dates=dates,

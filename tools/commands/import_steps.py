@@ -17,7 +17,8 @@ from ledger.duplicates.repeats import Difference
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import FileFault
 from ledger.imports.files import Source, detect, foreign, open_source
-from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.imports.formats import game_frames
+from ledger.imports.reading import FileHints
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
 from ledger.recording.pool_choice import PoolChoice
@@ -57,7 +58,7 @@ class ImportWish:
     strict: bool
     record_alike: bool
     fmt: str | None
-    said: SaidOfFile
+    said: FileHints
     encoding: str | None
     open_tournaments: bool
     differences: list[Difference] | None

@@ -25,7 +25,7 @@ def pictures() -> Mapping[str, str]:
     with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "club.db") as ledger:
         ledger.people.take_secret(_SECRET)  # the same keys in every drawing
         with open_source(str(FILE)) as source:
-            ledger.import_games(frames(pgn.games(source.stream(), source.reading)))
+            ledger.import_games(frames(pgn.games(source.lines(), source.reading)))
         ledger.level()
         ann, bob, emma = (ledger.player(name) for name in ("ann", "bob", "emma"))
         return {

@@ -21,7 +21,8 @@ from ledger.facts.json_schemas import documented
 from ledger.imports.csv.games import PREFIX, results_given
 from ledger.imports.csv.header import headings_given
 from ledger.imports.files import FORMATS, Source, detect, foreign, open_source
-from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.imports.formats import game_frames
+from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
@@ -211,7 +212,7 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
                 raise MalformedError([f"{sent.name} is {kind}"])
             fmt = sent.format or detect(source.first, sent.name)
             outside = outside_games(ledger, choice.pool)
-            said = SaidOfFile(
+            said = FileHints(
                 source=sent.source,
                 day=sent.day,
                 dates=sent.dates,

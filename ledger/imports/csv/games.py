@@ -38,8 +38,7 @@ variant                                         Standard, Chess960, King of the 
 ===================== ========================= ==============================================================
 
 How bytes become rows is in ``csv.rows``, what one field means in ``csv.values``; here the fields of a row are
-put together, with the user's hints about a table (``CsvHints``). Players get no numbers and
-nothing is written here.
+put together, with the user's hints (``FileHints``). Players get no numbers and nothing is written here.
 """
 
 from __future__ import annotations
@@ -47,9 +46,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, BinaryIO
-
-import attrs
+from typing import TYPE_CHECKING
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema, plain_key
@@ -67,42 +64,35 @@ from ledger.imports.csv.values import (
     plain_numbers,
     plain_whole,
 )
-from ledger.imports.doubles import EqualRows
+from ledger.imports.doubles import EqualRows, RepeatCounter
 from ledger.imports.no_opponent import LETTERS_OF_BYES, is_nobody, said_to_bring, taken_as_bye
-from ledger.imports.reading import OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
-from ledger.runtime.lazy import np, pl
+from ledger.imports.reading import (
+    NO_HINTS,
+    OF_NO_TOURNAMENT,
+    Faults,
+    FileHints,
+    Reading,
+    brings,
+    name_identity,
+    round_number,
+)
+from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from polars import DataFrame, Expr, Series
 
 
-@attrs.frozen(kw_only=True)
-class CsvHints:
-    """Hints of the user about a CSV file.
+def result_of(text: str, results: Mapping[str, str | None]) -> str | None:
+    """Return the meaning of a result: that of its word in *results*, else as of ``values.result``.
 
-    Attributes:
-        headings: by our name of a column, its heading, as of ``header.headings_given``.
-        results: by a word of the file, as of ``values.result_word``, what it means.
-        dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
-        equal_rows: True if equal rows without a key are several games.
+    Raises:
+        ValueError: the text is no result.
     """
-
-    headings: Mapping[str, str] = attrs.field(factory=dict)
-    results: Mapping[str, str | None] = attrs.field(factory=dict)
-    dates: str | None = None
-    equal_rows: bool = False
-
-    def result(self, text: str) -> str | None:
-        """Return the meaning of a cell of the column of results, as of ``values.result``."""
-        word = values.result_word(text)
-        try:
-            return self.results[word] if word in self.results else values.result(text)
-        except ValueError as error:
-            raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
-
-
-NOTHING_SAID = CsvHints()
+    word = values.result_word(text)
+    try:
+        return results[word] if word in results else values.result(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
 
 
 def results_given(words: Iterable[str]) -> dict[str, str | None]:
@@ -124,44 +114,6 @@ def results_given(words: Iterable[str]) -> dict[str, str | None]:
     return meanings
 
 
-class Tally:
-    """A counter of equal facts in a file: the number of each row among equal ones without a key of their own.
-
-    Counted by a hash of 8 bytes, the same throughout one run. For each facts 12 bytes are kept, so that a file of
-    millions of games without keys fits in memory.
-    """
-
-    def __init__(self) -> None:
-        # Sorted hashes and their counts; each pair of arrays is more than twice as long as the next.
-        self._runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32]]] = []
-
-    def numbers(self, met: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return for the hash of each row, in order: 1 for the first of its facts, 2 for the second, and so on."""
-        order = np.argsort(met, kind="stable")
-        hashes, begins, counts = np.unique(met[order], return_index=True, return_counts=True)
-        before = np.zeros(len(hashes), np.int64)
-        for run, run_counts in self._runs:
-            # A hash behind the whole run is compared with the last one, from which it differs: a place must lie within
-            # it.
-            place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
-            before += np.where(run[place] == hashes, run_counts[place], np.uint32(0))
-        numbers = np.empty(len(met), np.int64)
-        # In the sorted order: the place from 1, less where its own hash begins, plus those of earlier blocks.
-        numbers[order] = np.arange(1, len(met) + 1) + np.repeat(before - begins, counts)
-        # Runs are merged as a binary counter carries: each hash is copied as often as the logarithm of their number,
-        # and a look-up asks few runs; one sorted array would be copied whole with each block.
-        sums = counts.astype(np.uint32)
-        while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):
-            run, run_counts = self._runs.pop()
-            both = np.concatenate((run, hashes))
-            order = np.argsort(both, kind="stable")
-            both, both_sums = both[order], np.concatenate((run_counts, sums))[order]
-            begins = np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1])))
-            hashes, sums = both[begins], np.add.reduceat(both_sums, begins, dtype=np.uint32)
-        self._runs.append((hashes, sums))
-        return numbers
-
-
 MOST_PEOPLE = 50_000  # names that are remembered; a name of 128 characters takes some 200 bytes
 PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
 _OUTCOMES = frozenset(Outcome)
@@ -169,36 +121,30 @@ _SIDES = frozenset({Outcome.WHITE, Outcome.BLACK})
 
 
 def frames(
-    stream: BinaryIO,
+    chunks: Iterable[bytes],
     reading: Reading,
     size: int = BATCH_CSV,
-    *,
-    key_prefix: str = "csv",
-    player_namespace: str | None = None,
-    table: CsvHints = NOTHING_SAID,
+    hints: FileHints = NO_HINTS,
 ) -> Iterator[DataFrame]:
     """Yield the good games of a CSV file, in the columns of ``frame_schema()``; the bad rows go to *reading*.
 
     Args:
-        stream: the file, decompressed.
+        chunks: the bytes of the file, decompressed, in pieces of any size.
         reading: takes the faults and what was left out.
         size: bytes a block; one frame is made of each.
-        key_prefix: goes before keys that hold no colon.
-        player_namespace: where names and bare ids come from, such as ``lichess``: they become
-            ``lichess:ann`` in small letters.
-        table: hints of the user about this table.
+        hints: what the user says of the file; a *source* goes before keys without a colon (else ``csv``), and before
+            names and bare ids, which become ``lichess:ann`` in small letters.
 
     Raises:
-        ValueError: no key may hold the prefix or the namespace.
+        ValueError: no key may hold the source.
     """
-    for prefix in (key_prefix, player_namespace):
-        if prefix is not None and PREFIX.fullmatch(prefix) is None:
-            raise ValueError(f"a prefix must match {PREFIX.pattern}, got {prefix!r}")
-    rows = RowReader(stream, size, reading)
-    layout = _layout(rows, reading, table)
+    if hints.source is not None and PREFIX.fullmatch(hints.source) is None:
+        raise ValueError(f"a prefix must match {PREFIX.pattern}, got {hints.source!r}")
+    rows = RowReader(chunks, size, reading)
+    layout = _layout(rows, reading, hints.headings)
     if layout is None:
         return
-    converter = _Converter(layout, key_prefix, player_namespace, table)
+    converter = _Converter(layout, hints)
     for cells, broken in rows.blocks(layout):
         # as many columns would be worked out as for rows
         if not cells.height:
@@ -210,7 +156,7 @@ def frames(
             yield frame
 
 
-def _layout(rows: RowReader, reading: Reading, table: CsvHints) -> RowLayout | None:
+def _layout(rows: RowReader, reading: Reading, headings: Mapping[str, str]) -> RowLayout | None:
     """Return the header, below titles above it; if there is none, return None and note it in *reading*."""
     first, line = "", 1
     try:
@@ -219,7 +165,7 @@ def _layout(rows: RowReader, reading: Reading, table: CsvHints) -> RowLayout | N
             # If no line names columns, the first one gets the fault: it was meant to do so.
             if not number:
                 first, line = header, max(1, rows.line - 1)
-            if is_header(header, headings=table.headings):
+            if is_header(header, headings=headings):
                 if number:
                     named = f"the columns are named on line {rows.line - 1}; what stands above is passed over"
                     reading.note(line, named)
@@ -227,7 +173,7 @@ def _layout(rows: RowReader, reading: Reading, table: CsvHints) -> RowLayout | N
                 break
             if not header:
                 break
-        return read_header(first, headings=table.headings)
+        return read_header(first, headings=headings)
     except ValueError as error:
         reading.fault_of_file(line if first else max(1, rows.line - 1), str(error))
         return None
@@ -236,23 +182,23 @@ def _layout(rows: RowReader, reading: Reading, table: CsvHints) -> RowLayout | N
 _Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
 
 
-def _plan(namespace: str | None, table: CsvHints) -> _Plan:
+def _plan(hints: FileHints) -> _Plan:
     """Return the parser of each column, in the order in which the faults of a row are reported."""
 
     def identified(text: str) -> str | None:
         tidy = values.identity(text)
         if tidy is None or ":" in tidy:
             return tidy
-        return f"id:{tidy}" if namespace is None else name_identity(tidy, namespace)
+        return f"id:{tidy}" if hints.source is None else name_identity(tidy, hints.source)
 
     name, identity, fide = Meaning(values.name), Meaning(identified), Meaning(values.fide_number)
     rating, points = Meaning(values.rating, pl.Int32), plain_whole(1, MAX_RATING)
-    instant, flag = Meaning(partial(values.instant, order=table.dates)), Meaning(values.flag, pl.Boolean)
+    instant, flag = Meaning(partial(values.instant, order=hints.dates)), Meaning(values.flag, pl.Boolean)
     plan: dict[str, tuple[Meaning, Callable[[Series], Series] | None]] = {}
     for side in ("white", "black"):
         plan |= {side: (name, None), f"{side}_id": (identity, None), f"{side}_fide_id": (fide, plain_numbers)}
     return plan | {
-        "result": (Meaning(table.result), None),
+        "result": (Meaning(partial(result_of, results=hints.results)), None),
         "termination": (Meaning(values.termination), None),
         "ended_by_checkmate": (flag, None),
         "stalemate": (flag, None),
@@ -331,16 +277,16 @@ def _is_word_of_bye(text: str | None) -> bool:
 class _Converter:
     """Puts the fields of a file's rows together; caches the meanings of values from block to block."""
 
-    def __init__(self, layout: RowLayout, key_prefix: str, player_namespace: str | None, table: CsvHints) -> None:
+    def __init__(self, layout: RowLayout, hints: FileHints) -> None:
         self._labels = layout.labels
         self._columns_present = frozenset(layout.places)
-        self._prefix = key_prefix
-        self._namespace = player_namespace
+        self._prefix = hints.source or "csv"
+        self._namespace = hints.source
         self._people: set[str] = set()  # names that mean a person
-        self._repeats = Tally()
-        self._equal_rows = None if table.equal_rows else EqualRows()
-        self._named = Meaning(lambda name: name_identity(name, player_namespace))
-        self._plan = _plan(player_namespace, table)
+        self._repeats = RepeatCounter()
+        self._equal_rows = None if hints.equal_rows else EqualRows()
+        self._named = Meaning(lambda name: name_identity(name, hints.source))
+        self._plan = _plan(hints)
         # Several columns share a meaning, and in a set each counts once against what may be remembered.
         self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
 
@@ -520,7 +466,7 @@ class _Converter:
         parts = [pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")]
         same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
         # Bad rows and games left out are numbered too, so that repairing one never moves the key of another.
-        numbers = pl.Series(self._repeats.numbers(same.hash().to_numpy()))
+        numbers = pl.Series(self._repeats.count(same.hash().to_numpy()))
         texts = pl.select(pl.concat_str(pl.lit(same), pl.lit(numbers), separator="\x1f")).to_series()
         made = (plain_key(self._prefix, text) for text in texts.to_list())
         keys = pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)

@@ -13,8 +13,8 @@ rows).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.imports.csv.header import RowLayout
@@ -193,13 +193,13 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
 
 
 class RowReader:
-    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time.
+    """The rows of a CSV file, in blocks of *size* bytes or a little more.
 
-    If *reading* says, at the end of the stream, that the file was cut off, a last row without an end is left out.
+    If *reading* says, at the end of the file, that it was cut off, a last row without an end is left out.
     """
 
-    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV, reading: Reading | None = None) -> None:
-        self._stream = stream
+    def __init__(self, chunks: Iterable[bytes], size: int = BATCH_CSV, reading: Reading | None = None) -> None:
+        self._chunks = iter(chunks)
         self._reading = reading
         self._size = max(1, size)
         self._rest = b""
@@ -211,10 +211,10 @@ class RowReader:
 
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
-        missing = self._size - len(self._rest)
+        missing, parts = self._size - len(self._rest), list[bytes]()
         # A row that fills a block already goes on beyond it: a whole block more is read.
-        parts, missing = [], missing if missing > 0 else self._size
-        while missing > 0 and (part := self._stream.read(missing)):
+        missing = missing if missing > 0 else self._size
+        while missing > 0 and (part := next(self._chunks, None)) is not None:
             parts.append(part)
             missing -= len(part)
         self._ended = missing > 0

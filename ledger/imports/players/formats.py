@@ -5,8 +5,8 @@ The header of a CSV names columns in any order; unknown ones are passed over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ledger.imports.csv.header import read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
@@ -37,9 +37,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 REQUIRED = (("identity", "fide_id", "name"),)
 
 
-def csv_frames(stream: BinaryIO, reading: Reading, size: int = BATCH_CSV) -> Iterator[DataFrame]:
+def csv_frames(chunks: Iterable[bytes], reading: Reading, size: int = BATCH_CSV) -> Iterator[DataFrame]:
     """Yield the good players of a file, in the columns of ``player_schema()``; the bad rows go to *reading*."""
-    rows = RowReader(stream, size, reading)
+    rows = RowReader(chunks, size, reading)
     try:
         layout = read_header(rows.header(), COLUMNS, REQUIRED)
     except ValueError as error:
@@ -81,4 +81,4 @@ def frames(source: Source, fmt: str, kind: str, since: str | None) -> Iterator[D
         return fide.xml_frames(source.chunks(), source.reading, kind, since)
     if fmt == "fide-text":
         return fide.text_frames(source.lines(), source.reading, kind, since)
-    return csv_frames(source.stream(), source.reading)
+    return csv_frames(source.chunks(), source.reading)

@@ -19,7 +19,15 @@ from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.csv.rows import decode
 from ledger.imports.lichess import one_line
 from ledger.imports.no_opponent import is_nobody
-from ledger.imports.reading import OF_NO_TOURNAMENT, Reading, ReportedTournament, name_identity, without_byes
+from ledger.imports.reading import (
+    NO_HINTS,
+    OF_NO_TOURNAMENT,
+    FileHints,
+    Reading,
+    ReportedTournament,
+    name_identity,
+    without_byes,
+)
 from ledger.imports.trf.lines import PLAYER, UNIQUE, Days, Header, PlayerLine, days_of, player_line_of
 from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, odd_points, paired
 from ledger.imports.trf.time_controls import speed_in_words
@@ -28,21 +36,6 @@ MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 
 _BOM = b"\xef\xbb\xbf"
 USUAL = USUALLY_BRINGS[Brings.ALLOTTED]  # half points of an allotted bye
 _DAY = 10  # characters of an instant that names a day
-
-
-@attrs.frozen(kw_only=True)
-class Options:
-    """Hints for facts that the report does not have, or not clearly.
-
-    Attributes:
-        day: when the games were played, where the report names no day: an instant of any precision.
-        dates: one of ``times.ORDERS``.
-        namespace: the site whose user names the report has, such as ``lichess``; None for names of people.
-    """
-
-    day: str | None = None
-    dates: str | None = None
-    namespace: str | None = None
 
 
 @attrs.define
@@ -63,7 +56,7 @@ class _Tournament:
         return self.players > 0 and kind in self.header.met
 
 
-def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()) -> Iterator[SourceGame]:
+def games(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_HINTS) -> Iterator[SourceGame]:
     """Read the games of every tournament in a file, by rounds.
 
     A player's line that cannot be read is a fault; games of the other players are read. So is a game whose two lines
@@ -73,7 +66,7 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
     Args:
         lines: raw lines with their line ends.
         reading: receives faults, notes, and what is said of the tournaments.
-        options: what the report does not say.
+        hints: a day for games without one, the order of dates, the site whose user names the report has.
     """
     tournament = _Tournament(Header(1))
     is_any = False
@@ -81,22 +74,22 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
         raw = line.removeprefix(_BOM)  # of every line: a file may be joined of several, each with its mark
         kind = decode(raw[:3])
         if kind in UNIQUE and tournament.is_next_tournament(kind):
-            yield from _games(tournament, reading, options)
+            yield from _games(tournament, reading, hints)
             tournament = _Tournament(Header(number))
         if raw.startswith(PLAYER):
             is_any = True
-            if not _take_player(tournament, number, raw, reading, options):
+            if not _take_player(tournament, number, raw, reading, hints):
                 return
         # 0x1A is how DOS marked the end of a text file, and old programs still write it.
         elif raw.strip(b" \t\r\n\x1a"):
             tournament.header.take(number, raw)
     if is_any:
-        yield from _games(tournament, reading, options)
+        yield from _games(tournament, reading, hints)
     else:
         reading.fault_of_file(1, "no player line (001) in the whole file: this is no tournament report")
 
 
-def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, options: Options) -> bool:
+def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, hints: FileHints) -> bool:
     """Take the line of a player; return False if there are more than a tournament may have."""
     tournament.players += 1
     # Latin-1 takes any bytes: the rank is needed even of a line that cannot be read otherwise.
@@ -123,11 +116,11 @@ def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Read
         return False
     for doubt in read.doubts:
         reading.note(number, f"{doubt}: not used")
-    _enter(tournament, number, read, reading, options)
+    _enter(tournament, number, read, reading, hints)
     return True
 
 
-def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Reading, options: Options) -> None:
+def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Reading, hints: FileHints) -> None:
     # A FIDE number of zeros alone is how programs write that there is none.
     fide = read.fide_id.lstrip("0")
     name = one_line(read.name) or (f"FIDE {fide}" if fide else "")
@@ -135,7 +128,7 @@ def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Read
         reading.fault(number, "columns 15-47: expected the player's name, or a FIDE number in columns 58-68")
         tournament.unread.add(read.rank)
         return
-    identity = f"fide:{fide}" if fide else name_identity(name, options.namespace)
+    identity = f"fide:{fide}" if fide else name_identity(name, hints.source)
     entrant = Entrant(number, read, identity, name)
     other = tournament.identities.setdefault(identity, entrant)
     if other is not entrant:
@@ -148,9 +141,9 @@ def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Read
     tournament.entrants[read.rank] = entrant
 
 
-def _games(tournament: _Tournament, reading: Reading, options: Options) -> Iterator[SourceGame]:
+def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Iterator[SourceGame]:
     header = tournament.header
-    days, faults, doubts = days_of(header, options.dates)
+    days, faults, doubts = days_of(header, hints.dates)
     for line, words in faults:
         reading.fault_of_file(line, f"{words}; no game of this tournament was read")
     if days is None:
@@ -164,7 +157,7 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
 
     # or else the last day of the tournament, which no round outlasted
     def day_of(number: int) -> str | None:
-        return days.rounds.get(number) or days.last or days.first or options.day
+        return days.rounds.get(number) or days.last or days.first or hints.day
 
     if any(day_of(number) is None for number in pairings.rounds):
         words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
