@@ -495,15 +495,15 @@ class Ledger(OpenLedger):
         if fmt is not None and fmt not in files.FORMATS:
             raise MalformedError([f"fmt must be one of {', '.join(files.FORMATS)}, got {fmt!r}"])
         try:
-            name = None if encoding is None else files.text_encoding(encoding)
+            name = None if encoding is None else files.encoding_name(encoding)
         except ValueError as error:
             raise MalformedError([str(error)]) from None
         with files.open_source(str(path), name) as source:
             reading = source.reading
-            if fmt is None and (kind := files.foreign(source.first)):
+            if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")
             report = self.import_games(
-                formats.game_frames(source, fmt or files.detect(source.first), said),
+                formats.read_game_frames(source, fmt or files.detect_format(source.first), said),
                 choice=choice,
                 strict=strict,
                 record_alike=record_alike,

@@ -19,7 +19,14 @@ from ledger.answers.asking import called_so, identity_shown, of_one_moment, rows
 from ledger.book.decisions import root
 from ledger.book.stored_proposals import merges_in
 from ledger.facts.json_schemas import documented
-from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
+from ledger.facts.person_names import (
+    FoldedName,
+    IndexEntry,
+    are_different_people,
+    folded,
+    may_be_same_name,
+    register_of,
+)
 from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
@@ -189,20 +196,20 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
 
 def _fitting(every: Sequence[_Bearers]) -> Fitting:
     """Yield each name with initials that others fit, and these, None if they are too many; all by their places."""
-    searched_places = {place for name, _ in every if name.initials for place in name.searched}
-    at: dict[Place, list[int]] = defaultdict(list)
+    searched_places = {place for name, _ in every if name.initials for place in name.searched_entries}
+    at: dict[IndexEntry, list[int]] = defaultdict(list)
     for number, (name, _) in enumerate(every):
-        for place in name.places & searched_places:
+        for place in name.index_entries & searched_places:
             at[place].append(number)
     fitting: defaultdict[int, set[int]] = defaultdict(set)
     too_many: set[int] = set()
     for number, (name, _) in enumerate(every):
         if not name.initials:
             continue
-        near = [at[place] for place in name.searched]
+        near = [at[place] for place in name.searched_entries]
         candidates = {other for numbers in near if len(numbers) <= _SEARCHED for other in numbers} - {number}
         for other in candidates - fitting.get(number, set()):
-            if may_be(name, every[other].name):
+            if may_be_same_name(name, every[other].name):
                 fitting[number].add(other)
                 if every[other].name.initials:
                     fitting[other].add(number)
@@ -251,7 +258,9 @@ class _Facts:
         born, other_born = self.born.get(person), self.born.get(other_person)
         if born is not None and other_born is not None and born != other_born:
             return True
-        if any(are_apart(*pair) for pair in product(self._identities[person], self._identities[other_person])):
+        if any(
+            are_different_people(*pair) for pair in product(self._identities[person], self._identities[other_person])
+        ):
             return True
         if {person, other_person} in self._met:
             return True

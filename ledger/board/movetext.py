@@ -63,7 +63,7 @@ class Movetext(NamedTuple):
 
     ``clocks`` is empty or as long as ``moves``, ``""`` if a move has none; text after the clock is left on it.
     ``results`` holds the result words in order. ``double`` marks a ``++`` on the last move. ``trouble`` is an offset
-    into the text and the text there. ``kept`` is the text to keep (see ``with_clocks``).
+    into the text and the text there. ``kept`` is the text to keep (see ``write_movetext``).
     """
 
     moves: list[str]
@@ -74,7 +74,7 @@ class Movetext(NamedTuple):
     kept: str | None
 
 
-def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
+def write_movetext(moves: list[str], clocks: list[str]) -> str | None:
     """Return movetext as it is kept: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
 
     Args:
@@ -106,7 +106,7 @@ def _with_usual_result(text: str) -> str:
     return text if usual is None else f"{before.removesuffix(word)}{usual}"
 
 
-def is_english(moves: list[str]) -> bool:
+def is_english_notation(moves: list[str]) -> bool:
     """Return whether all moves are written with the letters K, Q, R, B, N."""
     return _all_match(moves)
 
@@ -128,7 +128,7 @@ def read_movetext(text: str) -> Movetext:
     results = [words.pop()] if words and words[-1] in RESULTS else []
     if not _all_match(words):
         return _walk(text)
-    return Movetext(words, [], results, False, None, with_clocks(words, []))  # noqa: FBT003
+    return Movetext(words, [], results, False, None, write_movetext(words, []))  # noqa: FBT003
 
 
 def _with_a_clock_each(text: str) -> Movetext | None:
@@ -204,7 +204,7 @@ def _walk(text: str) -> Movetext:
     if depth:
         trouble = (opened, "a variation opened by '(' is never closed")
     clocks = clocks if any(clocks) else []
-    return Movetext(moves, clocks, results, double, trouble, with_clocks(moves, clocks))
+    return Movetext(moves, clocks, results, double, trouble, write_movetext(moves, clocks))
 
 
 def _move(word: str) -> str | None:

@@ -31,7 +31,7 @@ from ledger.facts.events import (
     SchemeAdopted,
 )
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms, without_zero_fraction
-from ledger.facts.person_names import actor_faults, without_tokens
+from ledger.facts.person_names import actor_faults, redact_tokens
 from ledger.runtime.lazy import cattrs, cattrs_gen
 
 MAX_BODY = 65_535
@@ -218,7 +218,7 @@ def actor_json(actor: str) -> str:
         MalformedError: not 1 to 128 characters of plain NFC text, an invisible character, or a token.
     """
     if not _is_actor(actor):
-        without_token = without_tokens(actor) if type(actor) is str else actor
+        without_token = redact_tokens(actor) if type(actor) is str else actor
         raise MalformedError([f"expected {_ACTOR_WANTED}, got {without_token!r} @ $.actor"])
     if faults := actor_faults(actor):
         raise MalformedError(faults)

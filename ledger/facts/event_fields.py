@@ -73,7 +73,7 @@ def field_of(
     return attrs.field(validator=check, converter=converter, metadata=metadata)
 
 
-def fail(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
+def refuse_value(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
     """Refuse a value.
 
     Raises:
@@ -89,7 +89,7 @@ def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str or compiled.fullmatch(value) is None:
-            fail(attribute, f"text matching {pattern}", value)
+            refuse_value(attribute, f"text matching {pattern}", value)
 
     return field_of(doc, {"type": "string", "pattern": f"^{pattern}$"}, check, optional=optional)
 
@@ -124,7 +124,7 @@ def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str or not is_plain_text(value, limit):
-            fail(attribute, f"1 to {limit} characters of NFC text without controls or outer blanks", value)
+            refuse_value(attribute, f"1 to {limit} characters of NFC text without controls or outer blanks", value)
 
     schema = {
         "type": "string",
@@ -141,7 +141,7 @@ def integer_field(doc: str, low: int, high: int, *, optional: bool = False, abse
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not int or not low <= value <= high:  # ``isinstance`` would take True for 1
-            fail(attribute, f"a whole number from {low} to {high}", value)
+            refuse_value(attribute, f"a whole number from {low} to {high}", value)
 
     return field_of(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional, absent=absent)
 
@@ -151,7 +151,7 @@ def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str:
-            fail(attribute, INSTANT_FORMS, value)
+            refuse_value(attribute, INSTANT_FORMS, value)
         try:
             instant_ms(value)
         except ValueError as error:
@@ -171,7 +171,7 @@ def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, ab
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, choices):
-            fail(attribute, f"one of {[*members]}", value)
+            refuse_value(attribute, f"one of {[*members]}", value)
 
     def member_of(value: Any) -> Any:
         return members.get(value, value) if type(value) is str else value
@@ -185,7 +185,7 @@ def flag_field(doc: str) -> Any:
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not bool:
-            fail(attribute, "true or false", value)
+            refuse_value(attribute, "true or false", value)
 
     return field_of(doc, {"type": "boolean"}, check, optional=False)
 
@@ -196,13 +196,13 @@ def settings_field(doc: str) -> Any:
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, Mapping):
-            fail(attribute, "a mapping of names to values", value)
+            refuse_value(attribute, "a mapping of names to values", value)
         for key, setting in value.items():
             if type(key) is not str or name.fullmatch(key) is None:
-                fail(attribute, f"keyed by names matching {NAME_PATTERN}", key)
+                refuse_value(attribute, f"keyed by names matching {NAME_PATTERN}", key)
             whole = type(setting) is int and abs(setting) <= MAX_WHOLE
             if not (whole or type(setting) is bool or (type(setting) is str and decimal.fullmatch(setting))):
-                fail(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
+                refuse_value(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
 
     schema = {
         "type": "object",

@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^\W_]+")
 _MATCHING = 2  # parts of two names that agree, at least, where one is abbreviated
 _LEFT_OUT = 4  # initials of which each choice may be left out
 
-Place = tuple[str, str]  # a word of a name, and the first letters of all its words, sorted
+IndexEntry = tuple[str, str]  # a word of a name, and the first letters of all its words, sorted
 
 
 @attrs.frozen(slots=False)
@@ -72,22 +72,22 @@ class FoldedName:
         return tuple(word for word in self.words if word not in self.initials)
 
     @property
-    def places(self) -> set[Place]:
+    def index_entries(self) -> set[IndexEntry]:
         """Where this name is found by those that it may be: each word, with the first letters of all words."""
         return self._places(())
 
     @property
-    def searched(self) -> set[Place]:
-        """Where the names are that this one may be, whichever of its initials they leave out.
+    def searched_entries(self) -> set[IndexEntry]:
+        """The index entries of the names that this one may be, whichever of its initials they leave out.
 
-        Of two names of which ``may_be`` is true, the places of one are among those that the other searches; of more
-        than four initials only all are left out or none.
+        If ``may_be_same_name`` is true of two names, one has an index entry that the other searches; of more than four
+        initials only all are left out or none.
         """
         letters = self.initials
         sizes = range(len(letters) + 1) if len(letters) <= _LEFT_OUT else (0, len(letters))
         return {place for size in sizes for left_out in combinations(letters, size) for place in self._places(left_out)}
 
-    def _places(self, left_out: Sequence[str]) -> set[Place]:
+    def _places(self, left_out: Sequence[str]) -> set[IndexEntry]:
         letters = [word[0] for word in self.words]
         for letter in left_out:
             letters.remove(letter)
@@ -104,7 +104,7 @@ def folded(name: str) -> FoldedName:
     return FoldedName(tuple(_WORD.findall(before)), tuple(_WORD.findall(after)))
 
 
-def may_be(name: FoldedName, other: FoldedName) -> bool:
+def may_be_same_name(name: FoldedName, other: FoldedName) -> bool:
     """Return whether two names are the same but for initials: each word is in the other, or its first letter is.
 
     An initial may be left out on one side: ``Robert J. Fischer`` may be ``Robert Fischer`` and ``Fischer, R.``, but
@@ -219,7 +219,7 @@ def actor_faults(name: str) -> list[str]:
     return []
 
 
-def without_tokens(text: str) -> str:
+def redact_tokens(text: str) -> str:
     """Return text with every token and word of a session in it, or piece of one, left out."""
     return _SECRET.sub(r"\1_...", text)
 
@@ -227,12 +227,12 @@ def without_tokens(text: str) -> str:
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
-def without_person(text: str, names: Collection[str]) -> str:
+def redact_names(text: str, names: Collection[str]) -> str:
     """Return a text in which every quoted name that may be one of these is left out."""
-    return _QUOTED.sub(lambda quoted: "'...'" if may_be_called(quoted[0][1:-1], names) else quoted[0], text)
+    return _QUOTED.sub(lambda quoted: "'...'" if matches_a_name(quoted[0][1:-1], names) else quoted[0], text)
 
 
-def may_be_called(called: str, names: Collection[str]) -> bool:
+def matches_a_name(called: str, names: Collection[str]) -> bool:
     """Return whether a word is one of some names, regardless of case, accents, blanks and the order of its words."""
     keys = folded(called).keys
     return any(called == name or look_alike(called, name) or keys & folded(name).keys for name in names)
@@ -255,10 +255,10 @@ def spelt(identity: str) -> str:
         return f"{FIDE}:{own.strip().lstrip('0')}"
     if namespace.lower() not in WITHOUT_CASE or not colon:
         return identity
-    return f"{namespace.lower()}:{without_case(own)}"
+    return f"{namespace.lower()}:{fold_case(own)}"
 
 
-def without_case(name: str) -> str:
+def fold_case(name: str) -> str:
     """Return a name as identities have it: Unicode NFC, single blanks, case folded."""
     # Once more: of 24 letters, such as ΐ, folding the case gives what is composed again.
     return unicodedata.normalize("NFC", " ".join(unicodedata.normalize("NFC", name).split()).casefold())
@@ -270,7 +270,7 @@ def register_of(identity: str) -> str:
     return "" if namespace == "name" else namespace
 
 
-def are_apart(identity: str, other: str) -> bool:
+def are_different_people(identity: str, other: str) -> bool:
     """Return whether one register or server gave both identities: it gives each person one, so they are two people.
 
     Two spellings of one, under which an earlier release registered two players, are no two.

@@ -110,7 +110,7 @@ class FaultsFound:
         """Note one fault."""
         self.fault_count += 1
         if len(self.faults) < KEPT_FAULTS:
-            self.faults.append(FileFault(line, bounded(message)))
+            self.faults.append(FileFault(line, shortened(message)))
 
 
 def frame_schema() -> dict[str, type]:
@@ -134,12 +134,12 @@ def excerpt(value: object) -> str:
     return _SHOWN.repr(value)
 
 
-def bounded(message: str) -> str:
+def shortened(message: str) -> str:
     """Return *message*, cut if it is too long to be read."""
     return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
 
 
-TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", "volatility", "highest", "k_factor")
+PLAYER_TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", "volatility", "highest", "k_factor")
 # Fields that imply a rating. Games and a K-factor do not: federations list them for players without a rating, too.
 NEED_A_RATING = ("deviation", "volatility", "highest")
 
@@ -151,4 +151,4 @@ def player_schema() -> Mapping[str, Any]:
     an instant; ``rating``, decimals as text, null for who has none; and with a rating ``games``, ``deviation``,
     ``volatility``, ``highest``, ``k_factor``.
     """
-    return {"line": pl.Int64, **dict.fromkeys(TEXTS, pl.String), "birth_year": pl.Int32, "games": pl.Int32}
+    return {"line": pl.Int64, **dict.fromkeys(PLAYER_TEXTS, pl.String), "birth_year": pl.Int32, "games": pl.Int32}

@@ -28,7 +28,7 @@ _FINER_OF_LICHESS: Mapping[frozenset[Any], str] = {
 _LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})", re.ASCII)
 
 
-class Compared(NamedTuple):
+class ReportComparison(NamedTuple):
     """The result of comparing a further submission of a game with the recorded facts.
 
     Attributes:
@@ -40,7 +40,7 @@ class Compared(NamedTuple):
     added: dict[str, Any]
 
 
-def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> Compared:
+def compare(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> ReportComparison:
     """Compare a further submission of a game with the recorded facts.
 
     Args:
@@ -51,10 +51,10 @@ def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = 
     added: dict[str, Any] = {}
     for field, both in _both(stored, further, game):
         if both is _CONFLICT:
-            return Compared(field, {})
+            return ReportComparison(field, {})
         if both != stored.get(field):
             added[field] = both
-    return Compared(None, added)
+    return ReportComparison(None, added)
 
 
 def contradictions(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> dict[str, Any]:

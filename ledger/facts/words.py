@@ -61,7 +61,7 @@ def time_loss(outcome: str, termination: str) -> int:
     return LOSER[outcome] if termination == Termination.TIME else 0
 
 
-def moves_number(text: str) -> int:
+def movetext_number(text: str) -> int:
     """Return the number that represents a movetext: the first 8 bytes of its hexadecimal SHA-256, signed."""
     return int.from_bytes(bytes.fromhex(text[:16]), signed=True)  # as SQLite and Arrow hold 64 bits
 
@@ -225,7 +225,7 @@ def result_fault(outcome: str, termination: str) -> str | None:
     return f"{_RESULTS[outcome]} does not end by {termination}" if impossible else None
 
 
-def rules_itself_out(facts: Mapping[str, Any]) -> bool:
+def is_impossible(facts: Mapping[str, Any]) -> bool:
     """Return whether no game has this ``outcome``, ``termination`` and number of ``half_moves`` (may be missing)."""
     ending = facts["termination"]
     return bool(result_fault(facts["outcome"], ending) or length_fault(ending, facts.get("half_moves")))

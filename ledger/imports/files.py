@@ -23,13 +23,13 @@ import orjson
 
 from ledger.errors import StorageError
 from ledger.imports.reading import Reading
-from ledger.imports.unpack import unpacked, zip_member_at
+from ledger.imports.unpack import unpack, zip_member_start
 
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _MARK = 2  # bytes of a byte-order mark
 
 
-def text_encoding(name: str) -> str:
+def encoding_name(name: str) -> str:
     """Return the usual name of an encoding.
 
     Raises:
@@ -46,7 +46,7 @@ def text_encoding(name: str) -> str:
     return codec.name
 
 
-def recoded(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> Iterator[bytes]:
+def to_utf8(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> Iterator[bytes]:
     """Yield the same text in UTF-8.
 
     Bytes that are nothing in the encoding are a fault, and the rest is not read.
@@ -84,7 +84,7 @@ def _decoded(first: bytes, chunks: Iterator[bytes], name: str, reading: Reading)
             yield good.encode(errors="replace")
             odd = error.object[error.start : error.start + 8]
             words = f"the bytes {odd!r} are no text in {name} ({error.reason}); the rest is not read"
-            reading.cut(line + good.count("\n"), f"{words}: name the right --encoding")
+            reading.stop(line + good.count("\n"), f"{words}: name the right --encoding")
             return
         if text:
             line += text.count("\n")
@@ -94,7 +94,7 @@ def _decoded(first: bytes, chunks: Iterator[bytes], name: str, reading: Reading)
         rest = next(chunks, None)
 
 
-PEEK = 2**16  # bytes by which the format is detected
+DETECTED_BYTES = 2**16  # bytes by which the format is detected
 CHUNK = 2**16  # stored bytes read at once
 MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of it
 MAX_BLANK = 2**20  # bytes of nothing but white space in a row
@@ -117,7 +117,7 @@ class Source:
 
     Attributes:
         reading: the account of this file; ``bytes_read`` follows the stored bytes.
-        first: up to 64 KiB from the beginning, for ``detect``.
+        first: up to 64 KiB from the beginning, for ``detect_format``.
     """
 
     reading: Reading
@@ -166,7 +166,7 @@ class Source:
             if pieces:
                 yield b"".join(pieces)
             return
-        self.reading.cut(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
+        self.reading.stop(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
 
 
 @contextmanager
@@ -184,14 +184,14 @@ def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
     """
     file = _opened(path)
     try:
-        yield source_of(file, path, encoding)
+        yield wrap_file(file, path, encoding)
     finally:
         # The standard input belongs to the process that started the program, and is not closed here.
         if path != "-":
             file.close()
 
 
-def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
+def wrap_file(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     """Yield the content of an open file, unpacked; *name* is its name in faults and errors.
 
     Text in UTF-16 with a byte-order mark, or in *encoding*, comes in UTF-8.
@@ -207,9 +207,9 @@ def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     for magic, kind in _ARCHIVES.items():
         if head.startswith(magic):
             raise StorageError(name, f"is a {kind} archive: unpack it and give the file inside")
-    plain = unpacked(head, chain(filter(None, (head,)), stored), reading)
-    whole = _without_floods(recoded(plain, encoding, reading), reading)
-    return Source(reading, _gathered(whole, PEEK), whole)
+    plain = unpack(head, chain(filter(None, (head,)), stored), reading)
+    whole = _without_floods(to_utf8(plain, encoding, reading), reading)
+    return Source(reading, _gathered(whole, DETECTED_BYTES), whole)
 
 
 def _head_of_zip(head: bytes, name: str) -> bytes:
@@ -221,7 +221,7 @@ def _head_of_zip(head: bytes, name: str) -> bytes:
     if any(word in head for word in _SHEETS):
         raise StorageError(name, "is a spreadsheet: save the sheet with the games as CSV and give that")
     try:
-        is_cut = zip_member_at(head) is None
+        is_cut = zip_member_start(head) is None
     except ValueError as error:
         raise StorageError(name, f"is a zip archive, and {error} and give that") from None
     if is_cut:
@@ -284,7 +284,7 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
         yield chunk
     else:
         return
-    reading.cut(
+    reading.stop(
         line,
         f"more than {MAX_BLANK} bytes of nothing but blanks and line ends, the limit of blanks; "
         "the rest is not read: take the blank lines out",
@@ -294,7 +294,7 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
 _ENDINGS = ((".csv", "csv"), (".tsv", "csv"), (".trf", "trf"), (".trfx", "trf"), (".ndjson", "lichess-ndjson"))
 
 
-def detect(first: bytes, name: str = "") -> str:
+def detect_format(first: bytes, name: str = "") -> str:
     """Return the format that a file begins like: one of ``FORMATS``.
 
     A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
@@ -355,7 +355,7 @@ _JSON = (
 )
 
 
-def foreign(first: bytes) -> str | None:
+def foreign_kind(first: bytes) -> str | None:
     """Return what a file is and what to do with it, if its games cannot be read; None if it may have a format.
 
     Args:

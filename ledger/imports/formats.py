@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING
 from ledger.facts.source_games import SourceGame
 from ledger.imports import chess_com, jsonl, lichess
 from ledger.imports.csv import games as csv_games
-from ledger.imports.doubles import without_second_opponents
 from ledger.imports.files import FORMATS, Source
-from ledger.imports.legality import with_notes_on_moves
+from ledger.imports.legality import note_illegal_moves
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import NO_HINTS, FileHints, Reading, frames, without_byes
+from ledger.imports.reading import NO_HINTS, FileHints, Reading, batch_games, take_out_byes
+from ledger.imports.repeated_rows import drop_second_opponents
 from ledger.imports.trf import games as trf
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
 LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]] = {
-    "pgn": pgn.games,
-    "lichess-ndjson": lichess.games,
-    "ledger-jsonl": jsonl.games,
-    "trf": trf.games,
+    "pgn": pgn.read_games,
+    "lichess-ndjson": lichess.read_games,
+    "ledger-jsonl": jsonl.read_games,
+    "trf": trf.read_games,
 }
 assert {*LINE_FORMATS, "chess-com", "csv"} == {*FORMATS}
 
 
-def game_frames(source: Source, fmt: str, hints: FileHints | None = None) -> Iterator[DataFrame]:
+def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -> Iterator[DataFrame]:
     """Yield the games of an open file as frames in the columns of ``frame_schema()``; faults go to its reading.
 
     Args:
@@ -39,19 +39,19 @@ def game_frames(source: Source, fmt: str, hints: FileHints | None = None) -> Ite
         hints: what the user says of it.
     """
     hints = hints or NO_HINTS
-    games = without_second_opponents(_frames(source, fmt, hints), source.reading)
+    games = drop_second_opponents(_frames(source, fmt, hints), source.reading)
     # Tables and reports have no moves.
     has_moves = fmt not in {"csv", "trf"}
-    return with_notes_on_moves(games, source.reading, is_asked=hints.check_moves) if has_moves else games
+    return note_illegal_moves(games, source.reading, is_asked=hints.check_moves) if has_moves else games
 
 
 def _frames(source: Source, fmt: str, hints: FileHints) -> Iterator[DataFrame]:
     if fmt == "csv":
-        return csv_games.frames(source.chunks(), source.reading, hints=hints)
+        return csv_games.read_frames(source.chunks(), source.reading, hints=hints)
     if fmt == "chess-com":  # a complete document may be on one line
-        return frames(chess_com.games(source.chunks(), source.reading, by_clock=hints.speeds_by_clock))
+        return batch_games(chess_com.read_games(source.chunks(), source.reading, by_clock=hints.speeds_by_clock))
     if fmt == "trf":
-        return frames(trf.games(source.lines(), source.reading, hints))
+        return batch_games(trf.read_games(source.lines(), source.reading, hints))
     games = LINE_FORMATS[fmt](source.lines(), source.reading)
     # of the formats by line these may come from programs that pair tournaments, and write a bye as a game
-    return frames(without_byes(games, source.reading) if fmt in {"pgn", "ledger-jsonl"} else games)
+    return batch_games(take_out_byes(games, source.reading) if fmt in {"pgn", "ledger-jsonl"} else games)

@@ -16,7 +16,7 @@ from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING, M
 from ledger.facts.instants import instant_ms, without_zero_fraction
 from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, excerpt
 from ledger.facts.words import Brings, Outcome, Termination
-from ledger.imports.json_reading import json_objects, member
+from ledger.imports.json_input import parse_lines, path_step
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
 MAX_NAME = 256  # characters of an identity or a name
@@ -25,26 +25,26 @@ _OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 _MOST_NAMED = 20  # faults of a line that are named one by one
 
 # A check gives None, or what was expected.
-Check = Callable[[object], str | None]
+_Check = Callable[[object], str | None]
 
 
-def _matching(pattern: re.Pattern[str]) -> Check:
+def _matching(pattern: re.Pattern[str]) -> _Check:
     expected = f"text matching {pattern.pattern}"
     return lambda value: None if type(value) is str and pattern.fullmatch(value) else expected
 
 
-def _plain(limit: int) -> Check:
+def _plain(limit: int) -> _Check:
     expected = f"1 to {limit} characters of NFC text without controls or outer blanks"
     return lambda value: None if type(value) is str and is_plain_text(value, limit) else expected
 
 
-def _whole(high: int, low: int = 0) -> Check:
+def _whole(high: int, low: int = 0) -> _Check:
     expected = f"a whole number from {low} to {high}"
     # by its very type: to ``isinstance`` True is a whole number, too
     return lambda value: None if type(value) is int and low <= value <= high else expected
 
 
-def _among(choices: Iterable[str]) -> Check:
+def _among(choices: Iterable[str]) -> _Check:
     words = tuple(choices)
     return lambda value: None if type(value) is str and value in words else f"one of {list(words)}"
 
@@ -63,7 +63,7 @@ def _identity(value: object) -> str | None:
     return _plain(MAX_NAME)(value)
 
 
-_CHECKS: Mapping[str, Check] = {
+_CHECKS: Mapping[str, _Check] = {
     "key": _matching(_KEY), "outcome": _among(Outcome), "termination": _among(Termination),
     "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant,
     "tournament": _plain(128), "round": _plain(32), "sequence": _whole(MAX_WHOLE, 1),
@@ -75,10 +75,10 @@ _CHECKS: Mapping[str, Check] = {
     ),
 }  # fmt: skip
 _PLAYERS = ("white", "black")
-_PLAYER_CHECKS: Mapping[str, Check] = {"id": _identity, "name": _plain(MAX_NAME)}
+_PLAYER_CHECKS: Mapping[str, _Check] = {"id": _identity, "name": _plain(MAX_NAME)}
 _NEEDED = ("key", "white", "black", "outcome", "termination", "ended_at", "rated")
 _ROUND = "brings"  # a line with this field is a round without a game
-_ROUND_CHECKS: Mapping[str, Check] = {
+_ROUND_CHECKS: Mapping[str, _Check] = {
     "tournament": _plain(128),
     "edition": _instant,
     "round": _whole(MAX_ROUND, 1),
@@ -90,13 +90,13 @@ _ROUND_CHECKS: Mapping[str, Check] = {
 _ROUND_NEEDED = ("player", "tournament", "edition", _ROUND)
 
 
-def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     """Yield one game a line; skip blank lines, and add byes and forfeits to *reading*.
 
     A line with anything unknown, missing or not exactly of its type gives no game but one fault for each such
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
     """
-    for number, value in json_objects(lines, reading, "give one whole object a line @ $"):
+    for number, value in parse_lines(lines, reading, "give one whole object a line @ $"):
         # one more than are named says that there are more
         problems = list(islice(_problems(value), _MOST_NAMED + 1))
         for problem in problems[:_MOST_NAMED]:
@@ -104,7 +104,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
         if len(problems) > _MOST_NAMED:
             reading.fault(number, "and more is wrong with this line @ $")
         if not problems and _is_round(value):
-            reading.without_game(_round(number, value))
+            reading.add_round(_round(number, value))
         elif not problems:
             yield _game(number, value)
 
@@ -140,20 +140,20 @@ def _unknown_or_missing(
 ) -> Iterator[str]:
     for name in members:
         if name not in allowed:
-            yield f"unknown field, expected one of {sorted(allowed)} @ {path}{member(name)}"
+            yield f"unknown field, expected one of {sorted(allowed)} @ {path}{path_step(name)}"
     for name in needed:
         if name not in members:
             yield f"required field missing @ {path}.{name}"
 
 
-def _wrong(value: object, check: Check, path: str) -> Iterator[str]:
+def _wrong(value: object, check: _Check, path: str) -> Iterator[str]:
     if value is None:
         yield f"null is not written: leave the field out @ {path}"
     elif expected := check(value):
         yield f"expected {expected}, got {excerpt(value)} @ {path}"
 
 
-def _fields(members: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+def _fields(members: Mapping[str, Any], checks: Mapping[str, _Check]) -> dict[str, Any]:
     return {
         name: without_zero_fraction(value) if checks[name] is _instant else value
         for name, value in members.items()

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ledger.board.movetext import is_english
-from ledger.board.playing import is_mate, moves_of, replayed
+from ledger.board.movetext import is_english_notation
+from ledger.board.playing import is_mate, main_line, replay
 from ledger.board.position import NULL
 from ledger.errors import MalformedError
 from ledger.facts.source_games import excerpt
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FEW_GAMES = 20_000
 
 
-def with_notes_on_moves(frames: Iterable[DataFrame], reading: Reading, *, is_asked: bool) -> Iterator[DataFrame]:
+def note_illegal_moves(frames: Iterable[DataFrame], reading: Reading, *, is_asked: bool) -> Iterator[DataFrame]:
     """Yield the games of a file; after the last one each with a move that cannot be played has a note.
 
     Args:
@@ -49,8 +49,8 @@ def with_notes_on_moves(frames: Iterable[DataFrame], reading: Reading, *, is_ask
 
 def _note(texts: DataFrame, reading: Reading) -> None:
     for line, text in texts.iter_rows():
-        moves = moves_of(text)
-        if not is_english(moves):
+        moves = main_line(text)
+        if not is_english_notation(moves):
             continue
         if fault := _fault(moves):
             reading.note(line, f"{fault}: the result counts; check the moves")
@@ -59,7 +59,7 @@ def _note(texts: DataFrame, reading: Reading) -> None:
 def _fault(moves: list[str]) -> str | None:
     """Return the first impossible move of a game, in words."""
     try:
-        position = replayed(moves)
+        position = replay(moves)
     except MalformedError as error:
         return error.problems[0]
     if NULL in moves:

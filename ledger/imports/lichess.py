@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ledger.board.movetext import with_clocks
+from ledger.board.movetext import write_movetext
 from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, excerpt
-from ledger.imports.json_reading import json_objects
+from ledger.imports.json_input import parse_lines
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
 MAX_NAME = 128  # characters of a display name; a longer one is a broken file
@@ -64,13 +64,13 @@ def lichess_player(name: str) -> tuple[str, str] | None:
     return (f"lichess:{name.lower()}", name) if _USER.fullmatch(name) else None
 
 
-def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
     """Read Lichess game objects, one a line; blank lines are passed over, unknown fields ignored.
 
     Unfinished games and games with an anonymous player are counted in ``reading.skipped`` (``unfinished``,
     ``anonymous``); every other line that gives no game is a fault. Never raises for bad input.
     """
-    for number, value in json_objects(lines, reading, "give one whole game object a line"):
+    for number, value in parse_lines(lines, reading, "give one whole game object a line"):
         try:
             game = _game(number, value, reading)
         except BadGameError as error:
@@ -97,7 +97,7 @@ def optional_field(fields: Mapping[str, Any], name: str, kind: type, default: An
 _WORDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object", list: "a list"}
 
 
-def needed_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
+def required_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
     """Return a field without which there is no game.
 
     Raises:
@@ -133,7 +133,7 @@ def shown_rating(player: Mapping[str, Any], within: str = "") -> int | None:
 def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
     if type(members) is not dict:
         raise BadGameError(f"expected a game object, got {excerpt(members)}")
-    identifier, status = needed_field(members, "id", str), needed_field(members, "status", str)
+    identifier, status = required_field(members, "id", str), required_field(members, "status", str)
     if not _GAME_ID.match(identifier):  # longer ones are of a side of the game
         raise BadGameError(f"id must begin with 8 letters or digits, got {excerpt(identifier)}")
     if status in _UNFINISHED:
@@ -141,13 +141,13 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
         return None
     if status not in _STATUS:
         raise BadGameError(f"status {excerpt(status)} is not known, expected one of {sorted(_STATUS)}")
-    players = needed_field(members, "players", dict)
+    players = required_field(members, "players", dict)
     white, black = _player(players, "white"), _player(players, "black")
     if white is None or black is None:
         reading.skipped["anonymous"] += 1
         return None
     half_moves, text = _movetext(members)
-    needed_field(members, "createdAt", int)
+    required_field(members, "createdAt", int)
     created = whole_field(members, "createdAt", _LAST_MS, _MS) or 0
     events = (optional_field(members, name, str) for name in ("tournament", "swiss"))
     speed = optional_field(members, "speed", str)
@@ -178,7 +178,7 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
 
 def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
     """Return identity and name, or None for an anonymous player."""
-    player = needed_field(players, colour, dict)
+    player = required_field(players, colour, dict)
     level = optional_field(player, "aiLevel", int)
     if level is not None:
         if not 0 < level < 100:
@@ -219,7 +219,7 @@ def _movetext(members: dict[str, Any]) -> tuple[int | None, str | None]:
     written = [_clock(c) if type(c) is int and c >= 0 else "" for c in clocks]
     if any(written):
         written += [""] * (len(moves) - len(written))
-    text = with_clocks(moves, written if any(written) else [])
+    text = write_movetext(moves, written if any(written) else [])
     if text is not None and len(text) > MAX_TEXT:
         raise BadGameError(f"moves and clocks have {len(text)} characters, more than the {MAX_TEXT} of any game")
     return len(moves), text

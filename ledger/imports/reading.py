@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from ledger.facts.event_fields import MAX_ROUND
-from ledger.facts.person_names import without_case
+from ledger.facts.person_names import fold_case
 from ledger.facts.source_games import (
     KEPT_FAULTS,
     FaultsFound,
     FileFault,
     SourceGame,
     SourceRound,
-    bounded,
     frame_schema,
+    shortened,
 )
 from ledger.facts.words import Brings, Outcome, round_order
-from ledger.imports.no_opponent import is_bye, taken_as_bye
+from ledger.imports.no_opponent import bye_note, is_bye_side
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class FileHints:
         dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
         speeds_by_clock: whether speed classes go by Lichess's rule in archives of chess.com, too, which have their own.
         check_moves: True if the moves of all games are played through, False if only those of small files are.
-        headings: of CSV files, by our name of a column, its heading, as of ``csv.header.headings_given``.
-        results: of CSV files, by a word of the file, what it means, as of ``csv.games.results_given``.
+        headings: of CSV files, by our name of a column, its heading, as of ``csv.header.parse_headings``.
+        results: of CSV files, by a word of the file, what it means, as of ``csv.games.parse_results``.
         equal_rows: of CSV files, True if equal rows without a key are several games.
     """
 
@@ -129,7 +129,7 @@ class Reading(FaultsFound):
 
     def note(self, line: int, message: str) -> None:
         """Note what a person should look at; a note that another line has as well is counted."""
-        words = bounded(message)
+        words = shortened(message)
         if words in self._noted:
             first, lines = self._noted[words]
             self._noted[words] = (first, lines + 1)
@@ -147,39 +147,39 @@ class Reading(FaultsFound):
             for words, (line, lines) in self._noted.items()
         ]
 
-    def report(self, tournament: ReportedTournament) -> None:
+    def add_tournament(self, tournament: ReportedTournament) -> None:
         """Store the facts of the file about a tournament."""
         if len(self.tournaments) < MAX_TOURNAMENTS:
             self.tournaments.append(tournament)
 
-    def without_game(self, round_: SourceRound) -> None:
+    def add_round(self, round_: SourceRound) -> None:
         """Store a round without a game; too many of them are a fault of the file."""
         if len(self.rounds) < MAX_ROUNDS:
             self.rounds.append(round_)
         elif MAX_ROUNDS not in self.no_games:  # said once: the limit itself marks it among the lines
             words = f"more than {MAX_ROUNDS:,} rounds without a game, the limit of a file; the others are not read"
-            self.fault_of_file(round_.line, words)
+            self.file_fault(round_.line, words)
             self.no_games.add(MAX_ROUNDS)
 
-    def cut(self, line: int, message: str) -> None:
+    def stop(self, line: int, message: str) -> None:
         """Note the fault for which the rest of the file is not read."""
         self.is_cut = True
-        self.ending = FileFault(line, bounded(message))
-        self.fault_of_file(line, message)
+        self.ending = FileFault(line, shortened(message))
+        self.file_fault(line, message)
 
-    def fault_of_file(self, line: int, message: str) -> None:
+    def file_fault(self, line: int, message: str) -> None:
         """Note a fault that concerns the file, not a game."""
         self.no_games.add(line)
         self.fault(line, message)
 
-    def take(self, *parts: Faults) -> None:
+    def add_faults(self, *parts: Faults) -> None:
         """Note the faults of the next part of the file, in the order of their lines."""
         for fault in sorted([fault for part in parts for fault in part.first], key=lambda fault: fault.line):
             self.fault(*fault)
         self.fault_count += sum(part.more for part in parts)
 
 
-def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
+def batch_games(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
     """Gather games into frames of at most *size* rows, fewer where their movetext is long."""
     source = iter(games)
     while True:
@@ -201,7 +201,7 @@ def name_identity(name: str, namespace: str | None = None) -> str:
         name: as the source has it.
         namespace: the site whose names these are, such as ``lichess``; None for names of people.
     """
-    return f"{namespace or 'name'}:{without_case(name)}"
+    return f"{namespace or 'name'}:{fold_case(name)}"
 
 
 def speed_class(base_seconds: float, increment_seconds: float) -> str:
@@ -218,7 +218,7 @@ _A_ROUND = 10**12  # in ``round_order``
 _DAY = 10  # characters of an instant that names a day
 
 
-def brings(outcome: str, *, is_white: bool) -> Brings:
+def bye_value(outcome: str, *, is_white: bool) -> Brings:
     """Return what a result without an opponent brings the player on the other side."""
     if outcome == Outcome.DRAW:
         return Brings.HALF
@@ -231,7 +231,7 @@ def round_number(text: str | None) -> int | None:
     return number if 0 < number <= MAX_ROUND else None
 
 
-def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | None = None) -> Iterator[SourceGame]:
+def take_out_byes(games: Iterable[SourceGame], reading: Reading, edition: str | None = None) -> Iterator[SourceGame]:
     """Yield the games of two people; one without an opponent is a round without a game, and goes to *reading*.
 
     Args:
@@ -241,12 +241,12 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
     """
     for game in games:
         has_moves = bool(game.half_moves)
-        is_white = game.black_id.startswith("name:") and is_bye(
+        is_white = game.black_id.startswith("name:") and is_bye_side(
             game.black_name,
             has_played=has_moves or game.black_rating is not None,
             has_won=game.outcome == Outcome.BLACK,
         )
-        is_black = game.white_id.startswith("name:") and is_bye(
+        is_black = game.white_id.startswith("name:") and is_bye_side(
             game.white_name,
             has_played=has_moves or game.white_rating is not None,
             has_won=game.outcome == Outcome.WHITE,
@@ -258,15 +258,13 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
         else:
             sides = (game.white_name, game.black_name)
             player, word = sides if is_white else reversed(sides)
-            reading.note(game.line, taken_as_bye(word, player, game.round))
+            reading.note(game.line, bye_note(word, player, game.round))
             if game.tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
                 continue
             place = (game.tournament, edition or game.ended_at[:_DAY], round_number(game.round))
-            identity, worth = game.white_id if is_white else game.black_id, brings(game.outcome, is_white=is_white)
-            reading.without_game(
-                SourceRound(game.line, identity, player, *place, worth, None, game.speed, game.variant)
-            )
+            identity, worth = game.white_id if is_white else game.black_id, bye_value(game.outcome, is_white=is_white)
+            reading.add_round(SourceRound(game.line, identity, player, *place, worth, None, game.speed, game.variant))
 
 
 # Eight characters name a game, twelve a side of it: the last four are of the player who looked.
@@ -302,13 +300,13 @@ def chesscom_key(address: str) -> str | None:
     return f"chesscom:{'daily/' if 'daily' in link else ''}{match[1]}" if match else None
 
 
-def game_key_at(address: str) -> str | None:
+def key_of_address(address: str) -> str | None:
     """Return the key of the game at an address of lichess.org, chess.com or ficsgames.org; None for any other text."""
     fics = _FICS.search(address[:LONGEST])
     return lichess_key(address) or chesscom_key(address) or (f"fics:{fics[1]}" if fics else None)
 
 
-def address_of(key: str) -> str | None:
+def game_address(key: str) -> str | None:
     """Return the web address of a game of those servers, from its key; None for any other key."""
     server, _, number = key.partition(":")
     for pattern, address in _ADDRESSES.get(server, ()):

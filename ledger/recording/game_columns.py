@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.duplicates.reported_games import SIDES
 from ledger.facts import codec_columns
 from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
-from ledger.imports.doubles import RepeatCounter
+from ledger.imports.repeated_rows import RepeatCounter
 from ledger.journal import rules
 from ledger.recording.game_rows import DAY_ALONE, Judged, SeededSide
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice

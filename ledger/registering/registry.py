@@ -27,8 +27,8 @@ from ledger.facts import codec, codec_columns
 from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.pasts import MAX_IDENTITY, Past, name_faults, person_faults
 from ledger.facts.person_names import spelt
+from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, person_faults
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
@@ -260,7 +260,7 @@ class _ListImport:
             faults += [f"there is {name} {row[name]} and no rating @ $.{name}" for name in unfounded]
         else:
             with _named(faults):
-                past = Past(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
+                past = PriorRating(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
                 past.seed(1, self._pool.name)
         return faults
 
@@ -432,7 +432,7 @@ class NewPlayer:
     declared_rating: int | None = None
     birth_year: int | None = None
     joined: str | None = None
-    past: Past | None = None
+    past: PriorRating | None = None
 
 
 @attrs.frozen
@@ -476,7 +476,7 @@ class Registry:
         declared_rating: int | None = None,
         birth_year: int | None = None,
         joined: str | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         actor: str,
         token: str | None = None,
     ) -> PlayerUpdate:
@@ -662,7 +662,7 @@ class Registry:
         standing: Standing | None = None,
         declared_rating: int | None = None,
         birth_year: int | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         since: str | None = None,
         actor: str,
         token: str | None = None,
@@ -702,7 +702,7 @@ class Registry:
         standing: Standing | None = None,
         declared_rating: int | None = None,
         birth_year: int | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         since: str | None = None,
     ) -> list[Event]:
         """Return the facts that ``learn`` would record, with its arguments; a recorded year of birth is no news.

@@ -55,7 +55,7 @@ from ledger.answers.graphs import json_form, pages
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.facts.json_schemas import class_schema
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.registering.registry import PlayersReport
 from tests.kit.clubs import NAME, copied
@@ -204,7 +204,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ledger.register(f"name:{name.lower()}", name)
         ledger.append_many(played())
         told = source_game("moves", "Cleo", "Ann", ended_at="2026-11-09", text=MOVES, half_moves=7, tournament="Open")
-        assert ledger.import_games(frames([told])).faults == []
+        assert ledger.import_games(batch_games([told])).faults == []
         ledger.level()
         ledger.publications.publish("2026-11-05")
         approve(ledger, ask(ledger, "void", game="g6"))

@@ -221,7 +221,7 @@ class TestPgn(ImporterContract):
     )
 
     def make(self) -> Importer:
-        return pgn.games
+        return pgn.read_games
 
 
 class TestLichessNdjson(ImporterContract):
@@ -235,7 +235,7 @@ class TestLichessNdjson(ImporterContract):
     )
 
     def make(self) -> Importer:
-        return lichess.games
+        return lichess.read_games
 
 
 class TestLedgerJsonl(ImporterContract):
@@ -248,7 +248,7 @@ class TestLedgerJsonl(ImporterContract):
     )
 
     def make(self) -> Importer:
-        return jsonl.games
+        return jsonl.read_games
 
 
 def met(n: float, seen: list[float] = []) -> float:  # noqa: B006  # the memory that no step may have
@@ -343,7 +343,7 @@ def test_a_journal_that_keeps_half_a_transaction_is_found() -> None:
 
 def test_an_importer_that_raises_is_found() -> None:
     def strict(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-        return jsonl.games((line.decode().encode() for line in lines), reading)
+        return jsonl.read_games((line.decode().encode() for line in lines), reading)
 
     class Broken(ImporterContract):
         samples = TestLedgerJsonl.samples

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ledger.facts.event_fields import KEY_PATTERN
 from ledger.imports.csv import rows as csv_rows
-from ledger.imports.csv.games import frames
+from ledger.imports.csv.games import read_frames
 from ledger.imports.csv.rows import BATCH_CSV
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
@@ -174,7 +174,7 @@ def real(name: str) -> tuple[int, Reading, Counter[str]]:
         pytest.skip(f"the shared folder of real games is absent: no {path}")
     reading, count, endings = Reading(name), 0, Counter[str]()
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-        for frame in frames(stream, reading):  # type: ignore[arg-type]
+        for frame in read_frames(stream, reading):
             count += frame.height
             endings.update(frame["termination"].to_list())
     return count, reading, endings

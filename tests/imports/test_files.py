@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledger.errors import StorageError
-from ledger.imports.files import _ARCHIVES, CHUNK, MAX_LINE, detect, open_source
+from ledger.imports.files import _ARCHIVES, CHUNK, MAX_LINE, detect_format, open_source
 from ledger.imports.reading import Reading
 from tests.kit.source_files import open_lines
 
@@ -102,7 +102,7 @@ def test_standard_input_loses_nothing_to_the_peek(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(TEXT))))
     with open_source("-") as source:
         assert len(source.first) >= CHUNK
-        assert detect(source.first) == "pgn"
+        assert detect_format(source.first) == "pgn"
         assert b"".join(source.lines()) == TEXT
         assert source.reading.name == "-"
 
@@ -163,12 +163,12 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path) -> None:
     ],
 )
 def test_formats_are_told_by_content(first: bytes, expected: str) -> None:
-    assert detect(first) == expected
+    assert detect_format(first) == expected
 
 
 @given(st.binary(max_size=300))
 def test_detecting_never_raises(data: bytes) -> None:
-    detect(data)
+    detect_format(data)
 
 
 MAGIC = st.sampled_from([b"\x1f\x8b\x08", b"BZh91AY&SY", b"\x28\xb5\x2f\xfd", b"", b"\xef\xbb\xbf"])

@@ -17,7 +17,7 @@ from tests.kit.source_files import OUR_GAME, game_line
 def read(*lines: object) -> tuple[list[SourceGame], Reading]:
     reading = Reading("test")
     raw = [one if isinstance(one, bytes) else orjson.dumps(one) + b"\n" for one in lines]
-    return list(jsonl.games(raw, reading)), reading
+    return list(jsonl.read_games(raw, reading)), reading
 
 
 def test_optional_fields_may_be_left_out_and_the_variant_is_standard() -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from ledger.facts.source_games import SourceGame, SourceRound, frame_schema
-from ledger.imports.csv.games import frames
+from ledger.imports.csv.games import read_frames
 from ledger.imports.csv.rows import BATCH_CSV
 from ledger.imports.files import open_source
 from ledger.imports.reading import FileHints, Reading
@@ -116,7 +116,7 @@ def read_csv(
     stored = content.encode() if isinstance(content, str) else content
     reading = Reading("games.csv")
     hints = FileHints(**{"equal_rows": True, **options})  # rows are looked at, and many are written alike
-    got = list(frames(pieces(stored, size), reading, size, hints))
+    got = list(read_frames(pieces(stored, size), reading, size, hints))
     for frame in got:
         assert dict(frame.schema) == frame_schema()
         assert frame.height

@@ -17,7 +17,7 @@ from ledger.facts.words import Carry
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings.projection import PoolProjection
 from ledger.schemes import named
@@ -39,7 +39,7 @@ def taken(path: Path, scheme: str, *later: Any, before: bool = False) -> Ledger:
     if before:
         ledger.append_many(later)
     with open_lines(str(SAMPLE)) as (lines, reading):
-        ledger.import_games(frames(pgn.games(lines, reading), 500))
+        ledger.import_games(batch_games(pgn.read_games(lines, reading), 500))
     ledger.catch_up()
     if not before:
         for one in later:
@@ -227,7 +227,7 @@ def test_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a_rebuild_g
     Ledger.create(tmp_path / "otb.db", scheme="elo", clock=lambda: NOW).close()
     with Ledger.open(tmp_path / "otb.db", projectors=(), clock=lambda: NOW) as ledger:
         with open_source(str(OTB)) as source:
-            ledger.import_games(islice(csv_games.frames(source.chunks(), source.reading), 0, None, step))
+            ledger.import_games(islice(csv_games.read_frames(source.chunks(), source.reading), 0, None, step))
         ledger.catch_up()
         ledger.append(adopted_since("chessworld", Carry.KEEP))
         ledger.catch_up()

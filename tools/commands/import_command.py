@@ -14,9 +14,9 @@ import click
 from ledger.answers.import_previews import ImportPreview
 from ledger.errors import RejectedError
 from ledger.facts.instants import instant_ms
-from ledger.imports.csv.games import PREFIX, results_given
-from ledger.imports.csv.header import headings_given
-from ledger.imports.files import FORMATS, text_encoding
+from ledger.imports.csv.games import PREFIX, parse_results
+from ledger.imports.csv.header import parse_headings
+from ledger.imports.files import FORMATS, encoding_name
 from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
@@ -213,8 +213,8 @@ def _said(
         day=day,
         dates=dates,
         speeds_by_clock=speeds == "lichess",
-        headings=_understood("--column", headings_given, columns),
-        results=_understood("--result", results_given, results),
+        headings=_understood("--column", parse_headings, columns),
+        results=_understood("--result", parse_results, results),
     )
 
 
@@ -230,7 +230,7 @@ def _understood(option: str, meaning: Callable[[Sequence[str]], Given], words: S
 
 def _encoding(word: str | None) -> str | None:
     try:
-        return None if word is None else text_encoding(word)
+        return None if word is None else encoding_name(word)
     except ValueError as error:
         raise click.UsageError(f"--encoding: {error}") from None
 

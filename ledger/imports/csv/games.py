@@ -44,7 +44,7 @@ put together, with the user's hints (``FileHints``). Players get no numbers and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -52,50 +52,50 @@ from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema, plain_key
 from ledger.facts.words import Brings, Outcome
 from ledger.imports.csv import values
-from ledger.imports.csv.header import TITLES, RowLayout, is_header, read_header
+from ledger.imports.csv.header import MAX_TITLES, RowLayout, is_header, read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
 from ledger.imports.csv.values import (
-    Column,
-    Complaint,
-    Meaning,
-    complained_of,
-    forget_much,
-    plain_instants,
-    plain_numbers,
-    plain_whole,
+    CellParser,
+    ParsedColumn,
+    RowCheck,
+    accept_fide_ids,
+    accept_instants,
+    accept_whole,
+    check_rows,
+    limit_caches,
 )
-from ledger.imports.doubles import EqualRows, RepeatCounter
-from ledger.imports.no_opponent import LETTERS_OF_BYES, is_nobody, said_to_bring, taken_as_bye
+from ledger.imports.no_opponent import LETTERS_OF_BYES, bye_note, means_no_opponent, stated_bye
 from ledger.imports.reading import (
     NO_HINTS,
     OF_NO_TOURNAMENT,
     Faults,
     FileHints,
     Reading,
-    brings,
+    bye_value,
     name_identity,
     round_number,
 )
+from ledger.imports.repeated_rows import EqualRows, RepeatCounter
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame, Expr, Series
 
 
-def result_of(text: str, results: Mapping[str, str | None]) -> str | None:
-    """Return the meaning of a result: that of its word in *results*, else as of ``values.result``.
+def read_result(text: str, results: Mapping[str, str | None]) -> str | None:
+    """Return the meaning of a result: that of its word in *results*, else as of ``values.parse_result``.
 
     Raises:
         ValueError: the text is no result.
     """
-    word = values.result_word(text)
+    word = values.normalize_result(text)
     try:
-        return results[word] if word in results else values.result(text)
+        return results[word] if word in results else values.parse_result(text)
     except ValueError as error:
         raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
 
 
-def results_given(words: Iterable[str]) -> dict[str, str | None]:
+def parse_results(words: Iterable[str]) -> dict[str, str | None]:
     """Return the meanings of words of a file, from texts such as ``Sieg=1-0``.
 
     Raises:
@@ -105,12 +105,12 @@ def results_given(words: Iterable[str]) -> dict[str, str | None]:
     for pair in words:
         # The last sign divides: a word of a file may hold one itself, as ``=`` for a draw does.
         said, divided, meaning = pair.rpartition("=")
-        word = values.result_word(said)
+        word = values.normalize_result(said)
         if not (divided and word and meaning.strip()):
             raise ValueError(f"takes WORD=RESULT such as remis=1/2-1/2, got {pair!r}")
         if word in meanings:
             raise ValueError(f"the word {said!r} is given two meanings")
-        meanings[word] = values.result(meaning)
+        meanings[word] = values.parse_result(meaning)
     return meanings
 
 
@@ -120,7 +120,7 @@ _OUTCOMES = frozenset(Outcome)
 _SIDES = frozenset({Outcome.WHITE, Outcome.BLACK})
 
 
-def frames(
+def read_frames(
     chunks: Iterable[bytes],
     reading: Reading,
     size: int = BATCH_CSV,
@@ -145,13 +145,13 @@ def frames(
     if layout is None:
         return
     converter = _Converter(layout, hints)
-    for cells, broken in rows.blocks(layout):
+    for cells, broken in rows.read_blocks(layout):
         # as many columns would be worked out as for rows
         if not cells.height:
-            reading.take(broken, Faults([]))
+            reading.add_faults(broken, Faults([]))
             continue
         frame, faults = converter.convert(cells, reading)
-        reading.take(broken, faults)
+        reading.add_faults(broken, faults)
         if frame.height:
             yield frame
 
@@ -160,8 +160,8 @@ def _layout(rows: RowReader, reading: Reading, headings: Mapping[str, str]) -> R
     """Return the header, below titles above it; if there is none, return None and note it in *reading*."""
     first, line = "", 1
     try:
-        for number in range(TITLES + 1):
-            header = rows.header()
+        for number in range(MAX_TITLES + 1):
+            header = rows.read_header()
             # If no line names columns, the first one gets the fault: it was meant to do so.
             if not number:
                 first, line = header, max(1, rows.line - 1)
@@ -175,56 +175,55 @@ def _layout(rows: RowReader, reading: Reading, headings: Mapping[str, str]) -> R
                 break
         return read_header(first, headings=headings)
     except ValueError as error:
-        reading.fault_of_file(line if first else max(1, rows.line - 1), str(error))
+        reading.file_fault(line if first else max(1, rows.line - 1), str(error))
         return None
 
 
-_Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
-
-
-def _plan(hints: FileHints) -> _Plan:
+def _plan(hints: FileHints) -> dict[str, CellParser]:
     """Return the parser of each column, in the order in which the faults of a row are reported."""
 
     def identified(text: str) -> str | None:
-        tidy = values.identity(text)
+        tidy = values.parse_identity(text)
         if tidy is None or ":" in tidy:
             return tidy
         return f"id:{tidy}" if hints.source is None else name_identity(tidy, hints.source)
 
-    name, identity, fide = Meaning(values.name), Meaning(identified), Meaning(values.fide_number)
-    rating, points = Meaning(values.rating, pl.Int32), plain_whole(1, MAX_RATING)
-    instant, flag = Meaning(partial(values.instant, order=hints.dates)), Meaning(values.flag, pl.Boolean)
-    plan: dict[str, tuple[Meaning, Callable[[Series], Series] | None]] = {}
+    name, identity = CellParser(values.parse_name), CellParser(identified)
+    fide = CellParser(values.parse_fide_id, quick=accept_fide_ids)
+    rating = CellParser(values.parse_rating, pl.Int32, accept_whole(1, MAX_RATING))
+    instant = CellParser(partial(values.parse_instant, order=hints.dates), quick=accept_instants)
+    flag = CellParser(values.parse_flag, pl.Boolean)
+    plan: dict[str, CellParser] = {}
     for side in ("white", "black"):
-        plan |= {side: (name, None), f"{side}_id": (identity, None), f"{side}_fide_id": (fide, plain_numbers)}
+        plan |= {side: name, f"{side}_id": identity, f"{side}_fide_id": fide}
     return plan | {
-        "result": (Meaning(partial(result_of, results=hints.results)), None),
-        "termination": (Meaning(values.termination), None),
-        "ended_by_checkmate": (flag, None),
-        "stalemate": (flag, None),
-        "insufficient_material": (flag, None),
-        "half_moves": (Meaning(values.half_moves, pl.Int32), plain_whole(0, MAX_HALF_MOVES)),
-        "started_at": (instant, plain_instants),
-        "ended_at": (instant, plain_instants),
-        "tournament": (Meaning(values.tournament), None),
-        "round": (Meaning(values.round_), None),
-        "sequence": (Meaning(values.sequence, pl.Int64), None),
-        "rated": (flag, None),
-        "white_rating": (rating, points),
-        "black_rating": (rating, points),
-        "speed": (Meaning(values.speed), None),
-        "time_control": (Meaning(values.time_control), None),
-        "time_increment": (Meaning(values.minutes_control), None),
-        "variant": (Meaning(values.variant), None),
+        "result": CellParser(partial(read_result, results=hints.results)),
+        "termination": CellParser(values.parse_termination),
+        "ended_by_checkmate": flag,
+        "stalemate": flag,
+        "insufficient_material": flag,
+        "half_moves": CellParser(values.parse_half_moves, pl.Int32, accept_whole(0, MAX_HALF_MOVES)),
+        "started_at": instant,
+        "ended_at": instant,
+        "tournament": CellParser(values.parse_tournament),
+        "round": CellParser(values.parse_round),
+        "sequence": CellParser(values.parse_sequence, pl.Int64),
+        "rated": flag,
+        "white_rating": rating,
+        "black_rating": rating,
+        "speed": CellParser(values.parse_speed),
+        "time_control": CellParser(values.parse_time_control),
+        "time_increment": CellParser(values.parse_minutes_control),
+        "variant": CellParser(values.parse_variant),
     }
 
 
-def _is(column: Column, word: str) -> Series:
+def _is(column: ParsedColumn, word: str) -> Series:
     """Return the rows whose column says *word*."""
     return (column.values == word).fill_null(value=False)
 
 
-def _sums(cells: DataFrame, results: Column) -> Series:
+def _sums(cells: DataFrame, results: ParsedColumn) -> Series:
     """Return rows of sums below a table: no day, no player on one side, and a number that is no result there."""
     # A number that could be one, such as 1, is a sum if both players are missing.
     # The last column is the number of the line, which every row has.
@@ -236,7 +235,7 @@ def _sums(cells: DataFrame, results: Column) -> Series:
     # such as 12½ or 57 %: points of all games together, or White's share of them
     number = cells["result"].str.contains(r"^\s*[0-9]+(?:[.,][0-9]+)*½?\s*%?\s*$").fill_null(value=False)
     white, black = (nothing(side, f"{side}_id", f"{side}_fide_id") for side in ("white", "black"))
-    sides = pl.when(results.faulty().fill_null(value=False)).then(white | black).otherwise(white & black)
+    sides = pl.when(results.bad_rows().fill_null(value=False)).then(white | black).otherwise(white & black)
     sums: Series = cells.select((nothing("ended_at", "started_at") & sides & number).alias("sums"))["sums"]
     return sums
 
@@ -261,7 +260,7 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
 def _winner(text: str | None) -> str | None:
     """Return the winner by a result of the usual spelling; None for a draw, no result, or a word of the file's own."""
     try:
-        result = values.result((text or "")[:40])
+        result = values.parse_result((text or "")[:40])
     except ValueError:
         return None
     return result.removeprefix("+") if result else None
@@ -271,7 +270,7 @@ def _winner(text: str | None) -> str | None:
 def _is_word_of_bye(text: str | None) -> bool:
     """Return whether a cell of the column of results names a bye."""
     word = (text or "").strip().casefold()
-    return word in LETTERS_OF_BYES or (any(map(str.isalpha, word)) and is_nobody(word, perhaps=True))
+    return word in LETTERS_OF_BYES or (any(map(str.isalpha, word)) and means_no_opponent(word, perhaps=True))
 
 
 class _Converter:
@@ -285,14 +284,14 @@ class _Converter:
         self._people: set[str] = set()  # names that mean a person
         self._repeats = RepeatCounter()
         self._equal_rows = None if hints.equal_rows else EqualRows()
-        self._named = Meaning(lambda name: name_identity(name, hints.source))
+        self._named = CellParser(lambda name: name_identity(name, hints.source))
         self._plan = _plan(hints)
         # Several columns share a meaning, and in a set each counts once against what may be remembered.
-        self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
+        self._parsers = {self._named, *self._plan.values()}
 
     def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
         """Return the good games of a block, and the faults of others; games left out are counted in *reading*."""
-        forget_much(self._meanings)
+        limit_caches(self._parsers)
         cells, wrong_byes = self._without_byes(cells, reading)
         columns = self._columns(cells)
         table = self._table(cells, columns)
@@ -307,21 +306,21 @@ class _Converter:
         left_out = unfinished | both_forfeited
         if left_out.any():
             _count(reading, table, cells, unfinished, both_forfeited)
-        bad, faults = complained_of(table["line"], self._complaints(table, columns), left_out)
+        bad, faults = check_rows(table["line"], self._complaints(table, columns), left_out)
         good = table.filter(~bad) if bad.any() else table
         equal: list[FileFault] = []
         if self._equal_rows is not None and not good["is_keyed"].all():
             keyed, others = good.filter("is_keyed"), good.filter(~pl.col("is_keyed"))
-            others, equal = self._equal_rows.leave_out(others)
+            others, equal = self._equal_rows.drop_repeats(others)
             good = pl.concat([keyed, others]).sort("line") if len(keyed) else others
         games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
         return games, Faults([*faults.first, *wrong_byes.first, *equal], faults.more + wrong_byes.more)
 
-    def _columns(self, cells: DataFrame) -> dict[str, Column]:
+    def _columns(self, cells: DataFrame) -> dict[str, ParsedColumn]:
         """Return the meanings of the columns of the file."""
         return {
-            name: meaning.column(self._labels[name], cells[name], plain)
-            for name, (meaning, plain) in self._plan.items()
+            name: parser.parse_column(self._labels[name], cells[name])
+            for name, parser in self._plan.items()
             if name in self._columns_present
         }
 
@@ -376,8 +375,8 @@ class _Converter:
         if len(self._people) > MOST_PEOPLE:
             self._people.clear()
         new = {*names.unique().drop_nulls().to_list()} - self._people
-        perhaps = [name for name in new if is_nobody(name, perhaps=self._namespace is None)]
-        surely = [name for name in perhaps if is_nobody(name)]
+        perhaps = [name for name in new if means_no_opponent(name, perhaps=self._namespace is None)]
+        surely = [name for name in perhaps if means_no_opponent(name)]
         self._people |= new.difference(perhaps)
         return surely, perhaps
 
@@ -394,9 +393,9 @@ class _Converter:
         place_fields = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
         for name in (*sorted(place_fields & self._columns_present), "result"):
             column = columns[name]
-            bad = column.faulty().fill_null(value=False) & (~empty if name == "result" else True)
+            bad = column.bad_rows().fill_null(value=False) & (~empty if name == "result" else True)
             for line, text in zip(table["line"].filter(bad), column.text.filter(bad), strict=True):
-                faults.setdefault(line, column.message(text))
+                faults.setdefault(line, column.fault(text))
         rows = table.select("line", f"{side}_id", f"{side}_name", "tournament", "round", "ended_at", "speed", "variant")
         results = zip(columns["result"].values, columns["result"].text, strict=True)
         for (line, *row), (result, text) in zip(rows.iter_rows(), results, strict=True):
@@ -407,34 +406,34 @@ class _Converter:
                 what = f"{side} is missing beside a bye" if identity is None else "the date of the bye is missing"
                 faults[line] = f"{what}; fill it in"
                 continue
-            reading.note(line, taken_as_bye(words_for_no_player[line], name, number))
+            reading.note(line, bye_note(words_for_no_player[line], name, number))
             if tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
             else:
-                word = values.result_word(text or "")
+                word = values.normalize_result(text or "")
                 # a single number: an absent opponent scores nothing; but "black" names the side that won, as 0-1 does
                 is_own = "-" not in word and word not in _SIDES
                 outcome = (result or "").removeprefix("+")
-                worth = said_to_bring(text) or said_to_bring(words_for_no_player[line]) or Brings.ZERO
+                worth = stated_bye(text) or stated_bye(words_for_no_player[line]) or Brings.ZERO
                 if outcome in _OUTCOMES:
-                    worth = brings(outcome, is_white=is_own or side == "white")
+                    worth = bye_value(outcome, is_white=is_own or side == "white")
                 place = (tournament, ended_at[:10], round_number(number))
-                reading.without_game(SourceRound(line, identity, name, *place, worth, None, speed, variant))
+                reading.add_round(SourceRound(line, identity, name, *place, worth, None, speed, variant))
         kept = [FileFault(line, words) for line, words in sorted(faults.items())[:KEPT_FAULTS]]
         return Faults(kept, len(faults) - len(kept))
 
-    def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+    def _table(self, cells: DataFrame, columns: Mapping[str, ParsedColumn]) -> DataFrame:
         """Return the columns of a frame of source games; the value of a bad text is null."""
         read = {name: column.values.alias(name) for name, column in columns.items()}
         for side in ("white", "black"):
             if side in read:
-                read[f"{side}_named"] = self._named.column("", read[side]).values.alias(f"{side}_named")
+                read[f"{side}_named"] = self._named.parse_column("", read[side]).values.alias(f"{side}_named")
             if f"{side}_id" in read:
                 read[f"{side}_spaced"] = cells[f"{side}_id"].str.contains(":", literal=True).alias(f"{side}_spaced")
         expressions = [
-            *values.rest(self._columns_present),
-            *values.player("white", self._columns_present),
-            *values.player("black", self._columns_present),
+            *values.other_columns(self._columns_present),
+            *values.player_columns("white", self._columns_present),
+            *values.player_columns("black", self._columns_present),
         ]
         table = pl.DataFrame([cells["line"], *read.values()]).select(
             "line", *expressions, pl.lit(None, pl.String).alias("text")
@@ -472,15 +471,15 @@ class _Converter:
         keys = pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)
         return keys, is_made, is_keyed
 
-    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
+    def _complaints(self, table: DataFrame, columns: Mapping[str, ParsedColumn]) -> Iterator[RowCheck]:
         """Yield the possible faults of rows: which rows, the text to show, and the words."""
-        faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
+        faulty = {name: column.bad_rows() for name, column in columns.items() if column.bad}
         for name, mask in faulty.items():
-            yield mask.fill_null(value=False), columns[name].text, columns[name].message
+            yield mask.fill_null(value=False), columns[name].text, columns[name].fault
         for side in ("white", "black"):
             yield self._missing(table, faulty, f"{side}_id", (side, f"{side}_id", f"{side}_fide_id"), side)
         yield self._missing(table, faulty, "ended_at", ("ended_at", "started_at"), "the date of the game")
-        for wrong, shown, words in values.contradictions(self._columns_present):
+        for wrong, shown, words in values.contradiction_checks(self._columns_present):
             rows = table.select(wrong.fill_null(value=False).alias("wrong"), shown.alias("shown"))
             yield rows["wrong"], rows["shown"], words.format
         odd = ~table["key"].str.contains(f"^{KEY_PATTERN}$")
@@ -493,7 +492,7 @@ class _Converter:
 
     def _missing(
         self, table: DataFrame, faulty: Mapping[str, Series], name: str, sources: tuple[str, ...], what: str
-    ) -> Complaint:
+    ) -> RowCheck:
         """Return rows without a value of *name*; a bad text has its own fault already."""
         mask = table[name].is_null()
         for source in sources:

@@ -44,7 +44,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 # What headings mean in other languages. They are not read, for a column may hold anything, but suggested; and a word
 # for one colour may look like another one's: "black" is more like the French "Blancs", the white ones, than "Noirs".
-ABROAD: Mapping[str, Sequence[str]] = {
+FOREIGN_HEADINGS: Mapping[str, Sequence[str]] = {
     "white": (
         "weiss", "weiß", "blanc", "blancs", "blanco", "blancas", "brancas", "bianco",
         "bianchi", "wit", "vit", "hvit", "hvid",
@@ -64,7 +64,7 @@ REQUIRED = (
 )
 DELIMITERS = ",;\t"
 MAX_COLUMNS = 1_000
-TITLES = 20  # lines of words above a header that are looked through
+MAX_TITLES = 20  # lines of words above a header that are looked through
 _NAMED = 2  # of our columns: who names so many is a header, be it a wrong one
 _LABEL = 60  # characters of a column's name in messages
 _SAID = 5  # complaints about a header
@@ -107,7 +107,7 @@ def _folded(field: str) -> str:
     return re.sub(r"[\s-]+", "_", field.strip().casefold())
 
 
-def headings_given(words: Iterable[str]) -> dict[str, str]:
+def parse_headings(words: Iterable[str]) -> dict[str, str]:
     """Return the heading of each column, from words such as ``white=Weiß``.
 
     Raises:
@@ -226,8 +226,8 @@ def _missing(
     columns_named = " or ".join(repr(name) for name in group)
     also = ", ".join(alias for name in group for alias in columns[name])
     names = [alias for name in group for alias in (name, *columns[name])]
-    abroad = [field[:_LABEL] for field in shown for name in group if field.casefold() in ABROAD.get(name, ())]
-    others = {word for column, words in ABROAD.items() if column not in group for word in words}
+    abroad = [field[:_LABEL] for field in shown for name in group if field.casefold() in FOREIGN_HEADINGS.get(name, ())]
+    others = {word for column, words in FOREIGN_HEADINGS.items() if column not in group for word in words}
     unlike = [field for field in shown if field.casefold() not in others]
     likely = next((words for name in names if (words := _perhaps(name, unlike))), "")
     if abroad:

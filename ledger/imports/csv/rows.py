@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 
-def whole_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> list[str]:
+def _fit_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> list[str]:
     """Return the fields of a row, as many as the header names if no text is lost by that; otherwise as they are.
 
     Args:
@@ -41,7 +41,7 @@ def whole_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> 
     return list(fields)
 
 
-def with_mended_rows(block: bytes, rows: _WholeRows, odd: Sequence[int], layout: RowLayout, *, is_bare: bool) -> bytes:
+def _repair_rows(block: bytes, rows: _WholeRows, odd: Sequence[int], layout: RowLayout, *, is_bare: bool) -> bytes:
     """Return a block whose rows numbered *odd* have the fields of the header, if no text is lost by that.
 
     Args:
@@ -57,14 +57,14 @@ def with_mended_rows(block: bytes, rows: _WholeRows, odd: Sequence[int], layout:
         start, end, fields = int(rows.starts[row]), int(rows.ends[row]), int(rows.fields[row])
         # The last row of a file may be cut off within a field: the fields that it lacks are not taken for empty ones.
         may_be_cut = is_bare and end == len(block)
-        mended = _mended(block[start:end], fields, layout, may_be_cut=may_be_cut)
+        mended = _repaired_row(block[start:end], fields, layout, may_be_cut=may_be_cut)
         if mended is not None:
             parts += (block[done:start], mended)
             done = end
     return b"".join((*parts, block[done:])) if parts else block
 
 
-def _mended(row: bytes, fields: int, layout: RowLayout, *, may_be_cut: bool) -> bytes | None:
+def _repaired_row(row: bytes, fields: int, layout: RowLayout, *, may_be_cut: bool) -> bytes | None:
     mark, text = layout.delimiter.encode(), row[:-1]
     if layout.least <= fields < layout.width and text.strip():
         return None if may_be_cut else text + mark * (layout.width - fields) + b"\n"
@@ -150,7 +150,7 @@ def _find_rows(block: bytes, delimiter: int) -> _WholeRows | None:
     return _WholeRows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
 
 
-def decode(row: bytes) -> str:
+def decode_text(row: bytes) -> str:
     """Return text decoded from UTF-8, or else from Windows-1252, in which old score files were written."""
     try:
         return row.decode()
@@ -186,7 +186,7 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             except UnicodeDecodeError:
                 return place + 1, [field.decode("cp1252", "replace") for field in fields]
         if block[place] != divider:
-            closed = decode(fields[-1]).replace("\r\n", "\n")[:40]
+            closed = decode_text(fields[-1]).replace("\r\n", "\n")[:40]
             message = f"text follows the double quote that closes {closed!r}; double the quotes inside a field"
             return block.find(b"\n", start) + 1, message
         place += 1
@@ -238,7 +238,7 @@ class RowReader:
             self._skipping = not newline
             self._line += len(newline)
 
-    def header(self) -> str:
+    def read_header(self) -> str:
         """Return the first line with content; empty if the file is. ``line`` is the next one then.
 
         Passed over are rows of nothing but dividers, and the ``sep=;`` that names Excel's divider.
@@ -258,7 +258,7 @@ class RowReader:
             if b"\r" in first:
                 raise ValueError("the lines end with a bare carriage return; save the file with LF or CRLF line ends")
             self._line += 1
-            line = decode(first)
+            line = decode_text(first)
             if line.strip(" ;,\t\r") and not _DIVIDER.fullmatch(line):
                 return line
             if not self._rest and not self._ended:  # a block ends with the line, the file may go on
@@ -271,7 +271,7 @@ class RowReader:
         """The next line."""
         return self._line
 
-    def blocks(self, layout: RowLayout) -> Iterator[tuple[DataFrame, Faults]]:
+    def read_blocks(self, layout: RowLayout) -> Iterator[tuple[DataFrame, Faults]]:
         """Yield the rows after the header: the known columns and ``line``; and the broken rows."""
         moved = True
         while True:
@@ -295,7 +295,7 @@ class RowReader:
         block = self._rest[:end]
         odd = np.flatnonzero(rows.fields != layout.width)
         if len(odd):
-            self._rest = with_mended_rows(self._rest, rows, odd.tolist(), layout, is_bare=self._ended and self._is_bare)
+            self._rest = _repair_rows(self._rest, rows, odd.tolist(), layout, is_bare=self._ended and self._is_bare)
             mended = _find_rows(self._rest, ord(layout.delimiter))
             if mended is None or len(mended.ends) != len(rows.ends):
                 return None
@@ -337,7 +337,7 @@ class RowReader:
             wrong: FileFault | None = None
             if isinstance(fields, str):
                 wrong = FileFault(line, fields)
-            elif len(fields := whole_row(fields, layout, may_be_cut=is_bare and end in ends)) == layout.width:
+            elif len(fields := _fit_row(fields, layout, may_be_cut=is_bare and end in ends)) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
             elif block[place:end].strip():
                 wrong = _miscounted(line, len(fields), layout)
@@ -372,7 +372,7 @@ def _cut(block: bytes, rows: _WholeRows, odd: NDArray[np.int64]) -> bytes:
             block.decode()
         except UnicodeDecodeError:
             keep = np.delete(np.arange(len(rows.ends)), odd).tolist()
-            return b"".join(decode(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
+            return b"".join(decode_text(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
     if not len(odd):
         return block
     # A bad row is put before the first and behind the last, so that each stretch of good rows has two edges.

@@ -22,7 +22,7 @@ from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.submissions import tournament_key
 from ledger.facts.words import Termination
 from ledger.imports.reading import SPEEDS, Faults, speed_class
-from ledger.imports.times import either, in_utc, possible_days, with_whole_year, year_last
+from ledger.imports.times import ambiguous_day_fault, possible_days, split_numeric_day, to_utc, with_century
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ _NOTHING = {"", "?", "-", "–", "—"}  # what people write where there is noth
 _PAIRED_GAME = re.compile(r"(?:Rated|Casual|FICS (?:un)?rated) .*\bgame", re.IGNORECASE)
 
 
-def clean(text: str) -> str:
+def tidy_text(text: str) -> str:
     """Return text in Unicode NFC with single blanks."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _plain(text: str, limit: int) -> str | None:
-    tidy = clean(text) if len(text) <= MAX_UNTIDY else text.strip()
+    tidy = tidy_text(text) if len(text) <= MAX_UNTIDY else text.strip()
     if tidy in _NOTHING or not tidy.strip("?"):
         return None
     if len(tidy) > limit or not is_plain_text(tidy, limit):
@@ -97,12 +97,12 @@ def _plain(text: str, limit: int) -> str | None:
     return tidy
 
 
-def name(text: str) -> str | None:
+def parse_name(text: str) -> str | None:
     """Return a player's name for display; None if it is not known."""
     return _plain(text, MAX_NAME)
 
 
-def identity(text: str) -> str | None:
+def parse_identity(text: str) -> str | None:
     """Return a player's id; the part before a colon names its issuer."""
     tidy = _plain(text, MAX_NAME)
     if tidy is not None and (tidy.startswith(":") or tidy.endswith(":")):
@@ -110,18 +110,18 @@ def identity(text: str) -> str | None:
     return tidy
 
 
-def tournament(text: str) -> str | None:
+def parse_tournament(text: str) -> str | None:
     """Return the event, one of Lichess by its identifier; None for a server's word for no tournament."""
     tidy = _plain(text, 128)
     return None if tidy is None or _PAIRED_GAME.fullmatch(tidy) else tournament_key(tidy)
 
 
-def round_(text: str) -> str | None:
+def parse_round(text: str) -> str | None:
     """Return the round, in the source's words."""
     return _plain(text, 32)
 
 
-def fide_number(text: str) -> str | None:
+def parse_fide_id(text: str) -> str | None:
     """Return a FIDE id without leading zeros; 0 is none."""
     tidy = text.strip()
     match = _WHOLE.fullmatch(tidy)
@@ -130,17 +130,17 @@ def fide_number(text: str) -> str | None:
     return (match[1].lstrip("0") or None) if match else None
 
 
-def result_word(text: str) -> str:
+def normalize_result(text: str) -> str:
     """Return a result without blanks and capitals, and with one kind of dash."""
     return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")  # German tables write 1:0
 
 
-def result(text: str) -> str | None:
+def parse_result(text: str) -> str | None:
     """Return ``white``, ``draw`` or ``black``, with ``+`` before the winner of a forfeit; or ``*`` or ``-``.
 
     A single number is what White scored.
     """
-    word = result_word(text)
+    word = normalize_result(text)
     if not word:
         return UNFINISHED
     if word not in _RESULT:
@@ -148,7 +148,7 @@ def result(text: str) -> str | None:
     return _RESULT[word]
 
 
-def termination(text: str) -> str | None:
+def parse_termination(text: str) -> str | None:
     """Return how the game ended, in our words or ``normal`` or ``unterminated``."""
     word = re.sub(r"[\s_-]+", "-", text.strip().casefold())
     if word in {"", "?", "-"}:
@@ -158,7 +158,7 @@ def termination(text: str) -> str | None:
     return _TERMINATION[word]
 
 
-def flag(text: str) -> bool | None:
+def parse_flag(text: str) -> bool | None:
     """Return whether a text means yes."""
     word = text.strip().casefold()
     if not word:
@@ -178,22 +178,22 @@ def _whole(text: str, limit: int) -> int | None:
     return int(match[1])
 
 
-def half_moves(text: str) -> int | None:
+def parse_half_moves(text: str) -> int | None:
     """Return the number of moves of both sides together."""
     return _whole(text, MAX_HALF_MOVES)
 
 
-def sequence(text: str) -> int | None:
+def parse_sequence(text: str) -> int | None:
     """Return the place of a game within its day, from 1."""
     return _whole(text, MAX_WHOLE) or None
 
 
-def rating(text: str) -> int | None:
+def parse_rating(text: str) -> int | None:
     """Return a rating in points; None for 0."""
     return _whole(text, MAX_RATING) or None
 
 
-def instant(text: str, order: str | None = None) -> str | None:
+def parse_instant(text: str, order: str | None = None) -> str | None:
     """Return a date or an instant in one of the forms of ``facts.instants``, as precise as it was written.
 
     Args:
@@ -212,7 +212,7 @@ def instant(text: str, order: str | None = None) -> str | None:
         moment = f"{match[1]}-{match[3]}-{match[4]}T{match[5]}Z"
         if match[7]:
             try:
-                moment = in_utc(moment[:10], match[5], match[7])
+                moment = to_utc(moment[:10], match[5], match[7])
             except ValueError:
                 raise ValueError(f"is no time that exists with the offset {match[7]}; correct it") from None
         moment = moment if fraction == "000" else f"{moment[:-1]}.{fraction}Z"
@@ -232,13 +232,13 @@ def instant(text: str, order: str | None = None) -> str | None:
 def _as_people_write(tidy: str, order: str | None) -> str | None:
     """Return a day that ends with its year or has its month by name, with or without a time; None for others."""
     timed = _TIMED_DAY.fullmatch(tidy)
-    day = with_whole_year(timed[1] if timed else tidy, order)
-    numbers = year_last(day)
+    day = with_century(timed[1] if timed else tidy, order)
+    numbers = split_numeric_day(day)
     possible = possible_days(day, order)
     if numbers is None and (not possible or (len(possible[0]) < 10 if timed else _DATE.fullmatch(day))):
         return None
     if len(possible) > 1:
-        raise ValueError(either(possible))
+        raise ValueError(ambiguous_day_fault(possible))
     if not possible:
         assert numbers is not None
         swapped = order is not None and possible_days(day)
@@ -256,12 +256,12 @@ def _as_people_write(tidy: str, order: str | None) -> str | None:
     return f"{possible[0]}T{hour:02}:{minute:02}:{second:02}Z"
 
 
-def speed(text: str) -> str | None:
+def parse_speed(text: str) -> str | None:
     """Return a Lichess speed class by name."""
     return _word(text, _SPEED)
 
 
-def time_control(text: str) -> str | None:
+def parse_time_control(text: str) -> str | None:
     """Return the speed class of a clock in seconds as PGN writes it: ``600+5``, ``40/5400+30:900``, ``-``."""
     tidy = text.strip()
     if tidy in {"", "?"}:
@@ -284,18 +284,18 @@ def time_control(text: str) -> str | None:
     return speed_class(base, increment)
 
 
-def minutes_control(text: str) -> str | None:
+def parse_minutes_control(text: str) -> str | None:
     """Return the speed class of ``15+2`` with the base in minutes, as Lichess shows a clock to people."""
     match = _PERIOD.fullmatch(text.strip())
     # without an increment these need not be minutes
     if match is None or match[1] or not match[3]:
         if "+" in text:
             raise ValueError("must be MINUTES+INCREMENT such as 15+2, - for correspondence, or empty")
-        return time_control(text)
+        return parse_time_control(text)
     return speed_class(float(match[2]) * 60, float(match[3]))
 
 
-def variant(text: str) -> str | None:
+def parse_variant(text: str) -> str | None:
     """Return the Lichess key of a variant."""
     return _word(text, _VARIANT)
 
@@ -322,7 +322,7 @@ _PLAIN_INSTANT = (
 
 
 @attrs.frozen
-class Column:
+class ParsedColumn:
     """The values of a column, its text, and the bad texts with their faults."""
 
     label: str
@@ -330,21 +330,25 @@ class Column:
     values: Series
     bad: dict[str, str]
 
-    def faulty(self) -> Series:
+    def bad_rows(self) -> Series:
         """Return the rows whose text is bad."""
         return self.text.is_in(list(self.bad))
 
-    def message(self, text: str) -> str:
+    def fault(self, text: str) -> str:
         """Return the fault of *text*."""
         label = repr(text if len(text) <= 80 else f"{text[:80]}...")
         return f"{self.label} {self.bad[text]}; got {label}"
 
 
-class Meaning:
+class CellParser:
     """A function from a text to a value, applied to whole columns."""
 
-    def __init__(self, convert: Callable[[str], Any], kind: Any = None) -> None:
+    def __init__(
+        self, convert: Callable[[str], Any], kind: Any = None, quick: Callable[[Series], Series] | None = None
+    ) -> None:
+        """Take the parser of one cell, the type of values, and a parser of columns that leaves null what it does not read."""
         self._one = convert
+        self._quick = quick
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
@@ -352,7 +356,7 @@ class Meaning:
         self._words: dict[str, str] = {}
         self.size = 0  # bytes, about
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Clear the cache."""
         self._known.clear()
         self._bad.clear()
@@ -381,27 +385,27 @@ class Meaning:
         # So many distinct values make the replacement table dearer than asking for each row.
         return pl.Series(text.name, [self._known.get(cell) for cell in text.to_list()], kind), bad
 
-    def column(self, label: str, text: Series, plain: Callable[[Series], Series] | None = None) -> Column:
-        """Return the values of *text*; a value that *plain* has for a row is taken unchecked."""
-        if plain is None:
-            return Column(label, text, *self._map(text))
-        quick = plain(text)
+    def parse_column(self, label: str, text: Series) -> ParsedColumn:
+        """Return the values of a column, which the file calls *label*."""
+        if self._quick is None:
+            return ParsedColumn(label, text, *self._map(text))
+        quick = self._quick(text)
         odd = text.is_not_null() & quick.is_null()  # e.g. 29 February: a few of a million
         if not odd.any():
-            return Column(label, text, quick, {})
+            return ParsedColumn(label, text, quick, {})
         rest = text.to_frame("text").select(pl.when(odd).then("text")).to_series()
         slow, bad = self._map(rest)
-        return Column(label, text, quick.zip_with(~odd, slow), bad)
+        return ParsedColumn(label, text, quick.zip_with(~odd, slow), bad)
 
 
-def forget_much(meanings: Collection[Meaning]) -> None:
+def limit_caches(parsers: Collection[CellParser]) -> None:
     """Clear all caches when together they hold too much."""
-    if sum(meaning.size for meaning in meanings) > REMEMBERED:
-        for meaning in meanings:
-            meaning.forget()
+    if sum(parser.size for parser in parsers) > REMEMBERED:
+        for parser in parsers:
+            parser.clear()
 
 
-def plain_texts(pattern: str) -> Callable[[Series], Series]:
+def accept_matching(pattern: str) -> Callable[[Series], Series]:
     """Return the texts that match, and so need no change."""
 
     def plain(text: Series) -> Series:
@@ -410,11 +414,11 @@ def plain_texts(pattern: str) -> Callable[[Series], Series]:
     return plain
 
 
-plain_instants = plain_texts(_PLAIN_INSTANT)  # written as the ledger writes them
-plain_numbers = plain_texts(r"^[1-9][0-9]{0,9}$")  # FIDE ids without leading zeros
+accept_instants = accept_matching(_PLAIN_INSTANT)  # written as the ledger writes them
+accept_fide_ids = accept_matching(r"^[1-9][0-9]{0,9}$")  # FIDE ids without leading zeros
 
 
-def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
+def accept_whole(low: int, high: int) -> Callable[[Series], Series]:
     """Return whole numbers within limits."""
 
     def plain(text: Series) -> Series:
@@ -425,10 +429,10 @@ def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
     return plain
 
 
-Complaint = tuple["Series", "Series", Callable[[str], str]]  # which rows, the text to show of each, and the words
+RowCheck = tuple["Series", "Series", Callable[[str], str]]  # which rows, the text to show of each, and the words
 
 
-def complained_of(lines: Series, complaints: Iterable[Complaint], left_out: Series) -> tuple[Series, Faults]:
+def check_rows(lines: Series, complaints: Iterable[RowCheck], left_out: Series) -> tuple[Series, Faults]:
     """Return which rows of a block are bad or *left_out*, and the faults of the bad ones.
 
     Args:
@@ -453,7 +457,7 @@ def complained_of(lines: Series, complaints: Iterable[Complaint], left_out: Seri
 USUAL_RULES = ("standard", "chess960", "fromPosition")
 
 
-def player(side: str, present: frozenset[str]) -> list[Expr]:
+def player_columns(side: str, present: frozenset[str]) -> list[Expr]:
     """Return identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
     ways: list[Expr] = []
     own_id = pl.col(f"{side}_id")
@@ -477,7 +481,7 @@ def player(side: str, present: frozenset[str]) -> list[Expr]:
     return [identity.alias(f"{side}_id"), name.alias(f"{side}_name")]
 
 
-def ending(present: frozenset[str]) -> Expr:
+def termination_column(present: frozenset[str]) -> Expr:
     """Return how the game ended, from the file's word, the flags of the row and the result."""
     forfeited = pl.col("result").str.starts_with("+")
     draw = pl.col("result") == "draw"
@@ -509,7 +513,7 @@ def ending(present: frozenset[str]) -> Expr:
     return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(termination)
 
 
-def rest(columns: frozenset[str]) -> list[Expr]:
+def other_columns(columns: frozenset[str]) -> list[Expr]:
     """Return the columns that may be missing from a file, or be given in more than one way."""
     present = {name: pl.col(name) for name in columns}
     none = pl.lit(None, pl.String)
@@ -517,7 +521,7 @@ def rest(columns: frozenset[str]) -> list[Expr]:
     times = [present[name] for name in ("ended_at", "started_at") if name in columns]
     return [
         pl.col("result").str.strip_chars_start("+").alias("outcome"),
-        ending(columns).alias("termination"),
+        termination_column(columns).alias("termination"),
         pl.coalesce(*speeds, none).alias("speed"),
         pl.coalesce(times).alias("ended_at"),
         present.get("started_at", none).alias("started_at"),
@@ -533,7 +537,7 @@ def rest(columns: frozenset[str]) -> list[Expr]:
     ]
 
 
-def contradictions(present: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
+def contradiction_checks(present: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
     """Yield the contradictions in a finished frame: the rows, the value to show, and the words."""
     same = pl.col("white_id") == pl.col("black_id")
     wrong = [(same, pl.col("white_id"), "a player cannot play himself, but both are {!r}; correct one")]

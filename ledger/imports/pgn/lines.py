@@ -56,7 +56,7 @@ class GameLines:
         # the same tag again: a game without moves came before
         return _name_of(line) in self._names
 
-    def swallowed(self, line: bytes) -> bool:
+    def is_swallowed_game(self, line: bytes) -> bool:
         """Return whether a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
         before = self.moves[-2:]
         return (
@@ -66,7 +66,7 @@ class GameLines:
             and bool(_WHOLE_TAG.match(before[1]) and _WHOLE_TAG.match(line))
         )
 
-    def take(self, number: int, line: bytes) -> None:
+    def add_line(self, number: int, line: bytes) -> None:
         """Add one line."""
         if not self.open_at:
             if line[:1] == b"%":
@@ -78,7 +78,7 @@ class GameLines:
         if b"{" in line or b"}" in line:
             self.open_at = _open_after(line, number, self.open_at)
 
-    def take_blank(self) -> None:
+    def add_blank_line(self) -> None:
         """Take an empty line once there are tags; above the moves one of blanks is empty, too."""
         self.among_tags = False
         self.size += 1
@@ -146,17 +146,17 @@ def _parted(line: bytes, *, is_open: bool) -> list[bytes]:
     return [*parts, line[begin:]]
 
 
-def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
+def split_games(lines: Iterable[bytes]) -> Iterator[GameLines]:
     """Yield the games of a file in order; the last is marked ``final``, and has no tags if the file has none."""
     draft = GameLines()
     for number, line in enumerate(lines, 1):
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
-            # what take() would do; most lines of most files end here
+            # what add_line() would do; most lines of most files end here
             draft.head.append(line)
             draft.size += len(line)
             continue
         if draft.head and (line == b"\n" or (not draft.moves_line and line.isspace())):
-            draft.take_blank()
+            draft.add_blank_line()
             continue
         # A mark of the byte order would hide the bracket behind it: it is first in a file, and in the middle of one
         # that was joined of several. The loop's own variable is replaced, for all that follows must see the line
@@ -168,7 +168,7 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
                 if part[:1] == b"[" and draft.is_next_game(part):
                     yield draft
                     draft = GameLines()
-                draft.take(number, part)
+                draft.add_line(number, part)
             line = parts[-1]  # noqa: PLW2901
         if not draft.open_at:
             # Some collections indent their tags: behind blanks, too, a bracket begins a tag.
@@ -177,18 +177,18 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
             if line[:1] == b"[" and draft.is_next_game(line):
                 yield draft
                 draft = GameLines()
-        elif line[:1] == b"[" and draft.swallowed(line):
+        elif line[:1] == b"[" and draft.is_swallowed_game(line):
             # The line of the Event was taken for a part of the comment, and begins the game that comes now.
             event = draft.moves.pop()
             yield draft
             draft = GameLines()
-            draft.take(number - 1, event)
-        draft.take(number, line)
+            draft.add_line(number - 1, event)
+        draft.add_line(number, line)
     draft.final = True
     yield draft
 
 
-def decoded(parts: list[bytes]) -> str:
+def decode_game(parts: list[bytes]) -> str:
     """Return text from UTF-8, else Windows-1252, else Latin-1, game by game: collections join many sources."""
     raw = b"".join(parts)
     for encoding in ("utf-8", "cp1252"):
@@ -228,7 +228,7 @@ def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
     return tags, twice
 
 
-def leave_out_long(tags: dict[str, str]) -> dict[str, int]:
+def drop_long_tags(tags: dict[str, str]) -> dict[str, int]:
     """Empty the tags whose value is longer than any in use; return their names and numbers of characters."""
     long = {name: len(value) for name, value in tags.items() if len(value) > MAX_VALUE}
     tags.update(dict.fromkeys(long, ""))

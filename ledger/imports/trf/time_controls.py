@@ -51,7 +51,7 @@ _LONGEST = 120  # minutes that a bare number may mean
 _SHARE = 20  # as many increments as would fill the whole time show that it is not in seconds
 
 
-def speed_in_words(words: str) -> str | None:
+def parse_speed(words: str) -> str | None:
     """Return the speed class of a time control in words; None for a blank.
 
     Raises:

@@ -13,7 +13,7 @@ MAX_IDENTITY = 256  # characters of an identity
 
 
 @attrs.frozen(kw_only=True)
-class Past:
+class PriorRating:
     """A player's history before the ledger as a list states it, in the fields of ``rating-seeded/1``.
 
     Attributes:

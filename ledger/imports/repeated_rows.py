@@ -98,7 +98,7 @@ class _FirstLines:
         distinct, first, group = np.unique(hashes, return_index=True, return_inverse=True)
         known = self._known.find(distinct)
         is_new = known[0] == 0
-        firsts = np.where(is_new, np.stack((lines[first], marks[first])), known)
+        firsts: NDArray[np.uint32] = np.where(is_new, np.stack((lines[first], marks[first])), known)
         self._known.add(distinct[is_new], firsts[:, is_new])
         return firsts[:, group]
 
@@ -133,7 +133,7 @@ class EqualRows:
     _with_moves: _FirstLines = attrs.Factory(_FirstLines)
     _any_moves: _FirstLines = attrs.Factory(_FirstLines)
 
-    def leave_out(self, frame: DataFrame) -> tuple[DataFrame, list[FileFault]]:
+    def drop_repeats(self, frame: DataFrame) -> tuple[DataFrame, list[FileFault]]:
         """Return the games of a frame without those that repeat an earlier row, and the faults."""
         plain = _with_plain_rounds(frame)
         lines = frame["line"].to_numpy().astype(np.uint32)
@@ -154,11 +154,11 @@ class EqualRows:
         return frame.filter(~pl.Series(is_double)), faults
 
 
-def without_second_opponents(frames: Iterable[DataFrame], reading: Reading) -> Iterator[DataFrame]:
+def drop_second_opponents(frames: Iterable[DataFrame], reading: Reading) -> Iterator[DataFrame]:
     """Yield the games of a file without those in which a player meets a second opponent in one round."""
     rounds = _Opponents(reading)
     for frame in frames:
-        rest = rounds.leave_out(frame)
+        rest = rounds.drop_second_opponents(frame)
         if len(rest):
             yield rest
     rounds.note_byes()
@@ -172,7 +172,7 @@ class _Opponents:
     # by the number of days in a span and the day on which spans begin
     _met: dict[tuple[int, int], _FirstLines] = attrs.Factory(lambda: {span: _FirstLines() for span in _SPANS})
 
-    def leave_out(self, frame: DataFrame) -> DataFrame:
+    def drop_second_opponents(self, frame: DataFrame) -> DataFrame:
         """Return the games of a frame without those that are faults."""
         has_round = pl.col("round").is_not_null() & pl.col("tournament").is_not_null()
         rounds = frame.filter(has_round & (pl.col("ended_at").str.len_bytes() >= _DAY))

@@ -156,7 +156,7 @@ def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def raw_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
+def split_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
     """Yield the games of a document, each as soon as it is complete.
 
     A document without a list of games, and one that is broken or cut off, is a fault; the rest is not read then.
@@ -170,13 +170,13 @@ def raw_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
         for chunk in _gathered(chunks):
             yield from splitter.feed(chunk)
     except ValueError as error:
-        reading.cut(splitter.line_here(), f"{error}; the rest is not read: download the file again")
+        reading.stop(splitter.line_here(), f"{error}; the rest is not read: download the file again")
         return
     if splitter.closing or splitter.place < len(splitter.rest):
         words = "the document ends within a list or an object: it is cut off, download it again"
-        reading.cut(splitter.line_here(), words)
+        reading.stop(splitter.line_here(), words)
     elif not splitter.lists:
-        reading.fault_of_file(1, 'no list of games in the whole file: give {"games": [...]} as the server gives it')
+        reading.file_fault(1, 'no list of games in the whole file: give {"games": [...]} as the server gives it')
 
 
 _BLANKS = b" \t\r"
@@ -189,18 +189,18 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 class JsonObject(dict[str, Any]):
     """An object with the keys that it gives more than once, of which none is certainly the right one."""
 
-    twice: Sequence[str] = ()
+    repeated: Sequence[str] = ()
 
 
-def json_object(pairs: list[tuple[str, Any]]) -> JsonObject:
+def object_pairs_hook(pairs: list[tuple[str, Any]]) -> JsonObject:
     """Return the value of an object for ``json.loads``, as its ``object_pairs_hook``."""
     made = JsonObject(pairs)
     if len(made) < len(pairs):
-        made.twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+        made.repeated = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
     return made
 
 
-def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
+def parse_lines(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
     """Yield the JSON value of each line with its number, from 1; blank lines are skipped.
 
     A line that is not JSON, or nested too deeply, is a fault, which ends in *advice*. Each key that one of its objects
@@ -211,7 +211,7 @@ def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Itera
         if not text:
             continue
         try:
-            value, twice = read_object(text)
+            value, twice = parse_json(text)
         except ValueError as error:
             reading.fault(number, f"{error}: {advice}")
         else:
@@ -221,7 +221,7 @@ def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Itera
                 yield number, value
 
 
-def read_object(text: bytes) -> tuple[Any, list[str]]:
+def parse_json(text: bytes) -> tuple[Any, list[str]]:
     """Return a JSON value, and the paths of the keys that one of its objects gives twice.
 
     Raises:
@@ -233,14 +233,14 @@ def read_object(text: bytes) -> tuple[Any, list[str]]:
         # that costs a tenth of looking at each pair, and holds of nearly all games.
         written = orjson.dumps(value)
         is_same = written == text or written.translate(None, _BLANKS) == text.translate(None, _BLANKS)
-        return value, [] if is_same else keys_twice(text)
+        return value, [] if is_same else repeated_keys(text)
     except orjson.JSONDecodeError as error:
         raise ValueError(f"not JSON ({error})") from None
     except orjson.JSONEncodeError:  # the writer's limit is lower than the reader's
         raise ValueError("lists or objects nested more than 250 deep") from None
 
 
-def keys_twice(text: bytes) -> list[str]:
+def repeated_keys(text: bytes) -> list[str]:
     """Return the JSON paths of keys that an object gives twice, in any spelling: the first ones.
 
     Args:
@@ -249,8 +249,8 @@ def keys_twice(text: bytes) -> list[str]:
     doubled: list[JsonObject] = []
 
     def taken(pairs: list[tuple[str, Any]]) -> JsonObject:
-        made = json_object(pairs)
-        if made.twice:
+        made = object_pairs_hook(pairs)
+        if made.repeated:
             doubled.append(made)
         return made
 
@@ -260,16 +260,16 @@ def keys_twice(text: bytes) -> list[str]:
     return list(islice(_paths(value, "$"), _MOST_NAMED)) if doubled else []
 
 
-def member(name: str) -> str:
+def path_step(name: str) -> str:
     """Return a name as a step of a JSON path: ``.name``, or quoted in brackets if it is no word; long ones are cut."""
     return f".{name[:_MEMBER]}" if _WORD.fullmatch(name) else f"[{json.dumps(name[:_MEMBER])}]"
 
 
 def _paths(value: object, path: str) -> Iterator[str]:
     if isinstance(value, JsonObject):
-        yield from (_step(path, member(key)) for key in value.twice)
+        yield from (_step(path, path_step(key)) for key in value.repeated)
         for key, inner in value.items():
-            yield from _paths(inner, _step(path, member(key)))
+            yield from _paths(inner, _step(path, path_step(key)))
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from _paths(inner, _step(path, f"[{place}]"))
