@@ -1,4 +1,4 @@
-"""The movetext of one game: its main line, clocks and result words. No tags, no board, no rules of chess.
+"""Parser and writer of the movetext of one game: its main line, clocks and result words.
 
 Everything thinks in whole texts and columns of words; only variations and odd spellings are walked through.
 """
@@ -59,7 +59,7 @@ _seen_clocks: set[str] = set()
 
 
 class Movetext(NamedTuple):
-    """The main line of one game.
+    """The parsed movetext of one game: moves, clocks, result words, the first fault.
 
     ``clocks`` is empty or as long as ``moves``, ``""`` if a move has none; text after the clock is left on it.
     ``results`` holds the result words in order. ``double`` marks a ``++`` on the last move. ``trouble`` is an offset
@@ -75,7 +75,7 @@ class Movetext(NamedTuple):
 
 
 def write_movetext(moves: list[str], clocks: list[str]) -> str | None:
-    """Return movetext as it is kept: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
+    """Return movetext as it is stored: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
 
     Args:
         moves: SAN of the main line.
@@ -112,7 +112,7 @@ def is_english_notation(moves: list[str]) -> bool:
 
 
 def read_movetext(text: str) -> Movetext:
-    """Read one game's movetext; comments, variations, NAGs and move numbers are left out. Never raises."""
+    """Return the parsed movetext of a game without comments, variations, NAGs and move numbers. Never raises."""
     text = _with_usual_result(text)
     if ";" in text:
         text = _COMMENT_OR_REST.sub(lambda match: match[1] or "", text)

@@ -1,4 +1,4 @@
-"""Moves played on a position, one or a whole game, by the FIDE Laws of Chess, article 3; what cannot be is refused.
+"""Plays moves on a position by the FIDE Laws of Chess, article 3, and refuses illegal ones.
 
 Castling is that of Chess960 (Guidelines II of the Laws), of which the usual castling is a case. Draws and mates end no
 game here: what was played is played. Variants of chess with other rules are not played; their games are refused at the
@@ -39,11 +39,11 @@ _STEPS = {"N": KNIGHT, "K": KING}
 
 
 class IllegalMoveError(ValueError):
-    """The reason why a move cannot be played; it stays inside this package: ``replay`` names the move."""
+    """The reason why a move cannot be played; ``replay`` adds which move it is."""
 
 
 def play(position: Position, san: str) -> None:
-    """Play a move on the position.
+    """Play a move on a position, which changes.
 
     Args:
         position: it is changed, but not where the move is refused.
@@ -113,7 +113,7 @@ def _pawn_captures(position: Position, move: SanMove) -> int:
 
 
 def is_mate(position: Position) -> bool:
-    """Return whether the side to move is mated: in check, and without a move (Laws, article 1.4.1)."""
+    """Return whether the side to move is checkmated (Laws, article 1.4.1)."""
     return position.is_check() and not any(_may_reach(position, target) for target in range(64))
 
 
@@ -238,7 +238,7 @@ def _between(first: int, last: int) -> Squares:
 
 
 def main_line(movetext: str) -> list[str]:
-    """Return the moves of the main line, in algebraic notation.
+    """Return the moves of the main line of a movetext, in algebraic notation.
 
     Raises:
         MalformedError: something in the text is no move, or a variation never ends.
@@ -250,7 +250,7 @@ def main_line(movetext: str) -> list[str]:
 
 
 def replay(moves: Iterable[str], start: str = START) -> Position:
-    """Return the position after the moves.
+    """Return the position after some moves.
 
     Args:
         moves: in algebraic notation.
@@ -271,7 +271,7 @@ def replay(moves: Iterable[str], start: str = START) -> Position:
 
 
 def final_position(movetext: str, start: str = START) -> Position:
-    """Return the last position of a game.
+    """Return the last position of a game, from its movetext.
 
     Args:
         movetext: moves with or without numbers, comments, variations, marks and result.

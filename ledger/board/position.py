@@ -1,4 +1,4 @@
-"""A position: its pieces, the side to move and the rights to castle; read from FEN and written as FEN.
+"""A chess position: pieces, side to move, rights to castle; parsed from FEN and written as FEN.
 
 Also the squares, with the ways of the pieces over an empty board as tables, and moves as they are written: standard
 algebraic notation (PGN standard, section 8.2.3) and its long form, in parts. How moves are played is in ``playing``. No
@@ -69,7 +69,7 @@ _COUNT = re.compile(r"\d{1,9}", re.ASCII)
 
 
 class Position:
-    """A position, which moves change.
+    """A chess position on which moves are played.
 
     Attributes:
         squares: 64 letters from a1 to h8, ``PNBRQK`` white, ``pnbrqk`` black, ``.`` for an empty square.
@@ -192,7 +192,7 @@ class Position:
         return self.is_attacked(self.kings[self.white], by_white=not self.white)
 
     def leaves_king_safe(self, origin: int, target: int, captured: int) -> bool:
-        """Return whether the own king is not attacked once a piece has gone from *origin* to *target*.
+        """Return whether the own king is not in check once a piece has gone from *origin* to *target*.
 
         Args:
             origin: the square of the piece.
@@ -250,7 +250,7 @@ _MOVE = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)[-x]?([a-h][1-8])(?:=?([QRBN]))?"
 
 
 class SanMove(NamedTuple):
-    """A move in SAN, split into piece, origin, capture, target and promotion.
+    """A move in standard algebraic notation, in parts: piece, origin, target, promotion.
 
     Attributes:
         piece: ``PNBRQK``; ``P`` without a letter.
@@ -269,13 +269,13 @@ class SanMove(NamedTuple):
 
 @lru_cache(maxsize=_REMEMBERED)
 def without_check_sign(san: str) -> str:
-    """Return the move without its sign of check or mate."""
+    """Return a move without its sign of check or mate."""
     return san.rstrip("+#")
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def parse_san(san: str) -> SanMove | None:
-    """Return the parts of a move other than a castling or a null move; None if it is not written in this notation.
+    """Return the parts of a move in algebraic notation; None for castling, a null move and other texts.
 
     Args:
         san: such as ``Nbxd7+``, ``e8=Q`` or, in the long form, ``Nb8-d7``. Whether it says that it captures, checks

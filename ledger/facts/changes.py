@@ -1,4 +1,4 @@
-"""The changes that a correction may make: one class for every verb, with its fields. It defines no events.
+"""The changes that a correction may propose: their verbs, and the fields of each verb.
 
 The game book applies a change to the facts; its gate decides whether the change may follow what is recorded.
 """
@@ -36,7 +36,7 @@ _DEEPEST = 3  # settings and conversions are objects within the facts
 
 
 class Verb(StrEnum):
-    """The action on a fact, on the games of a player or tournament, on a person, or on a decision."""
+    """The verbs of a correction, such as ``replace`` or ``annul``."""
 
     REPLACE = "replace"  # some fields of a fact
     ANNUL = "annul"  # a fact, as if it had never been recorded; of a game: void it
@@ -51,14 +51,14 @@ class Verb(StrEnum):
 
 
 class AnnulledGames(StrEnum):
-    """The games of a player that are annulled."""
+    """The choice of a player's games that are annulled."""
 
     ALL = "all"  # as if the player had never played them
     LOSSES = "losses"  # of the opponents: their wins and draws remain
 
 
 class VerbFields(NamedTuple):
-    """The fields of a verb: those that it needs, and those that it may have."""
+    """The fields that a change with a certain verb must have, and those that it may have."""
 
     needed: tuple[str, ...]
     allowed: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """The fact or person concerned, as one word: two changes of one subject are about the same thing."""
+        """The fact or person that the change concerns, as one word."""
         match self.do:
             case Verb.MERGE | Verb.PART:
                 return f"person:{self.player}"
@@ -173,7 +173,7 @@ class Change:
                 return str(self.fact)
 
     def plain(self) -> dict[str, Any]:
-        """Return its fields as they are written."""
+        """Return the fields of the change as plain values, as they are written."""
         values = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
         words = {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
         return {name: value for name, value in sorted(words.items()) if value is not None}
@@ -185,7 +185,7 @@ def tournament_subject(pool: str | None, tournament: str | None) -> str:
 
 
 def changes_field(doc: str) -> Any:
-    """Return a field of at least one change and at most ``MOST_CHANGES``."""
+    """Return an attrs field of 1 to ``MOST_CHANGES`` changes."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         good = type(value) is tuple and 0 < len(value) <= MOST_CHANGES and all(isinstance(c, Change) for c in value)

@@ -1,4 +1,4 @@
-"""Events as whole columns: which rows the event class must look at, and canonical bytes of many rows.
+"""Encodes frames of events as canonical bytes, and marks the rows that may not be events.
 
 Of games (``game-recorded/1``), and of players with their seeds and years of birth, whose values must be what the event
 classes take. The bytes are exactly those of ``codec.facts`` and ``codec.assemble``; a test compares them row by row.
@@ -41,7 +41,7 @@ _Unsuspected: type[GameRecorded] = attrs.make_class(
 
 
 def suspects(frame: DataFrame, kind: type[Event] = GameRecorded) -> Series:
-    """Mark the rows that may not make an event of the kind (Boolean): all that make none, and perhaps others.
+    """Return a mask of the rows that may not make an event of the kind: all that make none, and perhaps others.
 
     Whole columns are compared with the JSON Schema of each field; ``build_events`` says what is wrong with single rows.
 
@@ -95,7 +95,7 @@ def _doubt(frame: DataFrame, name: str, field: attrs.Attribute[Any]) -> Expr:
 
 
 def facts(frame: DataFrame, kind: type[Event] = GameRecorded) -> Series:
-    """Return the canonical bytes of each row's facts, as text; the rows must make events of the kind."""
+    """Return the facts of each row as canonical JSON text; the rows must make events of the kind."""
     return frame.select(pl.concat_str(_parts(frame, kind, "{", "}")).alias("facts"))["facts"]
 
 
@@ -143,7 +143,7 @@ def keys(frame: DataFrame, kind: type[Event]) -> Series:
 
 
 def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str, kind: type[Event] = GameRecorded) -> list[bytes]:
-    """Return whole entries of one kind, at positions from *first* on, in order; the rows must make events."""
+    """Return the bytes of a journal entry for each row, at positions from *first* on; the rows must make events."""
     body = pl.concat_str(
         *_parts(frame, kind, f'{{"actor":{actor_json(actor)},"facts":{{', '},"key":"'),
         keys(frame, kind),

@@ -1,4 +1,4 @@
-"""Names and identities of people as they are compared: names without case, accents, order of their words, blanks.
+"""Comparison of names and identities of people, without case, accents, order of words and blanks.
 
 Files spell one name in several ways: ``Carlsen, Magnus``, ``MAGNUS CARLSEN``, ``Carlsen M.``. This module decides
 which names may be spellings of the same name; other modules decide whether they are the same person. No I/O.
@@ -36,7 +36,7 @@ IndexEntry = tuple[str, str]  # a word of a name, and the first letters of all i
 
 @attrs.frozen(slots=False)
 class FoldedName:
-    """A name without case and accents, in words.
+    """The words of a name without case and accents, to compare names by.
 
     Attributes:
         before: the words before the first comma, of which a name in order has the surname; all where there is none.
@@ -53,7 +53,7 @@ class FoldedName:
 
     @property
     def keys(self) -> set[str]:
-        """The common form of names that differ only in case, accents, order of their words, or blanks."""
+        """The forms that are equal for names that differ only in case, accents, order of words, or blanks."""
         words = self.words
         if not words:
             return set()
@@ -73,7 +73,7 @@ class FoldedName:
 
     @property
     def index_entries(self) -> set[IndexEntry]:
-        """Where this name is found by those that it may be: each word, with the first letters of all words."""
+        """The entries of this name in an index of names: each word, with the first letters of all words."""
         return self._places(())
 
     @property
@@ -95,7 +95,7 @@ class FoldedName:
 
 
 def folded(name: str) -> FoldedName:
-    """Return a name in words without case and accents; hyphens and points divide words, apostrophes do not."""
+    """Return the words of a name without case and accents; hyphens and points divide words, apostrophes do not."""
     text = name.lower()
     if not text.isascii():
         text = unicodedata.normalize("NFKD", name).casefold().translate(_WITHOUT_ACCENTS)
@@ -149,7 +149,7 @@ _SECRET = re.compile(r"(rl[ts])_[A-Za-z0-9_-]{8,}")
 
 
 def same_person(name: str, other: str) -> bool:
-    """Return whether two names of people who act are of one person.
+    """Return whether two actors' names are of one person, as far as case, blanks and invisible characters go.
 
     Case and width of letters do not count, nor blanks, nor invisible characters: journals of earlier releases may
     hold such.
@@ -173,7 +173,7 @@ _SMALL_LATIN, _CAPITAL_LATIN = (
 
 
 def look_alike(name: str, other: str) -> bool:
-    """Return whether people may take two names of people who act for one.
+    """Return whether people may mistake one actor's name for another.
 
     Besides what ``same_person`` leaves out, accents and signs do not count, nor the alphabet of like letters.
     """
@@ -204,7 +204,7 @@ def _seen(name: str) -> str:
 
 
 def actor_faults(name: str) -> list[str]:
-    """Yield the faults of an acting person's name, besides not being plain text: invisible characters and tokens."""
+    """Return the faults of an actor's name besides not being plain text: invisible characters and tokens."""
     if name.isascii() and "rlt_" not in name:  # nearly all are
         return []
     if _TOKEN.search(name):
@@ -220,7 +220,7 @@ def actor_faults(name: str) -> list[str]:
 
 
 def redact_tokens(text: str) -> str:
-    """Return text with every token and word of a session in it, or piece of one, left out."""
+    """Return a text in which every access token and session word, or a piece of one, is left out."""
     return _SECRET.sub(r"\1_...", text)
 
 
@@ -228,7 +228,7 @@ _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
 def redact_names(text: str, names: Collection[str]) -> str:
-    """Return a text in which every quoted name that may be one of these is left out."""
+    """Return a text in which every quoted name that may be one of *names* is left out."""
     return _QUOTED.sub(lambda quoted: "'...'" if matches_a_name(quoted[0][1:-1], names) else quoted[0], text)
 
 
@@ -243,7 +243,7 @@ FIDE = "fide"
 
 
 def spelt(identity: str) -> str:
-    """Return the identity as it is recorded: names in NFC, single blanks, case folded; FIDE numbers without zeros."""
+    """Return the recorded spelling of an identity: names in NFC and case folded, FIDE numbers without zeros."""
     plain = identity.isascii() and identity.islower() and identity[-1] != " "
     # nearly all are
     if plain and "  " not in identity and ": " not in identity and not identity.startswith("fide:0"):
@@ -265,13 +265,13 @@ def fold_case(name: str) -> str:
 
 
 def register_of(identity: str) -> str:
-    """Return the register or server of an identity; empty for a bare name."""
+    """Return the register or server of an identity, the part before its colon; empty for a bare name."""
     namespace = identity.partition(":")[0]
     return "" if namespace == "name" else namespace
 
 
 def are_different_people(identity: str, other: str) -> bool:
-    """Return whether one register or server gave both identities: it gives each person one, so they are two people.
+    """Return whether two identities are of two people, because one register or server gave both.
 
     Two spellings of one, under which an earlier release registered two players, are no two.
     """
@@ -280,7 +280,7 @@ def are_different_people(identity: str, other: str) -> bool:
 
 
 def number_fault(identity: str) -> str | None:
-    """Return the fault of an identity of digits alone, which would be taken for a player's number; None otherwise."""
+    """Return the fault of an identity of digits alone, which would be taken for a player's number; else None."""
     if not identity.isdecimal():
         return None
     return f"may not be digits alone, for players have numbers here, got {identity!r}; write 'id:{identity}'"

@@ -1,4 +1,4 @@
-"""Monthly archives of chess.com as its published-data API gives them: one object, whose ``read_games`` are a list.
+"""Games in the monthly JSON archives of chess.com: one object, whose ``games`` are a list.
 
 Source of the fields: chess.com/news/view/published-data-api. A game has the facts of its PGN, if both say the
 same thing, so that an archive and the PGN of the same month are one: the embedded PGN is read by ``pgn.games``. The
@@ -14,9 +14,9 @@ from typing import Any
 from ledger.facts.instants import instant_text, is_before
 from ledger.facts.source_games import SourceGame, excerpt
 from ledger.imports.json_input import parse_json, split_games
-from ledger.imports.lichess import MAX_EVENT, BadGameError, optional_field, required_field, shown_rating, whole_field
+from ledger.imports.lichess import BadGameError, optional_field, required_field, shown_rating, whole_field
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import VARIANT, Reading, chesscom_key
+from ledger.imports.reading import MAX_EVENT, VARIANT, Reading, chesscom_key
 from ledger.imports.times import parse_time_control
 
 # By the word of the side that did not win. Of two that did not win, the game is drawn.
@@ -52,14 +52,12 @@ _LAST_SECOND = 253_402_300_799  # of the year 9999
 
 
 def read_games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) -> Iterator[SourceGame]:
-    """Read the games of an archive, holding one in memory. Fields that are not named in the API are ignored.
+    """Yield the games of an archive, holding one in memory; fields that the API does not name are ignored.
 
     A game that cannot be read is a fault with its line and its place in the list. Never raises for bad input.
 
-    Args:
-        chunks: the bytes of the file, in pieces of any size.
-        reading: receives faults.
-        by_clock: whether the speed class goes by Lichess's rule, as that of a PGN, and not by chess.com's own word.
+    *chunks*: the bytes of the file, in pieces of any size. *by_clock*: whether the speed class goes by Lichess's rule,
+    as that of a PGN, and not by chess.com's own word.
     """
     for raw in split_games(chunks, reading):
         try:

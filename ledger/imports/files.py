@@ -1,4 +1,4 @@
-"""A file or standard input as bytes or lines, unpacked by content, and what format its first bytes are in.
+"""Opens a file or standard input, unpacks it, brings its text into UTF-8, and detects its format.
 
 Nothing here reads a game. What is wrong with a stream that could be opened becomes a fault of its ``Reading``. Text in
 other encodings (what Excel saves as Unicode text, and one that the user names) comes in UTF-8; bytes of no known
@@ -30,7 +30,7 @@ _MARK = 2  # bytes of a byte-order mark
 
 
 def encoding_name(name: str) -> str:
-    """Return the usual name of an encoding.
+    """Return Python's name of an encoding that a user names.
 
     Raises:
         ValueError: there is no such encoding of text.
@@ -47,14 +47,11 @@ def encoding_name(name: str) -> str:
 
 
 def to_utf8(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> Iterator[bytes]:
-    """Yield the same text in UTF-8.
+    """Yield a text in UTF-8, whatever its encoding.
 
     Bytes that are nothing in the encoding are a fault, and the rest is not read.
 
-    Args:
-        chunks: bytes in pieces of any size.
-        encoding: that of the text; None: UTF-16 if a byte-order mark says so, else unknown.
-        reading: receives the fault.
+    *encoding*: that of the text; None: UTF-16 if a byte-order mark says so, else unknown.
     """
     first = b""
     for chunk in chunks:  # a pipe may give its first byte alone
@@ -113,7 +110,7 @@ _CHESS_COM = re.compile(rb'\{\s*"games"\s*:\s*\[|\[\s*\{')
 
 @attrs.define
 class Source:
-    """An open file, unpacked. Read it once, from the beginning: as ``chunks`` or ``lines``.
+    """An open file or standard input, unpacked, to be read once: as ``chunks`` or as ``lines``.
 
     Attributes:
         reading: the account of this file; ``bytes_read`` follows the stored bytes.
@@ -125,7 +122,7 @@ class Source:
     _rest: Iterator[bytes]
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes, in pieces of no particular size.
+        """Yield the unpacked bytes in pieces of no particular size.
 
         Raises:
             StorageError: the system cannot read on.
@@ -135,7 +132,7 @@ class Source:
         yield from self._rest
 
     def lines(self) -> Iterator[bytes]:
-        r"""Yield lines with their ends (``\n``, or ``\r`` if the beginning of the file has no other).
+        r"""Yield the lines with their ends (``\n``, or ``\r`` if the beginning of the file has no other).
 
         A line of more than 2 MiB is a fault and ends the reading: the file is not text.
 
@@ -171,13 +168,11 @@ class Source:
 
 @contextmanager
 def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
-    """Open *path*, or standard input for ``-``, unpacking gzip, zip, bzip2 and zstd by content, not by name.
+    """Open a file, or standard input for ``-``, as a source; gzip, zip, bzip2 and zstd are unpacked.
 
     A stream that is cut off or damaged gives what can be read, then one fault.
 
-    Args:
-        path: the file.
-        encoding: that of its text, if it is neither UTF-8 nor UTF-16 with a byte-order mark.
+    *encoding*: that of its text, if it is neither UTF-8 nor UTF-16 with a byte-order mark.
 
     Raises:
         StorageError: no such file, not to be read, or an archive of files (xz, 7z, rar).
@@ -192,7 +187,7 @@ def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
 
 
 def wrap_file(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
-    """Yield the content of an open file, unpacked; *name* is its name in faults and errors.
+    """Return a source that reads an open binary file; *name* is its name in faults and errors.
 
     Text in UTF-16 with a byte-order mark, or in *encoding*, comes in UTF-8.
 
@@ -213,11 +208,7 @@ def wrap_file(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
 
 
 def _head_of_zip(head: bytes, name: str) -> bytes:
-    """Yield the same of an archive whose first file can be unpacked.
-
-    Raises:
-        StorageError: it cannot be, or it is a spreadsheet.
-    """
+    """Return the beginning of a zip archive if its first file can be unpacked, else raise a StorageError."""
     if any(word in head for word in _SHEETS):
         raise StorageError(name, "is a spreadsheet: save the sheet with the games as CSV and give that")
     try:
@@ -295,7 +286,7 @@ _ENDINGS = ((".csv", "csv"), (".tsv", "csv"), (".trf", "trf"), (".trfx", "trf"),
 
 
 def detect_format(first: bytes, name: str = "") -> str:
-    """Return the format that a file begins like: one of ``FORMATS``.
+    """Return the format of a file of games from its first bytes: one of ``FORMATS``.
 
     A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
     any other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of
@@ -326,7 +317,7 @@ def detect_format(first: bytes, name: str = "") -> str:
 
 
 def is_chess_com(text: bytes) -> bool:
-    """Return whether an archive of chess.com begins so: a list of games, alone or as ``games`` of an object."""
+    """Return whether a text begins like an archive of chess.com: a list of games, alone or in an object."""
     # JSON may write every slash with a backslash before it.
     return _CHESS_COM.match(text) is not None and b"chess.com/" in text.replace(b"\\/", b"/")
 
@@ -356,11 +347,7 @@ _JSON = (
 
 
 def foreign_kind(first: bytes) -> str | None:
-    """Return what a file is and what to do with it, if its games cannot be read; None if it may have a format.
-
-    Args:
-        first: the beginning of the file, unpacked; 64 KiB are plenty.
-    """
+    """Return what a file that holds no games is, and what to do with it; None if its format may be read."""
     for magic, words in _BY_MAGIC.items():
         if first.startswith(magic):
             return words

@@ -1,4 +1,4 @@
-"""Every format of games by its name, with its reader and the hints that it takes from the user.
+"""The formats of files of games by name, and the reader of each.
 
 The command line, the fuzzer and the tests ask here. ``files`` detects the format of a file.
 """
@@ -31,12 +31,9 @@ assert {*LINE_FORMATS, "chess-com", "csv"} == {*FORMATS}
 
 
 def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -> Iterator[DataFrame]:
-    """Yield the games of an open file as frames in the columns of ``frame_schema()``; faults go to its reading.
+    """Yield the games of a file in any format as frames with the columns of ``frame_schema()``.
 
-    Args:
-        source: the file.
-        fmt: one of ``FORMATS``.
-        hints: what the user says of it.
+    *fmt*: one of ``FORMATS``.
     """
     hints = hints or NO_HINTS
     games = drop_second_opponents(_frames(source, fmt, hints), source.reading)

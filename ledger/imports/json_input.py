@@ -1,4 +1,4 @@
-r"""JSON of other people: lines of it to values, and one document that holds a list of games, game by game.
+r"""JSON from other programs: lines parsed to values, and a document with a list of games split into games.
 
 What is no JSON, or says one thing twice, is a fault; what a game is, is not known here. Of a document only brackets,
 braces and texts are distinguished, so that a month of a busy account takes no more memory than its longest game. Its
@@ -31,7 +31,7 @@ _NAME = re.compile(rb"\s*:\s*\Z")
 
 
 class RawGame(NamedTuple):
-    """The bytes of one game of a document.
+    """The bytes of one game in a JSON document, with its line and its place.
 
     Attributes:
         line: where it begins, from 1.
@@ -157,13 +157,9 @@ def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def split_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
-    """Yield the games of a document, each as soon as it is complete.
+    """Yield the bytes of each game in a JSON document, as soon as the game is complete.
 
     A document without a list of games, and one that is broken or cut off, is a fault; the rest is not read then.
-
-    Args:
-        chunks: the bytes, in pieces of any size.
-        reading: receives the fault.
     """
     splitter = _Splitter()
     try:
@@ -187,13 +183,13 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class JsonObject(dict[str, Any]):
-    """An object with the keys that it gives more than once, of which none is certainly the right one."""
+    """A parsed JSON object that knows the keys that it was given more than once."""
 
     repeated: Sequence[str] = ()
 
 
 def object_pairs_hook(pairs: list[tuple[str, Any]]) -> JsonObject:
-    """Return the value of an object for ``json.loads``, as its ``object_pairs_hook``."""
+    """Return the ``JsonObject`` of some pairs, as the ``object_pairs_hook`` of ``json.loads``."""
     made = JsonObject(pairs)
     if len(made) < len(pairs):
         made.repeated = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
@@ -201,7 +197,7 @@ def object_pairs_hook(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 
 def parse_lines(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
-    """Yield the JSON value of each line with its number, from 1; blank lines are skipped.
+    """Yield the number and the JSON value of each line; blank lines are skipped.
 
     A line that is not JSON, or nested too deeply, is a fault, which ends in *advice*. Each key that one of its objects
     gives twice is a fault, at any depth: none of the two is certainly the right one.
@@ -222,7 +218,7 @@ def parse_lines(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterat
 
 
 def parse_json(text: bytes) -> tuple[Any, list[str]]:
-    """Return a JSON value, and the paths of the keys that one of its objects gives twice.
+    """Return a JSON value, and the paths of keys that one of its objects has twice.
 
     Raises:
         ValueError: it is not JSON, or nested too deeply.
@@ -241,7 +237,7 @@ def parse_json(text: bytes) -> tuple[Any, list[str]]:
 
 
 def repeated_keys(text: bytes) -> list[str]:
-    """Return the JSON paths of keys that an object gives twice, in any spelling: the first ones.
+    """Return the JSON paths of the first keys that an object has twice, in any spelling.
 
     Args:
         text: what ``orjson`` reads and writes, so that it is JSON and not nested too deeply.
@@ -261,7 +257,7 @@ def repeated_keys(text: bytes) -> list[str]:
 
 
 def path_step(name: str) -> str:
-    """Return a name as a step of a JSON path: ``.name``, or quoted in brackets if it is no word; long ones are cut."""
+    """Return a key as a step of a JSON path: ``.name``, or quoted in brackets; long ones are cut."""
     return f".{name[:_MEMBER]}" if _WORD.fullmatch(name) else f"[{json.dumps(name[:_MEMBER])}]"
 
 

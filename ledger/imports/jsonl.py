@@ -1,4 +1,4 @@
-"""The ledger's own JSON lines: one source game an object, read strictly; what is written reads back the same.
+"""The ledger's own JSON lines: one game an object, read strictly.
 
 Fields are those of ``SourceGame`` without ``line``; a player is ``{"id": "lichess:ann", "name": "Ann"}``.
 Fields that are unknown are left out, never null; ``variant`` may be left out for ``standard``. A line that says what
@@ -14,14 +14,13 @@ from typing import Any
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING, MAX_ROUND, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms, without_zero_fraction
-from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, excerpt
+from ledger.facts.source_games import SourceGame, SourceRound, excerpt, is_plain_key
 from ledger.facts.words import Brings, Outcome, Termination
 from ledger.imports.json_input import parse_lines, path_step
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
 MAX_NAME = 256  # characters of an identity or a name
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
-_OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 _MOST_NAMED = 20  # faults of a line that are named one by one
 
 # A check gives None, or what was expected.
@@ -91,7 +90,7 @@ _ROUND_NEEDED = ("player", "tournament", "edition", _ROUND)
 
 
 def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-    """Yield one game a line; skip blank lines, and add byes and forfeits to *reading*.
+    """Yield the game of each line; rounds without a game go to *reading*.
 
     A line with anything unknown, missing or not exactly of its type gives no game but one fault for each such
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
@@ -166,7 +165,7 @@ def _game(line: int, members: Mapping[str, Any]) -> SourceGame:
     for colour in _PLAYERS:
         fields |= {f"{colour}_{name}": value for name, value in members[colour].items()}
     # A key that an earlier release made of the facts: it is not carried into a ledger that has a secret.
-    return SourceGame(line=line, **fields, is_made=_OUR_PLAIN.fullmatch(members["key"]) is not None)
+    return SourceGame(line=line, **fields, is_made=is_plain_key(members["key"]))
 
 
 def _is_round(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Moves that cannot be: the games of a file are played through on a board, and a note names the first such move.
+"""Notes on illegal moves: the games of a file are played through on a board.
 
 Playing takes some 0.7 ms of CPU a game, a checkmate 1.3 ms more; reading takes 0.2 ms. Unless a user asks for more,
 only files of a few games are played through. Games of variants and from other positions are not, nor scores in other
@@ -25,12 +25,9 @@ FEW_GAMES = 20_000
 
 
 def note_illegal_moves(frames: Iterable[DataFrame], reading: Reading, *, is_asked: bool) -> Iterator[DataFrame]:
-    """Yield the games of a file; after the last one each with a move that cannot be played has a note.
+    """Yield the frames of a file, and then note the first illegal move of each game.
 
-    Args:
-        frames: the games.
-        reading: takes the notes.
-        is_asked: files of more than ``FEW_GAMES`` games are played through, too, game by game.
+    *is_asked*: files of more than ``FEW_GAMES`` games are played through, too, game by game.
     """
     games, waiting = 0, list["DataFrame"]()
     for frame in frames:

@@ -1,4 +1,4 @@
-"""Games as Lichess exports them in JSON, one object a line, and Lichess's words that PGN shares.
+"""Games in Lichess's JSON, one object a line, and the parts of it that PGN and chess.com share.
 
 What Lichess calls a player, a game and a tournament is settled here once, so that one game imported from PGN and from
 JSON has one key. No PGN but the form in which moves are kept, no files, and nothing of the ledger's own JSON lines.
@@ -17,11 +17,8 @@ from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, excerpt
 from ledger.imports.json_input import parse_lines
-from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
+from ledger.imports.reading import MAX_NAME, MAX_TEXT, MAX_UNTIDY, SPEEDS, VARIANT, Reading
 
-MAX_NAME = 128  # characters of a display name; a longer one is a broken file
-MAX_EVENT = 128
-MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
 _USER = re.compile(r"[A-Za-z0-9_-]{1,30}", re.ASCII)
 _MACHINE = re.compile(r"lichess AI level (\d{1,2})", re.ASCII | re.IGNORECASE)
 _GAME_ID = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
@@ -41,11 +38,11 @@ _WON_ONLY = frozenset({"mate", "resign", "cheat", "noStart"})  # these ends have
 
 
 class BadGameError(ValueError):
-    """The fault of one game of a server; its reader reports it."""
+    """The reason why one game of a server's JSON cannot be read."""
 
 
 def one_line(text: str) -> str:
-    """Return *text* in Unicode form NFC with single blanks, no controls and no blanks at either end."""
+    """Return a text in Unicode form NFC with single blanks, without controls and outer blanks."""
     if text.isascii() and text.isprintable() and "  " not in text:  # nearly always
         return text.strip()
     # Controls go before the form: between a letter and its accent one would keep the two apart.
@@ -53,7 +50,7 @@ def one_line(text: str) -> str:
 
 
 def lichess_player(name: str) -> tuple[str, str] | None:
-    """Return identity and display name of a Lichess player by the name shown; None if no such user can exist.
+    """Return the identity and display name of a Lichess user or machine; None if no such user can exist.
 
     The machine is ``lichess:ai-level-N``; a user is ``lichess:`` and the name in lower case, as Lichess's
     own ids.
@@ -65,7 +62,7 @@ def lichess_player(name: str) -> tuple[str, str] | None:
 
 
 def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-    """Read Lichess game objects, one a line; blank lines are passed over, unknown fields ignored.
+    """Yield the games of Lichess's JSON lines; unknown fields are ignored.
 
     Unfinished games and games with an anonymous player are counted in ``reading.skipped`` (``unfinished``,
     ``anonymous``); every other line that gives no game is a fault. Never raises for bad input.
@@ -81,7 +78,7 @@ def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]
 
 
 def optional_field(fields: Mapping[str, Any], name: str, kind: type, default: Any = None) -> Any:
-    """Return a field of exactly this type, or *default* if it is absent or null (the servers' way to say so).
+    """Return a field of a JSON object that must have exactly this type, or *default* if it is absent or null.
 
     Raises:
         BadGameError: it is of another type.
@@ -98,7 +95,7 @@ _WORDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an o
 
 
 def required_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
-    """Return a field without which there is no game.
+    """Return a field of a JSON object without which there is no game.
 
     Raises:
         BadGameError: it is missing, or of another type.
@@ -110,7 +107,7 @@ def required_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
 
 
 def whole_field(fields: Mapping[str, Any], name: str, high: int, expected: str, within: str = "") -> int | None:
-    """Return a whole number from 0 to *high*; None if it is absent.
+    """Return a field of a JSON object that is a whole number from 0 to *high*; None if it is absent.
 
     Raises:
         BadGameError: it is no such number, but *expected* ones are; the field lies *within* another.
@@ -122,7 +119,7 @@ def whole_field(fields: Mapping[str, Any], name: str, high: int, expected: str, 
 
 
 def shown_rating(player: Mapping[str, Any], within: str = "") -> int | None:
-    """Return the rating of a player; 0 means none.
+    """Return the rating that the source shows for a player; None for 0.
 
     Raises:
         BadGameError: as of ``whole_field``.

@@ -1,4 +1,4 @@
-"""A game that a person enters, one value at a time: it reports every fault at once.
+"""A game that a person types in, one value at a time: all its faults are reported at once.
 
 The words are those of a table's cells (``csv.values``), and the moves are played through on a board, for what is typed
 is mistyped. Who the players are is settled by the caller.
@@ -17,20 +17,19 @@ from ledger.board.movetext import write_movetext
 from ledger.board.playing import main_line, replay
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import KEY_PATTERN
-from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, excerpt, plain_key
+from ledger.facts.source_games import SourceGame, excerpt, is_plain_key, plain_key
 from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
 from ledger.imports.no_opponent import means_no_opponent
 from ledger.imports.reading import MAX_TEXT
 
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
-_OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 _OF_FORFEITS = frozenset({None, values.NORMAL, Termination.UNPLAYED, Termination.UNKNOWN})
 
 
 @attrs.frozen(kw_only=True)
 class GameForm:
-    """A game in the words of its submitter; None for missing values.
+    """The values of one game as a person typed them; None for missing ones.
 
     Attributes:
         result: ``1-0``, ``0-1``, ``1/2-1/2``, or a forfeit such as ``+/-``.
@@ -58,18 +57,15 @@ class GameForm:
 
 
 def derive_key(day: str, white: str, black: str) -> str:
-    """Return the key of a game without one: of its day and its players' identities, which every report has."""
+    """Return the key of a game that has none: a hash of its day and its players' identities."""
     # the unit separator: no identity may hold it, so that no two facts run together into one text
     return plain_key("hand", "\x1f".join((day[:10], white, black)))
 
 
 def build_game(words: GameForm, white: tuple[str, str], black: tuple[str, str]) -> SourceGame:
-    """Return the game that a person enters.
+    """Return the game of a form; its moves are played through on a board.
 
-    Args:
-        words: the values as text.
-        white: identity and name of White.
-        black: identity and name of Black.
+    *words*: the values as text.
 
     Raises:
         MalformedError: it names every invalid word and every contradiction.
@@ -121,7 +117,7 @@ def build_game(words: GameForm, white: tuple[str, str], black: tuple[str, str]) 
         round=round_,
         rated=words.rated,
         text=write_movetext(moves, []),
-        is_made=_OUR_PLAIN.fullmatch(key) is not None,
+        is_made=is_plain_key(key),
     )
 
 

@@ -1,4 +1,4 @@
-"""Words for "no opponent", which programs and arbiters write in place of a player's name.
+"""Words such as "bye" or "spielfrei", which files have in place of an opponent's name.
 
 A player of such a name who has an identity of another kind than the name (a FIDE number, a number of a site) is a
 person. No format is read here.
@@ -161,15 +161,13 @@ def _has_both(words: set[str], first: frozenset[str], second: frozenset[str]) ->
 def means_no_opponent(name: str | None, *, perhaps: bool = False) -> bool:
     """Return whether a name says that there is no opponent.
 
-    Args:
-        name: as the source has it.
-        perhaps: words that may be a person's name count, too.
+    *perhaps*: words that may be a person's name count, too.
     """
     return name is not None and _no_opponent(name)[perhaps]
 
 
 def is_bye_side(name: str | None, *, has_played: bool, has_won: bool) -> bool:
-    """Return whether a side of a game has no player, by its name and by the facts of the game.
+    """Return whether one side of a game is a bye, by its name and by the facts of the game.
 
     Args:
         name: of the side, of whom no identity but the name is known.
@@ -180,14 +178,14 @@ def is_bye_side(name: str | None, *, has_played: bool, has_won: bool) -> bool:
 
 
 def bye_note(word: str, player: str | None, number: str | None) -> str:
-    """Return the words of a note on a row whose *word* was taken for no opponent."""
+    """Return the text of a note on a row whose *word* was taken for no opponent."""
     advice = "if it is a person, give an identity or a full name"
     place = "" if number is None else f" in round {excerpt(number)}"
     return f"{excerpt(word)} is taken for no opponent, so {excerpt(player)} has a bye{place}: {advice}"
 
 
 def stated_bye(*words: str | None) -> Brings | None:
-    """Return what words such as ``Half bye`` say that a bye brings; None if they do not say it."""
+    """Return the kind of bye that words such as ``Half bye`` state; None if they state none."""
     text = " ".join(filter(None, words)).casefold()
     if text.strip() in LETTERS_OF_BYES:
         return LETTERS_OF_BYES[text.strip()]

@@ -1,4 +1,4 @@
-"""The running account of one file that is read, and what importers share: frames, identities, speeds, byes, addresses.
+"""The log of a file that is read, and what importers share: hints, frames, identities, speeds, byes, addresses.
 
 No format is parsed here. Which names mean that there is no opponent is in ``no_opponent``. Addresses are those of games
 on servers, with the keys that games of those servers have.
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
 BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
 MAX_TEXT = 2**20  # characters of movetext
+MAX_NAME = 128  # characters of a display name; a longer one is a broken file
+MAX_EVENT = 128  # characters of a tournament's name
+MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
+DAY_LENGTH = 10  # characters of an instant that names a day
 MAX_TOURNAMENTS = 1_000  # of one file that are stored next to their games
 MAX_ROUNDS = 1_000_000  # without a game, of one file
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # Lichess's, from the fastest
@@ -42,7 +46,7 @@ VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # the form of a va
 
 
 class ReportedTournament(NamedTuple):
-    """The facts of a file about a tournament, next to its games.
+    """A tournament as a file states it, next to its games.
 
     Attributes:
         line: where it begins.
@@ -65,7 +69,7 @@ class ReportedTournament(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class FileHints:
-    """The facts about a file that it does not contain itself, as the user states them.
+    """Facts about a file that it does not contain itself, as the user states them.
 
     Attributes:
         source: the site whose player names and game ids CSV files and tournament reports carry; None for neither.
@@ -100,7 +104,7 @@ class Faults(NamedTuple):
 
 @attrs.define
 class Reading(FaultsFound):
-    """The running account of one file.
+    """The log of one file while it is read: faults, notes, skipped games, progress, tournaments, byes.
 
     Attributes:
         name: the file as the user named it, ``-`` for standard input.
@@ -128,7 +132,7 @@ class Reading(FaultsFound):
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
 
     def note(self, line: int, message: str) -> None:
-        """Note what a person should look at; a note that another line has as well is counted."""
+        """Note something in the file that a person should look at; equal notes are counted."""
         words = shortened(message)
         if words in self._noted:
             first, lines = self._noted[words]
@@ -141,14 +145,14 @@ class Reading(FaultsFound):
 
     @property
     def notes(self) -> list[FileFault]:
-        """The first notes, each once: a person should look at them though no game has a fault."""
+        """The first notes, each once, with the number of lines that have it."""
         return [
             FileFault(line, f"{words} ({lines:,} times)" if lines > 1 else words)
             for words, (line, lines) in self._noted.items()
         ]
 
     def add_tournament(self, tournament: ReportedTournament) -> None:
-        """Store the facts of the file about a tournament."""
+        """Store a tournament that the file states."""
         if len(self.tournaments) < MAX_TOURNAMENTS:
             self.tournaments.append(tournament)
 
@@ -180,7 +184,7 @@ class Reading(FaultsFound):
 
 
 def batch_games(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
-    """Gather games into frames of at most *size* rows, fewer where their movetext is long."""
+    """Yield games in frames of at most *size* rows, fewer where their movetext is long."""
     source = iter(games)
     while True:
         rows: list[SourceGame] = []
@@ -195,7 +199,7 @@ def batch_games(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[Data
 
 
 def name_identity(name: str, namespace: str | None = None) -> str:
-    """Return the identity of a player without one, from the name: Unicode NFC, single blanks, case folded.
+    """Return the identity of a player who is known by name alone: Unicode NFC, single blanks, case folded.
 
     Args:
         name: as the source has it.
@@ -215,11 +219,10 @@ def speed_class(base_seconds: float, increment_seconds: float) -> str:
 
 OF_NO_TOURNAMENT = "byes of no tournament"
 _A_ROUND = 10**12  # in ``round_order``
-_DAY = 10  # characters of an instant that names a day
 
 
 def bye_value(outcome: str, *, is_white: bool) -> Brings:
-    """Return what a result without an opponent brings the player on the other side."""
+    """Return the kind of bye that a player has whose game against nobody has this outcome."""
     if outcome == Outcome.DRAW:
         return Brings.HALF
     return Brings.ALLOTTED if outcome == (Outcome.WHITE if is_white else Outcome.BLACK) else Brings.ZERO
@@ -232,7 +235,7 @@ def round_number(text: str | None) -> int | None:
 
 
 def take_out_byes(games: Iterable[SourceGame], reading: Reading, edition: str | None = None) -> Iterator[SourceGame]:
-    """Yield the games of two people; one without an opponent is a round without a game, and goes to *reading*.
+    """Yield the games of two people; games without an opponent go to *reading* as rounds without a game.
 
     Args:
         games: of a source that knows its players by name.
@@ -262,7 +265,7 @@ def take_out_byes(games: Iterable[SourceGame], reading: Reading, edition: str | 
             if game.tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
                 continue
-            place = (game.tournament, edition or game.ended_at[:_DAY], round_number(game.round))
+            place = (game.tournament, edition or game.ended_at[:DAY_LENGTH], round_number(game.round))
             identity, worth = game.white_id if is_white else game.black_id, bye_value(game.outcome, is_white=is_white)
             reading.add_round(SourceRound(game.line, identity, player, *place, worth, None, game.speed, game.variant))
 
@@ -301,13 +304,13 @@ def chesscom_key(address: str) -> str | None:
 
 
 def key_of_address(address: str) -> str | None:
-    """Return the key of the game at an address of lichess.org, chess.com or ficsgames.org; None for any other text."""
+    """Return the key of the game at an address of lichess.org, chess.com or ficsgames.org; None for other texts."""
     fics = _FICS.search(address[:LONGEST])
     return lichess_key(address) or chesscom_key(address) or (f"fics:{fics[1]}" if fics else None)
 
 
 def game_address(key: str) -> str | None:
-    """Return the web address of a game of those servers, from its key; None for any other key."""
+    """Return the web address of a game of Lichess, chess.com or FICS, from its key; None for any other key."""
     server, _, number = key.partition(":")
     for pattern, address in _ADDRESSES.get(server, ()):
         if pattern.fullmatch(number):

@@ -1,4 +1,4 @@
-"""Doubles within one file: equal rows, and second opponents in a round, in columns and in bounded memory.
+"""Rows of a file that repeat an earlier one, and players with two opponents in one round: faults and notes on them.
 
 A player meets one opponent in a round of a tournament. Two games of the same two players may be a match of several
 games. A game with moves, or with a key of its source, is a game whatever its round says: collections of old games have
@@ -14,14 +14,13 @@ import attrs
 
 from ledger.facts.instants import round_order_column
 from ledger.facts.source_games import FileFault, excerpt
-from ledger.imports.reading import Reading
+from ledger.imports.reading import DAY_LENGTH, Reading
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from polars import DataFrame, Expr
 
-_DAY = 10  # characters of an instant that names a day
 _SIDES = ("white", "black")
 # Days of a span, and the day on which spans begin. Two days that are at most three apart share one of the spans of six
 # days; two that are a week apart never do, because a weekly tournament of one name begins again then.
@@ -31,7 +30,7 @@ _SPANS = ((6, 3), (6, 0), _ONE_DAY)
 
 @attrs.define
 class HashTable:
-    """Sums of numbers by a hash of 8 bytes, in sorted arrays: a file of millions of games fits in memory.
+    """A table that sums numbers by hashes of 8 bytes, in sorted arrays, so that millions of games fit in memory.
 
     Attributes:
         width: how many numbers each hash has, of 4 bytes.
@@ -68,13 +67,13 @@ class HashTable:
 
 
 class RepeatCounter:
-    """A counter of equal facts in a file, by their hashes."""
+    """A counter of equal values in a file, by their hashes."""
 
     def __init__(self) -> None:
         self._counts = HashTable(1)
 
     def count(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return for the hash of each row, in order: 1 for the first of its facts, 2 for the second, and so on."""
+        """Return the number of each hash among equal ones: 1 for the first, 2 for the second, and so on."""
         order = np.argsort(hashes, kind="stable")
         distinct, begins, counts = np.unique(hashes[order], return_index=True, return_counts=True)
         before = self._counts.find(distinct)[0].astype(np.int64)
@@ -98,13 +97,14 @@ class _FirstLines:
         distinct, first, group = np.unique(hashes, return_index=True, return_inverse=True)
         known = self._known.find(distinct)
         is_new = known[0] == 0
-        firsts: NDArray[np.uint32] = np.where(is_new, np.stack((lines[first], marks[first])), known)
+        firsts = np.where(is_new, np.stack((lines[first], marks[first])), known)
         self._known.add(distinct[is_new], firsts[:, is_new])
         return firsts[:, group]
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
         """Return for each hash the line of its first occurrence; 0 if there is none."""
-        return self._known.find(hashes)[0]
+        lines: NDArray[np.uint32] = self._known.find(hashes)[0]
+        return lines
 
 
 # Rows that agree in all of these, and have no key, are one row twice, unless their numbers of moves differ.
@@ -127,14 +127,14 @@ def _plain(column: str) -> Expr:
 
 @attrs.define
 class EqualRows:
-    """The rows of a file that have no key, to find those that repeat an earlier row."""
+    """The rows without a key that a file had so far, to find those that repeat an earlier row."""
 
     # A row without the number of moves equals one with it; rows with two numbers are two games.
     _with_moves: _FirstLines = attrs.Factory(_FirstLines)
     _any_moves: _FirstLines = attrs.Factory(_FirstLines)
 
     def drop_repeats(self, frame: DataFrame) -> tuple[DataFrame, list[FileFault]]:
-        """Return the games of a frame without those that repeat an earlier row, and the faults."""
+        """Return a frame without the games that repeat an earlier row, and the faults of these."""
         plain = _with_plain_rounds(frame)
         lines = frame["line"].to_numpy().astype(np.uint32)
         moves = frame["half_moves"].fill_null(0).to_numpy().astype(np.uint32)
@@ -155,7 +155,7 @@ class EqualRows:
 
 
 def drop_second_opponents(frames: Iterable[DataFrame], reading: Reading) -> Iterator[DataFrame]:
-    """Yield the games of a file without those in which a player meets a second opponent in one round."""
+    """Yield the frames of a file without games in which a player meets a second opponent in one round."""
     rounds = _Opponents(reading)
     for frame in frames:
         rest = rounds.drop_second_opponents(frame)
@@ -175,7 +175,7 @@ class _Opponents:
     def drop_second_opponents(self, frame: DataFrame) -> DataFrame:
         """Return the games of a frame without those that are faults."""
         has_round = pl.col("round").is_not_null() & pl.col("tournament").is_not_null()
-        rounds = frame.filter(has_round & (pl.col("ended_at").str.len_bytes() >= _DAY))
+        rounds = frame.filter(has_round & (pl.col("ended_at").str.len_bytes() >= DAY_LENGTH))
         if not len(rounds):
             return frame
         is_sure = ~pl.col("is_made") | pl.col("text").is_not_null() | (pl.col("half_moves").fill_null(0) > 0)
@@ -231,5 +231,5 @@ class _Opponents:
 def _places(rounds: DataFrame, span: tuple[int, int], player: str) -> NDArray[np.uint64]:
     """Return a hash of the tournament, the round, the span of days and the player of each row."""
     days, shift = span
-    day = pl.col("ended_at").str.head(_DAY).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32)
+    day = pl.col("ended_at").str.head(DAY_LENGTH).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32)
     return rounds.select("tournament", "round", (day + shift) // days, player).hash_rows().to_numpy()

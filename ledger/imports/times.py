@@ -1,4 +1,4 @@
-"""Days, clocks and time controls as people and files write them: the meanings of a text, and the advice if it has two.
+"""Parsers of days, clocks and time controls as people and files write them.
 
 No file is read here. A day of which day and month may change places is never guessed: who imports says the order of
 the file. Time controls are read in PGN's code.
@@ -32,13 +32,13 @@ CENTURY = 70  # a year of two digits from here on is one of 1900
 
 
 def split_numeric_day(text: str) -> tuple[int, int, str] | None:
-    """Return the two numbers and the year of ``04/05/2024``, ``4.5.2024`` or ``4-5-2024``; None for any other text."""
+    """Return the two numbers and the year of ``04/05/2024``, ``4.5.2024`` or ``4-5-2024``; None for other texts."""
     match = _YEAR_LAST.fullmatch(text)
     return (int(match[1]), int(match[3]), match[4]) if match else None
 
 
 def with_century(text: str, order: str | None) -> str:
-    """Return ``13.05.24`` and ``13-May-24`` as ``13.05.2024`` and ``13-May-2024``; any other text as it is.
+    """Return ``13.05.24`` as ``13.05.2024`` and ``13-May-24`` as ``13-May-2024``; any other text as it is.
 
     Years of two digits are those of 1970 to 2069: a wrong one lies ahead, and no game of the future is recorded.
 
@@ -59,7 +59,7 @@ def with_century(text: str, order: str | None) -> str:
 
 
 def possible_days(text: str, order: str | None = None) -> tuple[str, ...]:
-    """Return the days that a text may mean, ``YYYY-MM-DD``, each once; of a year or a month alone, that.
+    """Return the days that a text may mean, as ``YYYY-MM-DD``; of a year or a month alone, that.
 
     Read are ``2024/05/04``, ``2024-05``, ``2024``, ``4.5.2024``, ``May 4, 2024`` and ``4 May 2024``; a month or day of
     ``00`` is not known.
@@ -113,7 +113,7 @@ _SIMPLE_CONTROL = re.compile(r"(\d+)(?:\+(\d+))?", re.ASCII)
 
 @lru_cache(maxsize=4096)
 def parse_time_control(control: str, site: str) -> tuple[int | None, int, str | None]:
-    """Return base and increment in seconds if the whole game has one period, else (None, 0); and the speed."""
+    """Return the seconds and increment of a PGN time control, (None, 0) for several periods; and the speed class."""
     # Elsewhere than on Lichess "-" says that no time control was in use (PGN 9.6.1): a game at leisure, of no speed.
     if _CORRESPONDENCE.fullmatch(control) or (control == "-" and site == "lichess"):
         return None, 0, "correspondence"
@@ -160,7 +160,7 @@ def parse_pgn_date(date: str) -> str | None:
 
 
 def to_utc(day: str, time: str, offset: str) -> str:
-    """Return an instant of UTC from a day, a time of the day and an offset such as ``+02:00``, ``-0530`` or ``+2``.
+    """Return the UTC instant of a day, a time of the day and an offset such as ``+02:00``, ``-0530`` or ``+2``.
 
     Raises:
         ValueError: there is no such time or offset, or no such year.

@@ -1,4 +1,4 @@
-"""gzip, zip, bzip2 and zstd, recognised by their first bytes and unpacked in pieces of bounded size, up to limits.
+"""Unpacks gzip, zip, bzip2 and zstd, recognised by their first bytes, in pieces of bounded size, up to limits.
 
 What the unpacked bytes mean is not known here, nor where the packed ones come from. What is wrong with them becomes
 a fault of the ``Reading``.
@@ -39,7 +39,7 @@ class Unpacker(Protocol):
 
     @property
     def eof(self) -> bool:
-        """True if its end was met."""
+        """True if the end of the member was reached."""
         ...
 
     @property
@@ -157,7 +157,7 @@ class _Zip:
 
 
 def zip_member_start(head: bytes) -> int | None:
-    """Return where the data of the first file of a zip archive begin; None if more bytes are needed.
+    """Return the offset of the data of the first file in a zip archive; None if more bytes are needed.
 
     Raises:
         ValueError: it is not deflated, or is encrypted.
@@ -185,7 +185,7 @@ _COMMANDS = {"zip": "unzip -p", "gzip": "gzip -dc", "bzip2": "bzip2 -dc", "zstd"
 
 
 def unpack(head: bytes, stored: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
-    """Yield *stored* itself, or its unpacked form if *head*, its first bytes, are those of a packed file.
+    """Yield the unpacked form of stored bytes, or the bytes themselves if *head*, the first ones, are not packed.
 
     All members, one after the other; what cannot be unpacked, or passes a limit, is one fault, and ends it.
     """

@@ -16,9 +16,8 @@ from ledger.facts.instants import Precision, instant_text
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.csv import values
-from ledger.imports.csv.values import MAX_NAME
 from ledger.imports.manual_entry import GameForm, build_game
-from ledger.imports.reading import MAX_TEXT, name_identity
+from ledger.imports.reading import MAX_NAME, MAX_TEXT, name_identity
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport

@@ -1,4 +1,4 @@
-"""CSV files of games to frames of source games, a block of rows at a time.
+"""CSV files of games as frames of source games, a block of rows at a time.
 
 The first line names the columns, in any order and any case; columns not listed here are ignored. Fields are
 divided by commas, semicolons or tabs, whichever the header shows; quoting follows RFC 4180. The text is in
@@ -96,7 +96,7 @@ def read_result(text: str, results: Mapping[str, str | None]) -> str | None:
 
 
 def parse_results(words: Iterable[str]) -> dict[str, str | None]:
-    """Return the meanings of words of a file, from texts such as ``Sieg=1-0``.
+    """Return the meaning of each word for a result, from options such as ``Sieg=1-0``.
 
     Raises:
         ValueError: a word of another form, or a result that is none, or a word that has a meaning already.
@@ -126,14 +126,11 @@ def read_frames(
     size: int = BATCH_CSV,
     hints: FileHints = NO_HINTS,
 ) -> Iterator[DataFrame]:
-    """Yield the good games of a CSV file, in the columns of ``frame_schema()``; the bad rows go to *reading*.
+    """Yield the valid games of a CSV file as frames with the columns of ``frame_schema()``.
 
-    Args:
-        chunks: the bytes of the file, decompressed, in pieces of any size.
-        reading: takes the faults and what was left out.
-        size: bytes a block; one frame is made of each.
-        hints: what the user says of the file; a *source* goes before keys without a colon (else ``csv``), and before
-            names and bare ids, which become ``lichess:ann`` in small letters.
+    *chunks*: the bytes of the file, decompressed, in pieces of any size. *size*: bytes a block; one frame is made of
+    each. *hints*: what the user says of the file; a *source* goes before keys without a colon (else ``csv``), and
+    before names and bare ids, which become ``lichess:ann`` in small letters.
 
     Raises:
         ValueError: no key may hold the source.

@@ -72,7 +72,7 @@ _SAID = 5  # complaints about a header
 
 @attrs.frozen
 class RowLayout:
-    """The columns and the divider of one file.
+    """The columns of one CSV file, where they are, and the divider between them.
 
     Attributes:
         delimiter: the one character between fields.
@@ -108,7 +108,7 @@ def _folded(field: str) -> str:
 
 
 def parse_headings(words: Iterable[str]) -> dict[str, str]:
-    """Return the heading of each column, from words such as ``white=Weiß``.
+    """Return the heading of each column in a file, from options such as ``white=Weiß``.
 
     Raises:
         ValueError: a word of another form, a column that is not known, a column or a heading twice.
@@ -133,13 +133,7 @@ def parse_headings(words: Iterable[str]) -> dict[str, str]:
 def is_header(
     line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, headings: Mapping[str, str] | None = None
 ) -> bool:
-    """Return whether a line names columns, rightly or not; a title above them, or a part of one, does not.
-
-    Args:
-        line: the row.
-        columns: as of ``read_header``.
-        headings: as of ``read_header``.
-    """
+    """Return whether a line names at least two columns; a title above the header does not."""
     names = _Names(columns, headings or {})
     try:
         fields = (next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS)
@@ -154,13 +148,10 @@ def read_header(
     required: tuple[tuple[str, ...], ...] = REQUIRED,
     headings: Mapping[str, str] | None = None,
 ) -> RowLayout:
-    """Understand the first row of a file.
+    """Return the columns and the divider that the first row of a CSV file names.
 
-    Args:
-        line: the row.
-        columns: the names that are known, each with its other names.
-        required: groups of names, of each of which one must be there.
-        headings: by our name of a column, the heading that it has in this file; no other means it then.
+    *columns*: the names that are known, each with its other names. *required*: groups of names, of each of which one
+    must be there. *headings*: by our name of a column, the heading that it has in this file; no other means it then.
 
     Raises:
         ValueError: it is empty, or a required column is missing, or one stands there twice, or a heading that somebody

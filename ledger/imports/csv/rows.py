@@ -1,4 +1,4 @@
-"""Bytes of a CSV file to whole rows of text fields, in blocks of constant size, each row with its line.
+"""Rows of a CSV file: bytes are divided into text fields, in blocks of constant size, with the line of each row.
 
 This is RFC 4180 and nothing about chess. A quote opens a quoted field only where the field begins; inside it,
 a quote is written twice. Two readers give the same rows: one thinks in columns and takes blocks whose quotes
@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 
 def _fit_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> list[str]:
-    """Return the fields of a row, as many as the header names if no text is lost by that; otherwise as they are.
-
-    Args:
-        fields: of the row.
-        layout: how many there should be.
-        may_be_cut: the row is the last of a file and has no line end, so that a missing field may have said something.
-    """
+    """Return the fields of a row, as many as the header names if no text is lost by that; otherwise as they are."""
     if len(fields) > layout.width and not any(field.strip() for field in fields[layout.width :]):
         return list(fields[: layout.width])
     if layout.least <= len(fields) < layout.width and not may_be_cut:
@@ -42,15 +36,8 @@ def _fit_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> l
 
 
 def _repair_rows(block: bytes, rows: _WholeRows, odd: Sequence[int], layout: RowLayout, *, is_bare: bool) -> bytes:
-    """Return a block whose rows numbered *odd* have the fields of the header, if no text is lost by that.
-
-    Args:
-        block: some rows, and what comes after them.
-        rows: where they lie.
-        odd: which of them have another number of fields.
-        layout: how many there should be.
-        is_bare: the last byte of the block is a line end that the file does not have.
-    """
+    """Return a block whose *odd* rows have the fields of the header, if no text is lost by that."""
+    # *is_bare*: the last byte of the block is a line end that the file does not have.
     parts: list[bytes] = []
     done = 0
     for row in odd:
@@ -239,7 +226,7 @@ class RowReader:
             self._line += len(newline)
 
     def read_header(self) -> str:
-        """Return the first line with content; empty if the file is. ``line`` is the next one then.
+        """Return the first line with content, or an empty text; ``line`` is the next one then.
 
         Passed over are rows of nothing but dividers, and the ``sep=;`` that names Excel's divider.
 
@@ -268,11 +255,11 @@ class RowReader:
 
     @property
     def line(self) -> int:
-        """The next line."""
+        """The number of the next line."""
         return self._line
 
     def read_blocks(self, layout: RowLayout) -> Iterator[tuple[DataFrame, Faults]]:
-        """Yield the rows after the header: the known columns and ``line``; and the broken rows."""
+        """Yield the rows behind the header as frames of known columns and ``line``, and the faults of broken rows."""
         moved = True
         while True:
             if not self._ended and (len(self._rest) < self._size or not moved):

@@ -1,4 +1,4 @@
-"""The meanings of the fields of a CSV file of games: words to our words, or a ValueError that says what to do.
+"""Parsers of the cells of a CSV file of games: each returns a value, or raises a ValueError that says what to do.
 
 First pure functions from one text to one value; then columns of them, fast where the text is plain: a column's few odd
 values are handed to these functions once each, what they refuse is remembered with the reason, and only rows that hold
@@ -21,15 +21,13 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.submissions import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.reading import SPEEDS, Faults, speed_class
+from ledger.imports.reading import MAX_NAME, MAX_UNTIDY, SPEEDS, Faults, speed_class
 from ledger.imports.times import ambiguous_day_fault, possible_days, split_numeric_day, to_utc, with_century
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import Expr, Series
 
-MAX_NAME = 128
-MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
 _MAX_CONTROL = 100  # characters of a time control
 
 # A result is kept with what it says of the manner: "+" before the winner of a forfeit. "-": both forfeited.
@@ -98,12 +96,12 @@ def _plain(text: str, limit: int) -> str | None:
 
 
 def parse_name(text: str) -> str | None:
-    """Return a player's name for display; None if it is not known."""
+    """Return a player's display name; None if the cell is blank."""
     return _plain(text, MAX_NAME)
 
 
 def parse_identity(text: str) -> str | None:
-    """Return a player's id; the part before a colon names its issuer."""
+    """Return a player's identity, such as ``lichess:ann`` or a bare id; None if the cell is blank."""
     tidy = _plain(text, MAX_NAME)
     if tidy is not None and (tidy.startswith(":") or tidy.endswith(":")):
         raise ValueError("must be NAMESPACE:ID, with something on both sides of the colon")
@@ -111,18 +109,18 @@ def parse_identity(text: str) -> str | None:
 
 
 def parse_tournament(text: str) -> str | None:
-    """Return the event, one of Lichess by its identifier; None for a server's word for no tournament."""
+    """Return the tournament's name; None for a blank, and for a server's word for no tournament."""
     tidy = _plain(text, 128)
     return None if tidy is None or _PAIRED_GAME.fullmatch(tidy) else tournament_key(tidy)
 
 
 def parse_round(text: str) -> str | None:
-    """Return the round, in the source's words."""
+    """Return the round, in the source's words; None if the cell is blank."""
     return _plain(text, 32)
 
 
 def parse_fide_id(text: str) -> str | None:
-    """Return a FIDE id without leading zeros; 0 is none."""
+    """Return a FIDE id without leading zeros; None for a blank or 0."""
     tidy = text.strip()
     match = _WHOLE.fullmatch(tidy)
     if tidy and (match is None or len(match[1].lstrip("0")) > 10):
@@ -131,12 +129,12 @@ def parse_fide_id(text: str) -> str | None:
 
 
 def normalize_result(text: str) -> str:
-    """Return a result without blanks and capitals, and with one kind of dash."""
+    """Return a result without blanks and capitals, and with one kind of dash: ``1 – 0`` is ``1-0``."""
     return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")  # German tables write 1:0
 
 
 def parse_result(text: str) -> str | None:
-    """Return ``white``, ``draw`` or ``black``, with ``+`` before the winner of a forfeit; or ``*`` or ``-``.
+    """Return the result of a game: ``white``, ``draw``, ``black``, ``+white`` for a forfeit, ``*`` or ``-``.
 
     A single number is what White scored.
     """
@@ -149,7 +147,7 @@ def parse_result(text: str) -> str | None:
 
 
 def parse_termination(text: str) -> str | None:
-    """Return how the game ended, in our words or ``normal`` or ``unterminated``."""
+    """Return how the game ended, as a word of ``Termination``, ``normal`` or ``unterminated``."""
     word = re.sub(r"[\s_-]+", "-", text.strip().casefold())
     if word in {"", "?", "-"}:
         return None
@@ -159,7 +157,7 @@ def parse_termination(text: str) -> str | None:
 
 
 def parse_flag(text: str) -> bool | None:
-    """Return whether a text means yes."""
+    """Return the truth value of a cell such as ``yes`` or ``0``; None if it is blank."""
     word = text.strip().casefold()
     if not word:
         return None
@@ -179,26 +177,24 @@ def _whole(text: str, limit: int) -> int | None:
 
 
 def parse_half_moves(text: str) -> int | None:
-    """Return the number of moves of both sides together."""
+    """Return the number of moves of both sides together; None if the cell is blank."""
     return _whole(text, MAX_HALF_MOVES)
 
 
 def parse_sequence(text: str) -> int | None:
-    """Return the place of a game within its day, from 1."""
+    """Return the place of a game within its day, from 1; None for a blank or 0."""
     return _whole(text, MAX_WHOLE) or None
 
 
 def parse_rating(text: str) -> int | None:
-    """Return a rating in points; None for 0."""
+    """Return a rating in points; None for a blank or 0."""
     return _whole(text, MAX_RATING) or None
 
 
 def parse_instant(text: str, order: str | None = None) -> str | None:
-    """Return a date or an instant in one of the forms of ``facts.instants``, as precise as it was written.
+    """Return the date or instant of a cell, as precise as it was written; None if not even the year is known.
 
-    Args:
-        text: the cell.
-        order: the beginning of ``04/05/2024``, one of ``times.ORDERS``; None if the user gave none.
+    *order*: the beginning of ``04/05/2024``, one of ``times.ORDERS``; None if the user gave none.
     """
     tidy = text.strip()
     # PGN writes a date of which not even the year is known as ``????.??.??``.
@@ -257,12 +253,12 @@ def _as_people_write(tidy: str, order: str | None) -> str | None:
 
 
 def parse_speed(text: str) -> str | None:
-    """Return a Lichess speed class by name."""
+    """Return the speed class that a cell names, such as ``blitz``; None if it is blank."""
     return _word(text, _SPEED)
 
 
 def parse_time_control(text: str) -> str | None:
-    """Return the speed class of a clock in seconds as PGN writes it: ``600+5``, ``40/5400+30:900``, ``-``."""
+    """Return the speed class of a clock in seconds, as PGN writes it: ``600+5``, ``40/5400+30:900``, ``-``."""
     tidy = text.strip()
     if tidy in {"", "?"}:
         return None
@@ -285,7 +281,7 @@ def parse_time_control(text: str) -> str | None:
 
 
 def parse_minutes_control(text: str) -> str | None:
-    """Return the speed class of ``15+2`` with the base in minutes, as Lichess shows a clock to people."""
+    """Return the speed class of a clock in minutes, as Lichess shows it: ``15+2``."""
     match = _PERIOD.fullmatch(text.strip())
     # without an increment these need not be minutes
     if match is None or match[1] or not match[3]:
@@ -296,7 +292,7 @@ def parse_minutes_control(text: str) -> str | None:
 
 
 def parse_variant(text: str) -> str | None:
-    """Return the Lichess key of a variant."""
+    """Return the variant that a cell names, such as ``chess960``; None if it is blank."""
     return _word(text, _VARIANT)
 
 
@@ -323,7 +319,7 @@ _PLAIN_INSTANT = (
 
 @attrs.frozen
 class ParsedColumn:
-    """The values of a column, its text, and the bad texts with their faults."""
+    """A parsed column of a CSV file: its text, the values, and the fault of each bad text."""
 
     label: str
     text: Series
@@ -331,22 +327,22 @@ class ParsedColumn:
     bad: dict[str, str]
 
     def bad_rows(self) -> Series:
-        """Return the rows whose text is bad."""
+        """Return a mask of the rows whose text has a fault."""
         return self.text.is_in(list(self.bad))
 
     def fault(self, text: str) -> str:
-        """Return the fault of *text*."""
+        """Return the message about a bad text."""
         label = repr(text if len(text) <= 80 else f"{text[:80]}...")
         return f"{self.label} {self.bad[text]}; got {label}"
 
 
 class CellParser:
-    """A function from a text to a value, applied to whole columns."""
+    """A parser of cells that is applied to whole columns and remembers the value of each text."""
 
     def __init__(
         self, convert: Callable[[str], Any], kind: Any = None, quick: Callable[[Series], Series] | None = None
     ) -> None:
-        """Take the parser of one cell, the type of values, and a parser of columns that leaves null what it does not read."""
+        """Take a parser of cells, the type of its values, and one of columns that leaves null what it cannot read."""
         self._one = convert
         self._quick = quick
         self._kind = kind
@@ -357,7 +353,7 @@ class CellParser:
         self.size = 0  # bytes, about
 
     def clear(self) -> None:
-        """Clear the cache."""
+        """Forget the remembered values."""
         self._known.clear()
         self._bad.clear()
         self.size = 0
@@ -399,14 +395,14 @@ class CellParser:
 
 
 def limit_caches(parsers: Collection[CellParser]) -> None:
-    """Clear all caches when together they hold too much."""
+    """Clear the caches of all parsers when together they hold more than ``REMEMBERED`` bytes."""
     if sum(parser.size for parser in parsers) > REMEMBERED:
         for parser in parsers:
             parser.clear()
 
 
 def accept_matching(pattern: str) -> Callable[[Series], Series]:
-    """Return the texts that match, and so need no change."""
+    """Return a parser of columns that takes the texts that match as they are, and leaves null the others."""
 
     def plain(text: Series) -> Series:
         return text.to_frame("text").select(pl.when(pl.col("text").str.contains(pattern)).then("text")).to_series()
@@ -419,7 +415,7 @@ accept_fide_ids = accept_matching(r"^[1-9][0-9]{0,9}$")  # FIDE ids without lead
 
 
 def accept_whole(low: int, high: int) -> Callable[[Series], Series]:
-    """Return whole numbers within limits."""
+    """Return a parser of columns that takes whole numbers within limits, and leaves null the others."""
 
     def plain(text: Series) -> Series:
         # null for a text that is no number, which the slow way explains
@@ -433,13 +429,7 @@ RowCheck = tuple["Series", "Series", Callable[[str], str]]  # which rows, the te
 
 
 def check_rows(lines: Series, complaints: Iterable[RowCheck], left_out: Series) -> tuple[Series, Faults]:
-    """Return which rows of a block are bad or *left_out*, and the faults of the bad ones.
-
-    Args:
-        lines: of all rows.
-        complaints: their possible faults, in the order of the reports.
-        left_out: rows of which nothing is said.
-    """
+    """Return a mask of the rows that are bad or *left_out*, and the faults of the bad ones, by checks."""
     bad, count = left_out, 0
     first: list[FileFault] = []
     for mask, texts, say in complaints:
@@ -458,7 +448,7 @@ USUAL_RULES = ("standard", "chess960", "fromPosition")
 
 
 def player_columns(side: str, present: frozenset[str]) -> list[Expr]:
-    """Return identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
+    """Return the columns of a player's identity and name: an id with a colon, else the FIDE id, a bare id, the name."""
     ways: list[Expr] = []
     own_id = pl.col(f"{side}_id")
     if f"{side}_id" in present:
@@ -482,7 +472,7 @@ def player_columns(side: str, present: frozenset[str]) -> list[Expr]:
 
 
 def termination_column(present: frozenset[str]) -> Expr:
-    """Return how the game ended, from the file's word, the flags of the row and the result."""
+    """Return the column of terminations, from the file's word, the flags of the row and the result."""
     forfeited = pl.col("result").str.starts_with("+")
     draw = pl.col("result") == "draw"
     plain: Expr = pl.lit("unknown")
@@ -514,7 +504,7 @@ def termination_column(present: frozenset[str]) -> Expr:
 
 
 def other_columns(columns: frozenset[str]) -> list[Expr]:
-    """Return the columns that may be missing from a file, or be given in more than one way."""
+    """Return the columns that a file may lack or give in several ways: times, speed, tournament, ratings and others."""
     present = {name: pl.col(name) for name in columns}
     none = pl.lit(None, pl.String)
     speeds = [present[name] for name in ("speed", "time_control", "time_increment") if name in columns]
@@ -538,7 +528,7 @@ def other_columns(columns: frozenset[str]) -> list[Expr]:
 
 
 def contradiction_checks(present: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
-    """Yield the contradictions in a finished frame: the rows, the value to show, and the words."""
+    """Return the checks of rows that contradict themselves: a mask, the value to show, the message."""
     same = pl.col("white_id") == pl.col("black_id")
     wrong = [(same, pl.col("white_id"), "a player cannot play himself, but both are {!r}; correct one")]
     if {"started_at", "ended_at"} <= present:

@@ -1,4 +1,4 @@
-"""Games in PGN of any dialect (Lichess, FICS, chess.com, TWIC, old ChessBase) as source games, in one pass.
+"""Games in PGN of any dialect (Lichess, FICS, chess.com, TWIC, old ChessBase), in one pass.
 
 Lines become games in ``pgn.lines``, moves are read in ``pgn.movetext``, dates and clocks in ``times``; here
 tags get their meaning. Moves are counted, never played: no board, no rules of chess. No file is opened here.
@@ -18,7 +18,7 @@ from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.source_games import SourceGame, excerpt, plain_key
 from ledger.facts.submissions import tournament_key
 from ledger.imports.csv import values
-from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
+from ledger.imports.lichess import lichess_player, one_line
 from ledger.imports.pgn.lines import (
     MAX_GAME,
     MAX_TAGS,
@@ -29,7 +29,17 @@ from ledger.imports.pgn.lines import (
     read_tags,
     split_games,
 )
-from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, chesscom_key, lichess_key, name_identity
+from ledger.imports.reading import (
+    DAY_LENGTH,
+    MAX_EVENT,
+    MAX_NAME,
+    MAX_TEXT,
+    VARIANT,
+    Reading,
+    chesscom_key,
+    lichess_key,
+    name_identity,
+)
 from ledger.imports.times import clock_seconds, parse_pgn_date, parse_time_control, to_utc
 
 MAX_RESULT = 40  # characters of a result
@@ -56,7 +66,6 @@ _TAG_NAME = re.compile(rb"\s*\[\s*(\w+)\b")
 MAX_SCRAPS = 10_000  # more of them than games
 _SCRAP = 128  # bytes; the seven tags of a game have more, and so have moves
 _TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?:Z| ?(?:GMT|UTC)?([+-](?:\d\d(?::?\d\d)?|\d))?)", re.ASCII)
-_DAY = 10  # characters of an instant that names a day
 _START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 _VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
 _USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # no player wins but by mate, flag, resigning
@@ -127,17 +136,13 @@ class _Case:
 
 
 def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-    """Read every finished game of a PGN file, in file order, holding one game in memory.
+    """Yield the finished games of a PGN file, in file order, holding one game in memory.
 
     Faults, each with its line: a tag without which no game can be recorded is missing or unreadable, a word
     is no move, a comment or variation is never closed, the file ends inside its last game, no tag in the
     whole file. A file that has ``MAX_SCRAPS`` more scraps than games, tags of a few bytes that are none, is not
     read on. Games with result ``*`` or Termination "Unterminated" are counted in
     ``reading.skipped["unfinished"]``.
-
-    Args:
-        lines: raw lines with their line ends.
-        reading: the account that receives faults and counts. Never raises for bad input.
     """
     scraps = 0  # less the games
     for draft in split_games(lines):
@@ -449,7 +454,7 @@ def _started(case: _Case, reading: Reading) -> str | None:
     times = local[:1] if dated else local
     started = _at(case, "UTCDate" if dated else "Date", times)
     time = case.tag(*times)
-    if started is not None and len(started) == _DAY and time.strip("?:. -"):
+    if started is not None and len(started) == DAY_LENGTH and time.strip("?:. -"):
         # without its digits, so that games whose times differ have one note
         what = excerpt(time.lstrip("0123456789:. ") or time)
         advice = "write HH:MM:SS of UTC, or an offset such as +02:00"

@@ -28,7 +28,7 @@ _BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
 
 @attrs.define
 class GameLines:
-    """The raw lines of one game while they are gathered; line numbers count from 1, 0 means none."""
+    """The raw lines of one PGN game while they are gathered; line numbers count from 1, 0 means none."""
 
     line: int = 0
     head: list[bytes] = attrs.Factory(list)
@@ -45,7 +45,7 @@ class GameLines:
     _looked_at: int = 0  # lines of the head
 
     def is_next_game(self, line: bytes) -> bool:
-        """Return whether *line*, which begins with a bracket outside comments, belongs to the next game."""
+        """Return whether *line*, which begins with a bracket outside comments, begins the next game."""
         if self.moves_line:
             return _TAG_START.match(line) is not None
         # Only behind an empty line, or at an Event: a second one among the other tags is a fault, no game.
@@ -67,7 +67,7 @@ class GameLines:
         )
 
     def add_line(self, number: int, line: bytes) -> None:
-        """Add one line."""
+        """Add one line to the tags or the moves of the game."""
         if not self.open_at:
             if line[:1] == b"%":
                 # the escape of PGN 6; an empty line keeps the count of lines for faults
@@ -79,7 +79,7 @@ class GameLines:
             self.open_at = _open_after(line, number, self.open_at)
 
     def add_blank_line(self) -> None:
-        """Take an empty line once there are tags; above the moves one of blanks is empty, too."""
+        """Add an empty line behind the first tag; above the moves one of blanks is empty, too."""
         self.among_tags = False
         self.size += 1
         # the excess is counted and not kept: the game is a fault then
@@ -147,7 +147,7 @@ def _parted(line: bytes, *, is_open: bool) -> list[bytes]:
 
 
 def split_games(lines: Iterable[bytes]) -> Iterator[GameLines]:
-    """Yield the games of a file in order; the last is marked ``final``, and has no tags if the file has none."""
+    """Yield the raw lines of each game of a PGN file; the last is ``final``, and has no tags if the file has none."""
     draft = GameLines()
     for number, line in enumerate(lines, 1):
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
@@ -189,7 +189,7 @@ def split_games(lines: Iterable[bytes]) -> Iterator[GameLines]:
 
 
 def decode_game(parts: list[bytes]) -> str:
-    """Return text from UTF-8, else Windows-1252, else Latin-1, game by game: collections join many sources."""
+    """Return the text of a game from UTF-8, else Windows-1252, else Latin-1: collections join many sources."""
     raw = b"".join(parts)
     for encoding in ("utf-8", "cp1252"):
         try:
@@ -210,7 +210,7 @@ _ESCAPED = re.compile(r'\\(["\\])')
 
 
 def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
-    """Return tag names and values as written, the first of two equal ones; and names with two values."""
+    """Return the tags of a game as written, of two equal names the first; and the names with two values."""
     pairs = _TAG.findall(head)
     # something is out of the ordinary: line by line
     if len(pairs) != head.count("["):
@@ -229,7 +229,7 @@ def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
 
 
 def drop_long_tags(tags: dict[str, str]) -> dict[str, int]:
-    """Empty the tags whose value is longer than any in use; return their names and numbers of characters."""
+    """Empty the tags with values longer than ``MAX_VALUE``; return their names and lengths."""
     long = {name: len(value) for name, value in tags.items() if len(value) > MAX_VALUE}
     tags.update(dict.fromkeys(long, ""))
     return long

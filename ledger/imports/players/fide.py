@@ -1,4 +1,4 @@
-"""FIDE's downloadable rating lists: as text in fixed columns, and as XML read as it comes.
+"""FIDE's downloadable rating lists: as text in fixed columns, and as XML.
 
 A list has rating, K, year of birth; its games are those of the last period, not those behind the rating, and are not
 taken. Who has no rating comes in without one.
@@ -41,7 +41,7 @@ _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT",
 
 
 def month_start(word: str) -> str | None:
-    """Return the first day of a month as lists write it: ``SEP26`` is ``2026-09-01``; None for other texts."""
+    """Return the first day of a month as FIDE's lists write it: ``SEP26`` is ``2026-09-01``; None for other texts."""
     name, year = word[:3].upper(), word[3:]
     if name not in _MONTHS or len(year) != 2 or not year.isdecimal():
         return None
@@ -50,7 +50,7 @@ def month_start(word: str) -> str | None:
 
 
 def drop_unrated_k(cells: DataFrame) -> DataFrame:
-    """Drop K without a rating: lists give one to players of other lists."""
+    """Return the cells without the K-factors of unrated players, which lists give to players of other lists."""
     unrated = pl.col("rating").fill_null("").str.strip_chars().is_in(["", "0"])
     return cells.with_columns(k_factor=pl.when(unrated).then(None).otherwise(pl.col("k_factor")))
 
@@ -65,23 +65,21 @@ _TEXT_RATINGS: Mapping[str, tuple[str, str]] = {
 
 
 class ListLayout(NamedTuple):
-    """The columns of a list: by our name the first and last one, from 0; and the day from which the list holds."""
+    """The columns of a text list, as first and last place by name, and the day from which it holds."""
 
     places: Mapping[str, tuple[int, int | None]]
     since: str | None
 
 
 def is_text_list(first: bytes) -> bool:
-    """Return whether a file begins as a list does."""
+    """Return whether a file begins as FIDE's text list does."""
     return re.match(rb"(?:\xef\xbb\xbf)?ID[ _][Nn]umber\s+Name\b", first) is not None
 
 
 def read_layout(line: str, kind: str) -> ListLayout:
-    """Understand the first line.
+    """Return the columns that the first line of a text list names.
 
-    Args:
-        line: the line.
-        kind: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
+    *kind*: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
 
     Raises:
         ValueError: a column is missing.
@@ -115,13 +113,10 @@ def read_layout(line: str, kind: str) -> ListLayout:
 
 
 def read_text(lines: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """Yield the good players of a list, in the columns of ``player_schema()``; the bad lines go to *reading*.
+    """Yield the valid players of a text list as frames with the columns of ``player_schema()``.
 
-    Args:
-        lines: the file.
-        reading: takes the faults.
-        kind: which rating of a combined list.
-        since: from when it holds; None: the day of its first line, and a fault if that has none.
+    *kind*: which rating of a combined list. *since*: from when it holds; None: the day of its first line, and a fault
+    if that has none.
     """
     source = iter(lines)
     header = next(source, b"")
@@ -173,7 +168,7 @@ class _Stop(ValueError):  # noqa: N818 (a reason to stop, reported as a fault)
 
 
 def is_xml_list(first: bytes) -> bool:
-    """Return whether a file begins as a list does."""
+    """Return whether a file begins as FIDE's XML list does."""
     return re.match(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!DOCTYPE|playerslist|player)\b", first) is not None
 
 
@@ -234,13 +229,10 @@ class _PlayerElements:
 
 
 def read_xml(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """Yield the good players of a list, in the columns of ``player_schema()``; the bad ones go to *reading*.
+    """Yield the valid players of an XML list as frames with the columns of ``player_schema()``.
 
-    Args:
-        chunks: the file.
-        reading: takes the faults; one that ends the reading, too.
-        kind: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
-        since: from when the list holds; None is a fault, for the list does not say it.
+    *kind*: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list. *since*: from when the list holds;
+    None is a fault, for the list does not say it.
     """
     if since is None:
         reading.file_fault(1, NO_DAY)

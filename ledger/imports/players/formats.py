@@ -1,4 +1,4 @@
-"""Lists of players: the choice of a reader by the beginning of a file, and the reader of a CSV of our own columns.
+"""The formats of lists of players, and the reader of CSV files of players.
 
 The header of a CSV names columns in any order; unknown ones are passed over.
 """
@@ -38,7 +38,7 @@ REQUIRED = (("identity", "fide_id", "name"),)
 
 
 def read_csv(chunks: Iterable[bytes], reading: Reading, size: int = BATCH_CSV) -> Iterator[DataFrame]:
-    """Yield the good players of a file, in the columns of ``player_schema()``; the bad rows go to *reading*."""
+    """Yield the valid players of a CSV file as frames with the columns of ``player_schema()``."""
     rows = RowReader(chunks, size, reading)
     try:
         layout = read_header(rows.read_header(), COLUMNS, REQUIRED)
@@ -57,25 +57,22 @@ FORMATS = ("csv", "fide-text", "fide-xml")
 
 
 def detect_format(first: bytes) -> str:
-    """Return the format that a list begins like: one of ``FORMATS``."""
+    """Return the format of a list of players from its first bytes: one of ``FORMATS``."""
     if fide.is_xml_list(first):
         return "fide-xml"
     return "fide-text" if fide.is_text_list(first) else "csv"
 
 
 def default_list_name(fmt: str, kind: str) -> str | None:
-    """Return the default name of a list; None if it may come from any source."""
+    """Return the name of a list that the user does not name; None for a CSV, which may come from any source."""
     return None if fmt == "csv" else f"FIDE {kind} rating list"
 
 
 def read_players(source: Source, fmt: str, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """Yield the good players of a file, in the columns of ``player_schema()``; the faults go to its reading.
+    """Yield the valid players of a list as frames with the columns of ``player_schema()``.
 
-    Args:
-        source: the file.
-        fmt: one of ``FORMATS``.
-        kind: which rating of FIDE's combined list: ``standard``, ``rapid`` or ``blitz``.
-        since: from when the ratings of a list of FIDE hold.
+    *kind*: which rating of FIDE's combined list: ``standard``, ``rapid`` or ``blitz``. *since*: from when the ratings
+    of a list of FIDE hold.
     """
     if fmt == "fide-xml":
         return fide.read_xml(source.chunks(), source.reading, kind, since)

@@ -1,4 +1,4 @@
-"""Cells of a list of players to values: columns of text in, source players out, a fault for each bad row.
+"""Rows of a list of players: parsers of their cells, and frames of players with a fault for each bad row.
 
 Each distinct text of a value is parsed once; the file that it comes from does not matter.
 """
@@ -38,7 +38,7 @@ _UNRATED = {"", "0", "-", "?", "unrated", "unr"}
 
 
 def parse_decimal(text: str) -> str | None:
-    """Return a decimal above 0 as events carry it; None for a blank or 0."""
+    """Return a decimal above 0 as text, without needless zeros; None for a blank or 0."""
     tidy = text.strip()
     if tidy.casefold() in _UNRATED:
         return None
@@ -53,7 +53,7 @@ def parse_decimal(text: str) -> str | None:
 
 
 def whole_number_parser(low: int, high: int) -> Callable[[str], int | None]:
-    """Return a whole number within limits; None for a blank."""
+    """Return a parser of cells that takes whole numbers within limits; None for a blank."""
 
     def read(text: str) -> int | None:
         # So pandas writes a whole number of a column with gaps.
@@ -123,7 +123,7 @@ def _plan() -> dict[str, CellParser]:
 
 
 class PlayerConverter:
-    """The reader of rows of a players file; it caches the meanings of values from block to block."""
+    """A converter of rows of text into players; it remembers the values of texts from block to block."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
         """Take the columns that the file has, as it calls them."""
@@ -132,7 +132,7 @@ class PlayerConverter:
         self._named = CellParser(name_identity)
 
     def convert(self, cells: DataFrame) -> tuple[DataFrame, Faults]:
-        """Return the good players of a block of cells (text by column, and ``line``), and the faults of other rows."""
+        """Return the valid players of a block of cells (text by column, and ``line``), and the faults of other rows."""
         limit_caches({self._named, *self._plan.values()})
         columns = {
             name: parser.parse_column(self._labels[name], cells[name])

@@ -20,6 +20,7 @@ from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
 from ledger.imports.no_opponent import means_no_opponent
 from ledger.imports.reading import (
+    DAY_LENGTH,
     NO_HINTS,
     OF_NO_TOURNAMENT,
     FileHints,
@@ -43,7 +44,6 @@ from ledger.imports.trf.time_controls import parse_speed
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
 USUAL = USUALLY_BRINGS[Brings.ALLOTTED]  # half points of an allotted bye
-_DAY = 10  # characters of an instant that names a day
 
 
 @attrs.define
@@ -65,7 +65,7 @@ class _Tournament:
 
 
 def read_games(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_HINTS) -> Iterator[SourceGame]:
-    """Read the games of every tournament in a file, by rounds.
+    """Yield the games of every tournament in a file, by rounds.
 
     A player's line that cannot be read is a fault; games of the other players are read. So is a game whose two lines
     contradict each other, and a player who is there twice. Forfeits and games of less than one move are games that
@@ -268,11 +268,11 @@ def _report(
     name = tournament.header.name()
     if name is None or not (pairings.games or pairings.byes):
         return
-    dated = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == _DAY]
+    dated = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == DAY_LENGTH]
     if not dated:
         return
-    first = days.first if days.first and len(days.first) == _DAY else min(dated)
-    last = days.last if days.last and len(days.last) == _DAY else max(dated)
+    first = days.first if days.first and len(days.first) == DAY_LENGTH else min(dated)
+    last = days.last if days.last and len(days.last) == DAY_LENGTH else max(dated)
     # A report may be of a tournament that is not over: its lines end before the last round.
     rounds = max(tournament.header.rounds() or 0, *pairings.rounds)
     entrants = len(tournament.entrants)

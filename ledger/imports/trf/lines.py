@@ -1,4 +1,4 @@
-"""The lines of a FIDE tournament report (TRF16, TRF26): players' to records, or all their faults; and the header.
+"""The lines of a FIDE tournament report (TRF16, TRF26): players' lines, and the tournament's other records.
 
 Which of the games count is not known here. What is wrong with a field of a player's line (``001``) on which no game
 depends is a doubt, not a fault: the games of a player are not lost for a date of birth. The other lines say of the
@@ -19,8 +19,8 @@ import attrs
 from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.csv.values import parse_time_control
-from ledger.imports.lichess import MAX_EVENT, MAX_UNTIDY, one_line
-from ledger.imports.reading import SPEEDS
+from ledger.imports.lichess import one_line
+from ledger.imports.reading import MAX_EVENT, MAX_UNTIDY, SPEEDS
 from ledger.imports.times import CENTURY, ambiguous_day_fault, possible_days
 
 FIRST_ROUND = 92  # column of the first round, counted from 1 as in FIDE's table
@@ -42,7 +42,7 @@ _BESIDE_GAMES = (range(10, 14), range(54, 57), range(70, 90))
 
 
 class RoundCell(NamedTuple):
-    """One round of a player.
+    """The cell of one round in a player's line: opponent, colour, result.
 
     Attributes:
         opponent: starting rank of the opponent, 0 for none.
@@ -59,7 +59,7 @@ class RoundCell(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class PlayerLine:
-    """One player of a tournament. A text that the line leaves blank is empty, a number is None.
+    """A player's line (``001``). A text that the line leaves blank is empty, a number is None.
 
     Attributes:
         rank: starting rank, from 1: the number by which others refer to the player.
@@ -157,7 +157,7 @@ class _Fields:
 
 
 def parse_player_line(line: str) -> PlayerLine:
-    """Read a ``001`` line of TRF16 or TRF26.
+    """Return the fields of a ``001`` line of TRF16 or TRF26.
 
     Source: FIDE Tournament Report Files, TRF16 and TRF26, record 001.
 
@@ -201,7 +201,7 @@ def parse_player_line(line: str) -> PlayerLine:
 
 
 def decode_player_line(line: bytes) -> PlayerLine:
-    """Read a ``001`` line as it stands in a file: in UTF-8, or else in Windows-1252.
+    """Return the fields of a ``001`` line in bytes: in UTF-8, or else in Windows-1252.
 
     FIDE counts columns in characters; some programs count the bytes of UTF-8. A line that is out of step by characters
     is read by bytes.
@@ -246,7 +246,7 @@ _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
 
 @attrs.define
 class TournamentHeader:
-    """The records of one tournament that are not players, as far as they were read.
+    """The records of one tournament that are not players: name, days, time control, scoring.
 
     Attributes:
         line: where it begins.
@@ -263,7 +263,7 @@ class TournamentHeader:
     first_passed_over: int = 0
 
     def add_line(self, number: int, raw: bytes) -> None:
-        """Take one line that is no player's."""
+        """Add one line that is not a player's."""
         text = decode_text(raw).rstrip("\r\n\x1a")
         kind = text[:3]
         if kind in _READ:
@@ -287,7 +287,7 @@ class TournamentHeader:
         return self.text("012")[:MAX_EVENT].strip() or None
 
     def format(self) -> str | None:
-        """Return the pairing system, by the words of 092."""
+        """Return the pairing system that record 092 names; None if it names none."""
         return next((kind for pattern, kind in _FORMATS if pattern.search(self.text("092"))), None)
 
     def rounds(self) -> int | None:
@@ -296,7 +296,7 @@ class TournamentHeader:
         return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
     def allotted_half_points(self) -> int:
-        """Return what a bye for want of an opponent brings, half points: by the report, else 2.
+        """Return the half points of a bye for want of an opponent: by the report, else 2.
 
         Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
         """
@@ -321,7 +321,7 @@ class TournamentHeader:
         return max((speed for speed in speeds if speed), key=SPEEDS.index, default=None)  # the slower side's
 
     def describe_skipped_lines(self) -> str:
-        """Return the kinds of skipped lines, and the number of each."""
+        """Return the kinds of skipped lines in words, and the number of each."""
         kinds = [f"{kind} ({count:,})" for kind, count in sorted(self.passed_over.items())]
         more = f" and {len(kinds) - _NAMED_KINDS} more kinds" if len(kinds) > _NAMED_KINDS else ""
         return f"{', '.join(kinds[:_NAMED_KINDS])}{more}"
@@ -329,7 +329,7 @@ class TournamentHeader:
 
 @attrs.frozen
 class TournamentDays:
-    """The days on which a tournament was played.
+    """The days on which a tournament and its rounds were played.
 
     Attributes:
         first, last: its days (042, 052), as precise as they are written; None where they are not.

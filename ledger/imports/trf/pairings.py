@@ -43,7 +43,7 @@ _POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "=": 1, "D": 1, "H": 1}  # half-point
 
 
 class Entrant(NamedTuple):
-    """A player of the tournament: the line of the file, its fields, and identity and name."""
+    """A player of a tournament report: the line of the file, its fields, identity and name."""
 
     line: int
     read: PlayerLine
@@ -65,7 +65,7 @@ class Pairing(NamedTuple):
 
 
 class Bye(NamedTuple):
-    """A round without a game: its number, from 1, the player, what it brings."""
+    """A round without a game: its number, from 1, the player, the kind of bye."""
 
     round: int
     entrant: Entrant
@@ -74,7 +74,7 @@ class Bye(NamedTuple):
 
 @attrs.define
 class Pairings:
-    """The games and rounds in the lines of a tournament's players.
+    """The games, byes and faults in the lines of a tournament's players.
 
     Attributes:
         games: each once, by rounds.
@@ -99,7 +99,7 @@ class Pairings:
 
 
 def pair_entrants(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
-    """Put the lines of a tournament together.
+    """Return the pairings that the lines of all players of a tournament give together.
 
     Args:
         entrants: by starting rank.
@@ -203,7 +203,7 @@ def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
 
 
 def differing_points(entrants: Mapping[int, Entrant], allotted: int) -> Iterator[tuple[Entrant, float]]:
-    """Return the players whose points are not those of their results at 1, ½ and 0, and the points of these.
+    """Yield the players whose reported points differ from those of their results, with the latter.
 
     Args:
         entrants: by starting rank.
