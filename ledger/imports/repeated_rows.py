@@ -95,9 +95,9 @@ class _FirstLines:
     ) -> NDArray[np.uint32]:
         """Return for each hash the line and the mark of its first occurrence, which may be this one."""
         distinct, first, group = np.unique(hashes, return_index=True, return_inverse=True)
-        known = self._known.find(distinct)
-        is_new = known[0] == 0
-        firsts = np.where(is_new, np.stack((lines[first], marks[first])), known)
+        earlier = self._known.find(distinct)
+        is_new = earlier[0] == 0
+        firsts = np.where(is_new, np.stack((lines[first], marks[first])), earlier)
         self._known.add(distinct[is_new], firsts[:, is_new])
         return firsts[:, group]
 
