@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from ledger.audit import server_findings
     from ledger.audit.audit import Verdict
     from ledger.imports import files, formats
-    from ledger.imports.formats import SaidOfFile
+    from ledger.imports.reading import FileHints
 else:
     # the readers of files take 0.15 s to load, and most ledgers are opened for questions
     files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
@@ -454,7 +454,7 @@ class Ledger(OpenLedger):
         path: str | Path,
         *,
         fmt: str | None = None,
-        said: SaidOfFile | None = None,
+        said: FileHints | None = None,
         encoding: str | None = None,
         choice: PoolChoice | None = None,
         strict: bool = False,
@@ -467,7 +467,7 @@ class Ledger(OpenLedger):
         Args:
             path: the file, also compressed.
             fmt: one of ``imports.files.FORMATS``; None: detected from the content.
-            said: what the caller says of the file that it does not say itself, an ``imports.formats.SaidOfFile``.
+            said: what the caller says of the file that it does not say itself, an ``imports.reading.FileHints``.
             encoding: the encoding of its text; None: UTF-8, or as the file says.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
@@ -483,15 +483,15 @@ class Ledger(OpenLedger):
         if fmt is not None and fmt not in files.FORMATS:
             raise MalformedError([f"fmt must be one of {', '.join(files.FORMATS)}, got {fmt!r}"])
         try:
-            name = None if encoding is None else files.text_encoding(encoding)
+            name = None if encoding is None else files.encoding_name(encoding)
         except ValueError as error:
             raise MalformedError([str(error)]) from None
         with files.open_source(str(path), name) as source:
             reading = source.reading
-            if fmt is None and (kind := files.foreign(source.first)):
+            if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")
             report = self.import_games(
-                formats.game_frames(source, fmt or files.detect(source.first), said or formats.SaidOfFile()),
+                formats.read_game_frames(source, fmt or files.detect_format(source.first), said),
                 choice=choice,
                 strict=strict,
                 record_alike=record_alike,

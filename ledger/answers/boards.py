@@ -8,7 +8,7 @@ import attrs
 
 from ledger.answers.asking import names, of_one_moment
 from ledger.answers.read_models import game_row
-from ledger.board.playing import moves_of, replayed
+from ledger.board.playing import main_line, replay
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.json_schemas import documented
@@ -98,10 +98,10 @@ def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard
         hint = "no source had them; import a file that has them, and they are added to the game"
         raise UnknownNameError("moves of game", key, hint)
     try:
-        moves = moves_of(text)
+        moves = main_line(text)
         if not moves:
             raise UnknownNameError("moves of game", key, "its stored text has none")
-        position = replayed(moves, start)
+        position = replay(moves, start)
     except MalformedError as failure:
         hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"
         raise MalformedError([f"game {key!r}: {problem}{hint}" for problem in failure.problems]) from None

@@ -17,12 +17,12 @@ from typing import Any
 from ledger.answers.asking import names, of_one_moment
 from ledger.answers.boards import PGN_RESULTS, stored_game
 from ledger.answers.read_models import game_row
-from ledger.board.playing import moves_of
+from ledger.board.playing import main_line
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError
 from ledger.facts.words import Termination
 from ledger.handle import OpenLedger
-from ledger.imports.reading import address_of
+from ledger.imports.reading import game_address
 from ledger.runtime.visible import visible
 
 _LINE = 79  # characters of a line of moves (PGN 4.3: "less than 80")
@@ -51,7 +51,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
     """
     key, position, text = stored_game(ledger, game)
     row = game_row(ledger, position)
-    moves = moves_of(text or "")
+    moves = main_line(text or "")
     # each with the comment of its clock, where the text is moves and clocks alone
     clocked = _MOVES_AND_CLOCKS.findall(text or "")
     if [move for move, _ in clocked] == moves:
@@ -85,7 +85,7 @@ def _tags(
     called = names(ledger, {row["white"], row["black"]})
     yield "Event", row["tournament"] or _UNKNOWN
     begun = row["started_at"] or row["ended_at"]
-    yield "Site", address_of(key) or _UNKNOWN
+    yield "Site", game_address(key) or _UNKNOWN
     yield "Date", _date(begun)
     yield "Round", row["round"] or _UNKNOWN
     for side in ("white", "black"):
@@ -99,7 +99,7 @@ def _tags(
         yield "Termination", ending
     # PGN would say that a game of a server has no moves, if only its moves are unknown; a game that is too short to be
     # rated would be too short elsewhere, too.
-    if not has_moves and (row["half_moves"] is not None or address_of(key)):
+    if not has_moves and (row["half_moves"] is not None or game_address(key)):
         yield "PlyCount", _UNKNOWN if row["half_moves"] is None else str(row["half_moves"])
     yield "Rated", "yes" if row["rated"] else "no"
     yield from _instants(row["started_at"], row["ended_at"])

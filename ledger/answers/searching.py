@@ -18,7 +18,14 @@ from ledger.answers.asking import of_one_moment, row_limit, shown_identity, show
 from ledger.book.decisions import root
 from ledger.book.stored_proposals import merges_in
 from ledger.facts.json_schemas import documented
-from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
+from ledger.facts.person_names import (
+    FoldedName,
+    IndexEntry,
+    are_different_people,
+    folded,
+    may_be_same_name,
+    register_of,
+)
 from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
@@ -185,20 +192,20 @@ def _by_name(every: Sequence[_Bearers], fitting: _Fitting, identities: dict[int,
 
 def _fitting(every: Sequence[_Bearers]) -> _Fitting:
     """Return the names that fit each name with initials, None if they are too many; all by their indices."""
-    searched_places = {place for name, _ in every if name.initials for place in name.searched}
-    at: dict[Place, list[int]] = defaultdict(list)
+    searched_places = {place for name, _ in every if name.initials for place in name.searched_entries}
+    at: dict[IndexEntry, list[int]] = defaultdict(list)
     for number, (name, _) in enumerate(every):
-        for place in name.places & searched_places:
+        for place in name.index_entries & searched_places:
             at[place].append(number)
     fitting: defaultdict[int, set[int]] = defaultdict(set)
     too_many: set[int] = set()
     for number, (name, _) in enumerate(every):
         if not name.initials:
             continue
-        near = [at[place] for place in name.searched]
+        near = [at[place] for place in name.searched_entries]
         candidates = {other for numbers in near if len(numbers) <= _SEARCHED for other in numbers} - {number}
         for other in candidates - fitting.get(number, set()):
-            if may_be(name, every[other].name):
+            if may_be_same_name(name, every[other].name):
                 fitting[number].add(other)
                 if every[other].name.initials:
                     fitting[other].add(number)
@@ -247,7 +254,9 @@ class _Facts:
         born, other_born = self.born.get(person), self.born.get(other_person)
         if born is not None and other_born is not None and born != other_born:
             return True
-        if any(are_apart(*pair) for pair in product(self._identities[person], self._identities[other_person])):
+        if any(
+            are_different_people(*pair) for pair in product(self._identities[person], self._identities[other_person])
+        ):
             return True
         if {person, other_person} in self._met:
             return True

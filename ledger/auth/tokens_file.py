@@ -17,7 +17,7 @@ from ledger.auth import token_store
 from ledger.auth.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
 from ledger.auth.token_store import KEY_BYTES, RefusalRow, SendingRow, keyed_hash
 from ledger.errors import StorageError
-from ledger.facts.person_names import may_be_called, without_person
+from ledger.facts.person_names import matches_a_name, redact_names
 from ledger.runtime import sqlite
 from ledger.runtime.own_files import schema_faults as faults
 from ledger.runtime.own_files import statements
@@ -137,8 +137,8 @@ class TokensFile:
             for number, tried, claimed, reason in connection.execute(
                 "SELECT number, tried, claimed, reason FROM refusals"
             ).fetchall():
-                kept = None if claimed is None or may_be_called(claimed, names) else claimed
-                row = without_person(tried, names), kept, without_person(reason, names)
+                kept = None if claimed is None or matches_a_name(claimed, names) else claimed
+                row = redact_names(tried, names), kept, redact_names(reason, names)
                 if row != (tried, claimed, reason):
                     connection.execute(
                         "UPDATE refusals SET tried = ?, claimed = ?, reason = ? WHERE number = ?", (*row, number)

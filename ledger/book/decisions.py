@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, Change, Verb, Which
+from ledger.facts.changes import BLANK, AnnulledGames, Change, Verb
 from ledger.facts.events import Event
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Outcome
@@ -128,7 +128,7 @@ def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
         white: who was White, as a person.
         outcome: of the game.
     """
-    return change.which is Which.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
+    return change.which is AnnulledGames.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
 
 
 def merged(acting: Iterable[Acting]) -> Acting | None:

@@ -256,7 +256,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Changes, insert: Insert
 
 
 def _note_moves(frame: DataFrame, insert: Insert) -> None:
-    """Note the moves of games, numbered as ``words.moves_number`` does."""
+    """Note the moves of games, numbered as ``words.movetext_number`` does."""
     with_moves = frame.filter(pl.col("text").is_not_null())
     if len(with_moves):
         number = pl.col("text").str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64).reinterpret(signed=True)

@@ -39,7 +39,7 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.words import moves_number
+from ledger.facts.words import movetext_number
 
 if TYPE_CHECKING:
     import sqlite3
@@ -207,7 +207,7 @@ class _Games(Kind):
 def note_moves(book: BookState, position: int, text: str | None) -> None:
     """Note the moves with which a game was reported."""
     if text is not None and book.notes_moves:
-        book.connection.execute(tables.INSERT_MOVETEXT, (position, moves_number(text)))
+        book.connection.execute(tables.INSERT_MOVETEXT, (position, movetext_number(text)))
 
 
 class _Adoptions(Kind):

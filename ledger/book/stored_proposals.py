@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from ledger.errors import CorruptError
-from ledger.facts.changes import Change, Verb, change_of, games_at
+from ledger.facts.changes import Change, Verb, parse_change, tournament_subject
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision
 
@@ -237,7 +237,7 @@ class Decided:
     def changes(self, proposals: Iterable[int]) -> Iterator[NumberedChange]:
         """All changes of some proposals."""
         for proposal, number, change in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
-            yield NumberedChange(proposal, number, change_of(orjson.loads(change)))
+            yield NumberedChange(proposal, number, parse_change(orjson.loads(change)))
 
     def with_undone(self, changes: Iterable[Change]) -> Iterator[Change]:
         """Some changes, and those of the proposals that they undo, of those that these undo, and so on: all they reach.
@@ -299,7 +299,7 @@ class Decided:
         """Return the changes in force that may concern a whole tournament; *until* as of ``acting``."""
         if until is None:
             return self._by_tournament.get((pool, tournament), [])
-        subject = games_at(pool, tournament)
+        subject = tournament_subject(pool, tournament)
         return [act for act in self.acting([subject], until=until).get(subject, []) if not act.is_undone]
 
     def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
@@ -329,7 +329,7 @@ class Decided:
 
 
 def _acting(undone: Mapping[int, Place], position: int, proposal: int, number: int, change: str) -> Acting:
-    plain = change_of(orjson.loads(change))
+    plain = parse_change(orjson.loads(change))
     at, place = undone.get(proposal, (position, number))
     return Acting(at, proposal, place, plain, proposal in undone)
 

@@ -19,7 +19,7 @@ from ledger.book.conflicts import Fact, HypotheticalFacts
 from ledger.book.stored_proposals import Decided
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which
+from ledger.facts.changes import BLANK, MOST_CHANGES, AnnulledGames, Change, Verb
 from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
@@ -143,7 +143,7 @@ class Drafts:
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 
     @staticmethod
-    def annul_games(player: int, which: Which, since: str | None = None, until: str | None = None) -> Change:
+    def annul_games(player: int, which: AnnulledGames, since: str | None = None, until: str | None = None) -> Change:
         """Return the change that voids a player's rated games between two instants, or only those they won."""
         return Change(do=Verb.ANNUL_GAMES, player=player, which=which, since=since, until=until)
 

@@ -15,7 +15,7 @@ import orjson
 
 from ledger.book import decisions
 from ledger.book.reapplied_games import recorded_facts, rows_at
-from ledger.facts.changes import Change, Verb, Which, change_of, games_at
+from ledger.facts.changes import AnnulledGames, Change, Verb, parse_change, tournament_subject
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
@@ -125,7 +125,7 @@ def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list
     concerning = [*by_key, *_merging(merges, facts["white"] | facts["black"])]
     white, black = (_same_persons(merges, facts[side]) for side in ("white", "black"))
     of_players = _concerns(connection, _ABOUT, [f"games-of:{player}" for player in sorted(white | black)])
-    tournaments = [games_at(pool, name) for pool in facts["pool"] for name in facts["tournament"]]
+    tournaments = [tournament_subject(pool, name) for pool in facts["pool"] for name in facts["tournament"]]
     ends = [instant_ms(ended) for ended in facts["ended_at"]]
     for concern in (*of_players, *_concerns(connection, _ABOUT, tournaments)):
         first, last = decisions.span(concern.change)
@@ -146,7 +146,7 @@ def _concerns(connection: sqlite3.Connection, query: str, subjects: list[str] | 
     arguments = () if subjects is None else (orjson.dumps(subjects).decode(),)
     rows = connection.execute(query, arguments).fetchall()
     return [
-        _Concern(proposal, number, change_of(orjson.loads(change)), bool(approved))
+        _Concern(proposal, number, parse_change(orjson.loads(change)), bool(approved))
         for proposal, number, change, approved in rows
     ]
 
@@ -201,7 +201,7 @@ def _means(change: Change, white: set[int], black: set[int], facts: Mapping[str,
     # Such a change annuls rated games alone.
     if facts["rated"] == {False}:
         return False
-    if change.which is Which.ALL:
+    if change.which is AnnulledGames.ALL:
         return True
     # What is left are the losses of the opponents: games that the player won.
     won = {Outcome.WHITE: white, Outcome.BLACK: black}

@@ -24,7 +24,7 @@ from ledger.correcting.drafts import Drafts
 from ledger.duplicates.game_keys import MadeKeys
 from ledger.duplicates.repeats import Difference
 from ledger.errors import LedgerError, MalformedError, Refusal, UnknownNameError
-from ledger.facts.changes import BLANK, Change, Which
+from ledger.facts.changes import BLANK, AnnulledGames, Change
 from ledger.facts.events import (
     BirthYearLearnt,
     ConversionRange,
@@ -38,10 +38,10 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import instant_ms
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault, excerpt
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
-from ledger.imports.csv.values import result
+from ledger.imports.csv.values import parse_result
 from ledger.runtime.nearest import choice_of
 from ledger.runtime.visible import in_cell
 
@@ -197,7 +197,7 @@ WORD_HELP: Mapping[str, str] = {  # what each word says; those that a command ta
 }  # fmt: skip
 _CHOICES: Mapping[str, type[StrEnum]] = {
     "termination": Termination,
-    "which": Which,
+    "which": AnnulledGames,
     "carry": Carry,
     "format": Format,
     "brings": Brings,
@@ -361,10 +361,12 @@ def _bye(drafts: Drafts, words: Words) -> Change:
 
 
 def _annul(drafts: Drafts, words: Words) -> Change:
-    if words["which"] not in set(Which):
-        raise MalformedError([f"which must be one of {[which.value for which in Which]}, got {words['which']!r}"])
+    if words["which"] not in set(AnnulledGames):
+        raise MalformedError(
+            [f"which must be one of {[which.value for which in AnnulledGames]}, got {words['which']!r}"]
+        )
     player = _number(drafts, words["player"])
-    return drafts.annul_games(player, Which(words["which"]), words.get("from"), words.get("until"))
+    return drafts.annul_games(player, AnnulledGames(words["which"]), words.get("from"), words.get("until"))
 
 
 def _close(drafts: Drafts, words: Words) -> Change:
@@ -380,7 +382,7 @@ def _standing(drafts: Drafts, words: Words) -> Change:
 
 
 def _rating(drafts: Drafts, words: Words) -> Change:
-    past = Past(
+    past = PriorRating(
         rating=words["to"],
         games=_whole(words, "games"),
         deviation=words.get("deviation"),
@@ -570,7 +572,7 @@ def _ending(words: Words) -> tuple[Outcome, Termination | None, int | None]:
 def _result_word(text: str) -> str:
     """A result as tables are read: ``white``, ``+white`` for a forfeit, ..., ``*`` or ``-``."""
     try:
-        return str(result(text))
+        return str(parse_result(text))
     except ValueError as error:
         raise MalformedError([f"result {text!r} {error}"]) from None
 

@@ -25,7 +25,7 @@ from ledger.duplicates.similar_games import (
     long_text,
 )
 from ledger.errors import CorruptError, one_line
-from ledger.facts.words import moves_number
+from ledger.facts.words import movetext_number
 from ledger.journal import Find, Journal
 from ledger.players.people import People
 from ledger.players.persons import Person
@@ -50,7 +50,7 @@ class GameLookup(NamedTuple):
     Attributes:
         days: White, Black and a day, or a month or year if that is all.
         meetings: White, Black, tournament and round.
-        moves: numbers of movetexts, as ``words.moves_number`` makes them.
+        moves: numbers of movetexts, as ``words.movetext_number`` makes them.
     """
 
     days: list[tuple[int, int, str]]
@@ -279,7 +279,7 @@ def _lookup(
         tournament, round_ = row["tournament"], row["round"]
         text = long_text(row["half_moves"], row["text"])
         if text is not None:
-            moves.add(moves_number(text))
+            moves.add(movetext_number(text))
         for pair in ((white, black) for white in numbers[row["white_id"]] for black in numbers[row["black_id"]]):
             days.update(((*pair, day), None) for day in days_of(row["ended_at"], row["started_at"]))
             if tournament is not None and round_ is not None:

@@ -24,7 +24,7 @@ from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import DAY_LETTERS, contradictions
 from ledger.errors import CorruptError
 from ledger.facts.instants import is_before
-from ledger.facts.submissions import compared
+from ledger.facts.submissions import compare
 from ledger.journal import Find, Journal, Stored
 from ledger.players.people import People
 
@@ -248,7 +248,7 @@ class _Report:
 
     def agreeing(self, facts: Mapping[str, Any]) -> int:
         """Return how many fields agree; 0 if one contradicts."""
-        if NOBODY in {self.facts["white"], self.facts["black"]} or compared(facts, self.facts).conflict is not None:
+        if NOBODY in {self.facts["white"], self.facts["black"]} or compare(facts, self.facts).conflict is not None:
             return 0
         return sum(facts.get(name) == value for name, value in self.facts.items())
 
@@ -258,7 +258,7 @@ class _Report:
 
     def how(self, key: str, facts: Mapping[str, Any]) -> str:
         """Return how it differs from the game that it resembles; of made keys, the field that makes them differ."""
-        conflict = compared(facts, self.facts).conflict if is_made(self.key) and is_made(key) else None
+        conflict = compare(facts, self.facts).conflict if is_made(self.key) and is_made(key) else None
         if conflict is None:
             return UNDER_ANOTHER_KEY
         return f"with another {'identity' if conflict in SIDES else conflict}"

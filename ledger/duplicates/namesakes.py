@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
-from ledger.facts.person_names import PLAIN_LETTERS, are_apart, folded, spelt
+from ledger.facts.person_names import PLAIN_LETTERS, are_different_people, folded, spelt
 from ledger.players.misspelt import resembling
 from ledger.players.name_indexes import fold
 from ledger.players.people import People
@@ -64,7 +64,7 @@ def namesakes(people: People, new_players: Sequence[tuple[str, str]]) -> list[Na
             other
             for other, other_name in persons.items()
             if places.get(spelt(other), -1) < place  # of two new players the later one has the other's name
-            and not are_apart(identity, other)
+            and not are_different_people(identity, other)
             and (other_name.casefold() == name.casefold() or keys & folded(other_name).keys)
         ]
         if others:

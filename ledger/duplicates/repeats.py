@@ -15,8 +15,8 @@ from ledger.duplicates.game_keys import is_made
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts.events import GameRecorded, GameSupplemented
-from ledger.facts.submissions import compared, contradictions
-from ledger.facts.words import becomes_drawn_by_time, rules_itself_out
+from ledger.facts.submissions import compare, contradictions
+from ledger.facts.words import becomes_drawn_by_time, is_impossible
 from ledger.journal import Find, Stored, rules
 
 _ENDING = frozenset({"termination", "half_moves"})
@@ -219,7 +219,7 @@ def supplement_for(
         if current is None:
             raise
         persons = {side: current.person(report[side]) for side in ("white", "black")}
-        conflict, added = compared(current.facts, {**report, **persons}, game)
+        conflict, added = compare(current.facts, {**report, **persons}, game)
         if conflict is not None:
             raise
         added = {field: value for field, value in added.items() if recorded_game.facts.get(field) is None}
@@ -252,7 +252,7 @@ def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], current: Mappin
         drawn_by_time = "termination" in new and becomes_drawn_by_time(
             recorded["outcome"], after["outcome"], after["termination"]
         )
-        if drawn_by_time or (rules_itself_out(after) and not rules_itself_out({**recorded, **fitting})):
+        if drawn_by_time or (is_impossible(after) and not is_impossible({**recorded, **fitting})):
             fitting.pop(field, None)
     return fitting
 

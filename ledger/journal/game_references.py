@@ -12,7 +12,7 @@ import orjson
 
 from ledger.errors import UnknownNameError
 from ledger.facts.events import GameRecorded
-from ledger.imports.reading import game_key_at
+from ledger.imports.reading import key_of_address
 from ledger.journal import Journal, Stored
 from ledger.runtime.visible import is_storable
 
@@ -41,7 +41,7 @@ def find_game(journal: Journal, reference: str) -> tuple[str, Stored]:
     exact = journal.find([_GAME + key]).get(_GAME + key)
     if exact is not None:
         return key, exact
-    at_address = game_key_at(reference)
+    at_address = key_of_address(reference)
     keys = [at_address] if at_address else [f"{source}:{key}" for source in _sources(journal)]
     matches = journal.find([_GAME + name for name in keys])
     if len(matches) == 1:

@@ -26,7 +26,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_ms, instant_text, is_before
 from ledger.facts.periods import DAY_MS
-from ledger.facts.submissions import compared
+from ledger.facts.submissions import compare
 from ledger.journal import Stored
 
 VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
@@ -125,7 +125,7 @@ def check_repeat(
     if kind is SchemeAdopted:
         stored, submission = compared_adoptions(stored, submission)
     if kind is GameRecorded:
-        field, added = compared(stored, submission, key.removeprefix("game:"))
+        field, added = compare(stored, submission, key.removeprefix("game:"))
         if field is not None:
             raise ConflictError(key, field, stored.get(field), submission.get(field))
         return added

@@ -31,7 +31,7 @@ from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.person_names import are_apart, folded
+from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
@@ -457,7 +457,7 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
             numbers = tuple(person.player for person in (first, *others))
             words = f"has the name of player {', '.join(map(str, numbers[1:]))}, too"
             pairs = combinations((person.identity or "" for person in same), 2)
-            apart = all(are_apart(identity, other) for identity, other in pairs)
+            apart = all(are_different_people(identity, other) for identity, other in pairs)
             yield Complaint(NAME_SHARED if apart else NAME_TWICE, numbers, words)
 
 

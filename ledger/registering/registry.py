@@ -27,8 +27,8 @@ from ledger.facts import codec, codec_columns
 from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.pasts import MAX_IDENTITY, Past, name_faults, person_faults
 from ledger.facts.person_names import spelt
+from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, person_faults
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
@@ -232,8 +232,8 @@ class _ListImport:
             ).to_series()
             without_rating = pl.col("rating").is_null() & pl.any_horizontal(pl.col(*NEED_A_RATING).is_not_null())
             suspected = (
-                codec_columns.player_suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
-                | codec_columns.player_suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
+                codec_columns.suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
+                | codec_columns.suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
                 | odd_names.fill_null(value=True)
                 | frame.select(without_rating).to_series()
             )
@@ -261,7 +261,7 @@ class _ListImport:
             faults += [f"there is {name} {row[name]} and no rating @ $.{name}" for name in unfounded]
         else:
             with _named(faults):
-                past = Past(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
+                past = PriorRating(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
                 past.seed(1, self._pool.name)
         return faults
 
@@ -346,8 +346,8 @@ class _ListImport:
                 )
 
     def _look_at_seeds(self, seeds: DataFrame, news: _ListNews) -> None:
-        keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
-        facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
+        keys = codec_columns.keys(seeds, RatingSeeded).to_list()
+        facts = codec_columns.facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
         listed = initial_ratings.listed_from(connection, self._pool, players)
@@ -433,7 +433,7 @@ class NewPlayer:
     declared_rating: int | None = None
     birth_year: int | None = None
     joined: str | None = None
-    past: Past | None = None
+    past: PriorRating | None = None
 
 
 @attrs.frozen
@@ -477,7 +477,7 @@ class Registry:
         declared_rating: int | None = None,
         birth_year: int | None = None,
         joined: str | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         actor: str,
         token: str | None = None,
     ) -> PlayerUpdate:
@@ -663,7 +663,7 @@ class Registry:
         standing: Standing | None = None,
         declared_rating: int | None = None,
         birth_year: int | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         since: str | None = None,
         actor: str,
         token: str | None = None,
@@ -703,7 +703,7 @@ class Registry:
         standing: Standing | None = None,
         declared_rating: int | None = None,
         birth_year: int | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         since: str | None = None,
     ) -> list[Event]:
         """Return the facts that ``learn`` would record, with its arguments; a recorded year of birth is no news.

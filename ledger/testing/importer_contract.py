@@ -12,7 +12,7 @@ from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
-from ledger.imports.reading import VARIANT, Reading, frames
+from ledger.imports.reading import VARIANT, Reading, batch_games
 from ledger.runtime.lazy import pl
 
 Importer = Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]
@@ -100,7 +100,7 @@ class ImporterContract:
         for game in games:
             assert 1 <= game.line <= last, (game, file)
             check_game(game)
-        for frame in frames(games):
+        for frame in batch_games(games):
             ready = frame.rename({"key": "game"}).with_columns(
                 white=pl.lit(1), black=pl.lit(2), pool=pl.lit("standard"), text=pl.lit(None, dtype=pl.String)
             )

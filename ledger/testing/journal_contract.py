@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import NamedTuple
 
+import orjson
+
 from ledger.facts import codec
-from ledger.facts.codec import canonical
 from ledger.journal import Journal, KeyTakenError, Writer
 from ledger.journal.kept_texts import frames
 from ledger.testing.kit import GivenUpError, refused
@@ -32,7 +33,7 @@ class Sealed(NamedTuple):
 def sealed(position: int, word: str = "entry", recorded_at: str = RECORDED_AT) -> Sealed:
     """Return an entry for *position*; its body is canonical, with text that is not ASCII."""
     key = f"{word}:{position}"
-    facts = canonical({"text": f"é {word} {position}"})
+    facts = orjson.dumps({"text": f"é {word} {position}"})
     return Sealed("test/1", key, codec.assemble(position, recorded_at, "contract", "test/1", key, facts))
 
 

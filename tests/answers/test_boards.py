@@ -10,7 +10,7 @@ import pytest
 from zstandard import ZstdCompressor
 
 from ledger.answers.graphs import mini_boards
-from ledger.board.playing import replayed
+from ledger.board.playing import replay
 from tests.kit import tampering
 from tests.kit.commands import Run
 from tests.tiers import few_quick
@@ -190,7 +190,7 @@ def test_moves_that_cannot_be_played_are_named(run: Run, mated_club: Path) -> No
 
 
 def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
-    position = replayed(["e4", "e5", "Bc4", "Nc6", "Qh5", "Bc5", "Qxf7#"])
+    position = replay(["e4", "e5", "Bc4", "Nc6", "Qh5", "Bc5", "Qxf7#"])
     text = mini_boards.board_picture(position, "A < B")
     root = ET.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"

@@ -23,7 +23,7 @@ from ledger.facts.events import RatingRunClosed, RatingSeeded, TournamentClosed
 from ledger.facts.periods import OPEN
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.runtime.lazy import np
@@ -72,7 +72,7 @@ def four_years_of_a_club(folder: Path, scheme: str, settings: Mapping[str, int |
     with Ledger.create(path, scheme=scheme, settings=settings, clock=lambda: NOW) as ledger:
         for i, rating in enumerate((1800, None, 2010)):
             ledger.register(f"made:p{i}", f"Player {i}", declared_rating=rating, birth_year=1990 + 10 * i)
-        ledger.import_games(frames(games_of_four_years()))
+        ledger.import_games(batch_games(games_of_four_years()))
         for year in (2020, 2021):
             ledger.append(TournamentClosed(pool="standard", tournament=f"Spring {year}", ended_at=f"{year}-11-15"))
             ledger.append(RatingRunClosed(pool="standard", as_of=f"{year}-08"))
@@ -346,7 +346,7 @@ def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_be
             )
             for i, game in enumerate(games_of_four_years())
         ]
-        ledger.import_games(frames(games))
+        ledger.import_games(batch_games(games))
         ledger.catch_up()
         pool = ledger.pool()
         read = replaying.load_games(ledger.views.connection, pool.pool, OPEN)

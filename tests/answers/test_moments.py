@@ -55,7 +55,7 @@ from ledger.answers.graphs import json_form, page_reader
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.facts.json_schemas import class_schema
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.registering.registry import PlayersReport
 from tests.kit.clubs import NAME, copied
@@ -151,7 +151,8 @@ QUESTIONS: dict[str, Question] = {
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
     "check_tournament_name", "class_limits", "corrected_fields", "corrections_by_game", "corrections_by_rated_game",
-    "count_games_in_force", "count_rated_games", "find_dataset", "describe_changes", "duplicate_warnings", "first_day_of_edition",
+    "count_games_in_force", "count_rated_games", "find_dataset", "describe_changes", "duplicate_warnings",
+    "first_day_of_edition",
     "game_marks", "game_row", "has_read_model", "impact_in_full", "joining_day", "last_game_row",
     "last_published_rating", "lowest_rating", "outdated_lists", "proposal_reasons", "published_ratings",
     "ranking_place", "rated_game_row", "read_model_state", "replay", "require_read_model", "scheme_period_in_force",
@@ -222,7 +223,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ledger.register(f"name:{name.lower()}", name)
         ledger.append_many(played())
         told = source_game("moves", "Cleo", "Ann", ended_at="2026-11-09", text=MOVES, half_moves=7, tournament="Open")
-        assert ledger.import_games(frames([told])).faults == []
+        assert ledger.import_games(batch_games([told])).faults == []
         ledger.level()
         ledger.publications.publish("2026-11-05")
         approve(ledger, ask(ledger, "void", game="g6"))

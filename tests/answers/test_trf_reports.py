@@ -8,7 +8,7 @@ from ledger.answers.crosstables.event_games import EventGame
 from ledger.answers.exports.trf_report import ReportEntrant, TrfReport, report_lines, split_into_rounds
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
-from ledger.imports.trf.lines import player_line_of
+from ledger.imports.trf.lines import decode_player_line
 from tests.kit.commands import Run
 from tests.kit.places import DATA
 from tests.kit.source_files import player, report, written
@@ -27,7 +27,7 @@ GAMES = report(
 
 def facts(file: bytes) -> set[tuple[object, ...]]:
     reading = Reading("report.trf")
-    games = list(trf.games(file.splitlines(keepends=True), reading))
+    games = list(trf.read_games(file.splitlines(keepends=True), reading))
     assert reading.faults == []
     return {
         (game.key, game.white_id, game.black_id, game.outcome, game.termination, game.ended_at, game.round,
@@ -123,7 +123,7 @@ def test_more_points_than_their_columns_hold_are_left_out(rounds: int, points: f
             TrfReport(name="Cup", first="2024-05-01", last="2024-05-01", kind=None, entrants=entrants, rounds=games)
         )
     )
-    ann, bob = (player_line_of(line) for line in lines if line.startswith(b"001"))
+    ann, bob = (decode_player_line(line) for line in lines if line.startswith(b"001"))
     assert (ann.points, ann.place, bob.points) == (points, 1, 0.0)
     assert [cell.result for cell in ann.rounds] == ["1"] * rounds
     assert len(facts(b"".join(lines))) == rounds

@@ -16,7 +16,7 @@ from ledger.backups.server_copies import Arrival, copy_to_files, copy_to_server
 from ledger.backups.server_rows import JOURNAL, NAMES, digest_of_file
 from ledger.errors import CorruptError, StorageError
 from ledger.facts.words import TreeHead
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.ledger import Ledger
 from ledger.players.postgres_people import PostgresPeople
@@ -42,7 +42,7 @@ def varied_club(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("varied")
     path = copied(sample_folder, folder)
     with Ledger.open(path) as ledger:
-        assert ledger.import_games(frames(source_games(600), 200)).faults == []
+        assert ledger.import_games(batch_games(source_games(600), 200)).faults == []
         ledger.catch_up()
         ledger.rename(3, "Zoë Ångström")
         for reason in ("the scoresheet of Ann", "Bob said so"):

@@ -44,6 +44,7 @@ from ledger.testing.importer_contract import Importer
 from ledger.testing.kit import MemoryWriter
 from tests.kit.places import TESTS
 from tests.kit.plugins import BEATEN, OF_FACTS, SCORES, SURPLUSES, WIN_STREAKS
+from tests.kit.source_files import game_line
 from tests.tiers import few_quick
 
 
@@ -220,7 +221,7 @@ class TestPgn(ImporterContract):
     )
 
     def make(self) -> Importer:
-        return pgn.games
+        return pgn.read_games
 
 
 class TestLichessNdjson(ImporterContract):
@@ -234,20 +235,20 @@ class TestLichessNdjson(ImporterContract):
     )
 
     def make(self) -> Importer:
-        return lichess.games
+        return lichess.read_games
 
 
 class TestLedgerJsonl(ImporterContract):
     samples = (
         b"".join(
-            jsonl.dump(game) + b"\n"
+            game_line(game) + b"\n"
             for sample in TestLichessNdjson.samples
             for game in TestLichessNdjson()._read(sample)[0]
         ),
     )
 
     def make(self) -> Importer:
-        return jsonl.games
+        return jsonl.read_games
 
 
 def met(n: float, seen: list[float] = []) -> float:  # noqa: B006  # the memory that no step may have
@@ -342,7 +343,7 @@ def test_a_journal_that_keeps_half_a_transaction_is_found() -> None:
 
 def test_an_importer_that_raises_is_found() -> None:
     def strict(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-        return jsonl.games((line.decode().encode() for line in lines), reading)
+        return jsonl.read_games((line.decode().encode() for line in lines), reading)
 
     class Broken(ImporterContract):
         samples = TestLedgerJsonl.samples

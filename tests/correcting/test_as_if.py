@@ -21,7 +21,7 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.runtime import sqlite
@@ -43,7 +43,7 @@ def _base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp(str(request.param))
     with Ledger.create(folder / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
         cup = (game._replace(tournament="Cup", round=str(game.line % 9)) for game in source_games(GAMES))
-        ledger.import_games(frames(cup, GAMES))
+        ledger.import_games(batch_games(cup, GAMES))
         ledger.append_many(
             [
                 game_recorded(f"made-{number}", white=number, black=number + 1, ended_at="2015-03", half_moves=50)

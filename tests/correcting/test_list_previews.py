@@ -10,7 +10,7 @@ import pytest
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event, PlayerChanged, TournamentClosed, TournamentOpened
 from ledger.facts.words import Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import dry_runs, rating_previews, reratings
 from ledger.ratings.standings import Standings
@@ -26,7 +26,7 @@ GAMES = 200
 def _listed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     """Made-up games, rated by a scheme of each rhythm, and the lists of their first, middle and last days."""
     with Ledger.create(tmp_path / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(GAMES), GAMES))
+        ledger.import_games(batch_games(source_games(GAMES), GAMES))
         ledger.catch_up()
         days = [row["ended_at"][:10] for row in ledger.rows("games", "true ORDER BY ended_ms")]
         for day in dict.fromkeys((days[0], days[GAMES // 2], days[-1])):
@@ -115,7 +115,7 @@ def test_what_an_approval_takes_is_not_what_lists_took_to_be_compared(
 def test_the_command_names_the_lists(run: Run, tmp_path: Path) -> None:
     club = tmp_path / "club.db"
     with Ledger.create(club, clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(60), 60))
+        ledger.import_games(batch_games(source_games(60), 60))
         ledger.level()
         last = max(row["ended_at"] for row in ledger.rows("games"))[:10]
         name = ledger.publications.publish(last, actor="eve", despite_complaints=True).publication.name

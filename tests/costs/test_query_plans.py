@@ -15,7 +15,7 @@ from ledger.answers import players, upsets
 from ledger.book import game_book, judging, roster
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Carry, Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
@@ -293,7 +293,7 @@ def small_schemes() -> Iterator[None]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("plans") / "club.db"
     with Ledger.create(made, clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(900)))
+        ledger.import_games(batch_games(source_games(900)))
         ledger.catch_up()
     return made
 
@@ -438,10 +438,10 @@ def everything(path: Path) -> None:
     """A day in the life of a ledger: appends, a late game, a correction of standing, closings, questions."""
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         ledger.register("made:new", "New")
-        ledger.import_games(frames(source_games(950), 20))
+        ledger.import_games(batch_games(source_games(950), 20))
         ledger.catch_up()
         late = next(source_games(1, seed=9))._replace(key="made:late", ended_at="2010")
-        ledger.import_games(frames([late]))
+        ledger.import_games(batch_games([late]))
         ledger.catch_up()
         ledger.append(PlayerChanged(player=1, effective_at="2015", standing=Standing.GUEST))
         ledger.catch_up()
@@ -463,7 +463,7 @@ def periods_and_events(ledger: Ledger) -> None:
     ledger.append_many([runs, events])
     for seed, pool in ((3, "runs"), (4, "events")):
         games = [game._replace(tournament="Café Kök") for game in source_games(40, seed=seed)]
-        ledger.import_games(frames(games), choice=PoolChoice(pool=pool))
+        ledger.import_games(batch_games(games), choice=PoolChoice(pool=pool))
         ledger.catch_up()
     for event in (
         RatingRunClosed(pool="runs", as_of="2018"),

@@ -13,7 +13,7 @@ from ledger.audit.audit import audit
 from ledger.duplicates.game_keys import is_made, is_plain, keyed, numbered_key
 from ledger.errors import StorageError
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import sidecar
@@ -31,7 +31,7 @@ def keyless(number: int, **fields: Any) -> SourceGame:
 
 def counts(club: ClubOfTwo, *games: SourceGame, **options: Any) -> tuple[int, int, int, int]:
     """Games recorded, known, held back and faulty of one file."""
-    report = club.ledger.import_games(frames(games), **options)
+    report = club.ledger.import_games(batch_games(games), **options)
     return report.recorded, report.repeated, report.alike_count, report.fault_count
 
 
@@ -72,7 +72,7 @@ def test_games_of_one_key_are_told_apart_wherever_a_part_of_the_file_ends(
     assert counts(club_of_two, keyless(1, outcome="white")) == (1, 0, 0, 0)
     day = [keyless(1, outcome="white", **more), keyless(1, outcome="black"), keyless(1, outcome="draw")]
     for expected in ((2, 0 if more else 1, int(bool(more))), (0, 3, 0)):
-        report = club_of_two.ledger.import_games(frames(day, size), record_alike=record_alike)
+        report = club_of_two.ledger.import_games(batch_games(day, size), record_alike=record_alike)
         assert (report.recorded, report.repeated, report.supplemented) == expected
         assert report.faults == []
     made = MADE.format(1)
@@ -84,7 +84,7 @@ def test_a_result_that_was_corrected_in_the_file_is_a_contradiction_still(
     club_of_two: ClubOfTwo, fields: dict[str, Any]
 ) -> None:
     assert counts(club_of_two, keyless(1, outcome="white", **fields)) == (1, 0, 0, 0)
-    report = club_of_two.ledger.import_games(frames([keyless(1, outcome="draw", **fields)]))
+    report = club_of_two.ledger.import_games(batch_games([keyless(1, outcome="draw", **fields)]))
     (fault,) = report.faults
     assert "was recorded with outcome='white', not 'draw'" in fault.message
     assert report.recorded == 0
@@ -126,7 +126,7 @@ def test_given_and_made_keys_of_one_file_keep_their_rows(club_of_two: ClubOfTwo)
 
 
 def test_frames_that_do_not_say_which_keys_are_made_keep_theirs(club_of_two: ClubOfTwo) -> None:
-    (frame,) = frames([keyless(1)])
+    (frame,) = batch_games([keyless(1)])
     assert club_of_two.ledger.import_games([frame.drop("is_made")]).recorded == 1
     assert keys(club_of_two) == [MADE.format(1)]
 
@@ -181,7 +181,7 @@ def test_the_same_facts_under_the_same_secret_give_the_same_ratings_in_whatever_
         ):
             with Ledger.create(tmp_path / name, scheme="elo", secret_of=other) as ledger:
                 for game in games:
-                    ledger.import_games(frames([game]))
+                    ledger.import_games(batch_games([game]))
                 ledger.catch_up()
                 rows = ledger.views.connection.execute("SELECT player, rating FROM current").fetchall()
                 called = {person.player: person.name for person in ledger.people.by_number(range(1, 6)).values()}

@@ -17,7 +17,7 @@ from ledger.book.judging import Changes
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import view_builds, views, views_file
@@ -274,7 +274,7 @@ def test_games_that_their_source_numbers_give_the_same_ratings_in_any_order(data
     found = []
     for order in (told, data.draw(st.permutations(told))):
         with new_ledger() as ledger:
-            for frame in frames(order, data.draw(st.integers(1, count))):
+            for frame in batch_games(order, data.draw(st.integers(1, count))):
                 outcome = ledger.import_games([frame])
                 assert (outcome.recorded, outcome.faults) == (len(frame), [])
                 ledger.catch_up()
@@ -282,5 +282,5 @@ def test_games_that_their_source_numbers_give_the_same_ratings_in_any_order(data
                 number: person.identity or "" for number, person in ledger.people.by_number(range(1, 9)).items()
             }
             found.append(in_terms_of_facts(ledger.views.connection, identities))
-            assert ledger.import_games(frames(told)).repeated == count
+            assert ledger.import_games(batch_games(told)).repeated == count
     assert found[0] == found[1]

@@ -13,7 +13,7 @@ import pytest
 
 from ledger.errors import CheckpointWarning, LedgerError, MalformedError, StorageError
 from ledger.facts.words import TreeHead
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.journal.checkpoint_notes import note_text as text_of
 from ledger.journal.checkpoints import Checkpoints
@@ -332,7 +332,7 @@ def assert_only_read(path: Path, words: str) -> None:
             lambda: ledger.rename(1, "Anna"),
             lambda: ledger.erase(1),
             ledger.checkpoints.make,
-            lambda: ledger.import_games(frames(source_games(2), 2)),
+            lambda: ledger.import_games(batch_games(source_games(2), 2)),
         ]
         for write in writes:
             with pytest.raises(StorageError, match=words):

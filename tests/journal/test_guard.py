@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import CorruptError, LedgerError, StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.runtime import own_files, sqlite
@@ -25,7 +25,7 @@ NEVER_UPDATES, NEVER_DELETES = (
 
 
 def strict_import(ledger: Ledger) -> None:
-    ledger.import_games(frames(source_games(30)), strict=True)
+    ledger.import_games(batch_games(source_games(30)), strict=True)
 
 
 # How a ledger is written; each has something new to write.
@@ -33,8 +33,8 @@ WRITERS: dict[str, Callable[[Ledger], object]] = {
     "append": lambda ledger: ledger.append(game_of_2020("r2")),
     "append many": lambda ledger: ledger.append_many([game_of_2020("r2"), game_of_2020("r3")]),
     "register": lambda ledger: ledger.register("name:new", "New"),
-    "import": lambda ledger: ledger.import_games(frames(source_games(30))),
-    "large import": lambda ledger: ledger.import_games(frames(source_games(sqlite_store.MANY + 200))),
+    "import": lambda ledger: ledger.import_games(batch_games(source_games(30))),
+    "large import": lambda ledger: ledger.import_games(batch_games(source_games(sqlite_store.MANY + 200))),
     "strict import": strict_import,
     "erase": lambda ledger: ledger.erase(2),
 }
@@ -219,9 +219,9 @@ def test_a_trigger_that_comes_while_the_ledger_is_open_is_found(writer: str, clu
 def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club_of_three: Path) -> None:
     with open_ledger(club_of_three) as ledger, open_ledger(club_of_three) as other:
         for turn in range(3):
-            ledger.import_games(frames(source_games(1_500, seed=turn), 1_200))
+            ledger.import_games(batch_games(source_games(1_500, seed=turn), 1_200))
             other.append(game_of_2020(f"t{turn}"))
-            other.import_games(frames(source_games(1_500, seed=turn + 10), 1_200))
+            other.import_games(batch_games(source_games(1_500, seed=turn + 10), 1_200))
     with closing(sqlite.sqlite3.connect(club_of_three)) as connection:
         assert list(own_files.schema_faults(connection, sqlite_store._SCHEMA + sqlite_store._GUARD)) == []
 

@@ -22,7 +22,7 @@ from ledger.facts.events import (
     SchemeAdopted,
 )
 from ledger.facts.words import Carry, Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.recording.pool_choice import PoolChoice
 from tests.errors.rule_cases import CASES, Case, adoption, is_named, prepared, source
@@ -82,10 +82,10 @@ def test_an_import_refuses_it_by_the_same_name(club_of_two: ClubOfTwo, rule: str
     club_of_two.clock.now += case.clock
     if rule == "clock-behind":
         with pytest.raises(RejectedError) as caught:
-            club_of_two.ledger.import_games(frames([case.imported]), strict=strict)
+            club_of_two.ledger.import_games(batch_games([case.imported]), strict=strict)
         assert caught.value.rule == rule
     else:
-        outcome = club_of_two.ledger.import_games(frames([case.imported]), strict=strict)
+        outcome = club_of_two.ledger.import_games(batch_games([case.imported]), strict=strict)
         (fault,) = outcome.faults
         name, _, text = fault.message.partition(": ")
         assert fault.line == 1
@@ -101,10 +101,10 @@ def test_an_import_takes_the_good_games_around_a_refused_one(club_of_two: ClubOf
     if rule == "clock-behind":
         return
     games = [source("x1", line=5), case.imported._replace(line=6), source("x2", line=7)]
-    outcome = club_of_two.ledger.import_games(frames(games))
+    outcome = club_of_two.ledger.import_games(batch_games(games))
     assert [fault.line for fault in outcome.faults] == [6]
     assert (outcome.recorded, club_of_two.ledger.head().size) == (2, 6)
-    strict = club_of_two.ledger.import_games(frames([source("x3"), case.imported._replace(line=6)]), strict=True)
+    strict = club_of_two.ledger.import_games(batch_games([source("x3"), case.imported._replace(line=6)]), strict=True)
     assert [fault.line for fault in strict.faults] == [6]
     assert (strict.recorded, club_of_two.ledger.head().size) == (0, 6)
 
@@ -215,7 +215,7 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
 )
 def test_an_import_names_the_same_rule_first(club_of_two: ClubOfTwo, rule: str, changes: dict[str, Any]) -> None:
     outcome = club_of_two.ledger.import_games(
-        frames([source("r2", **changes) if "key" not in changes else source(**changes)])
+        batch_games([source("r2", **changes) if "key" not in changes else source(**changes)])
     )
     assert [fault.message.partition(": ")[0] for fault in outcome.faults] == [rule]
 
@@ -277,7 +277,7 @@ def test_of_many_none_is_recorded_when_the_caller_stops_half_way(club_of_two: Cl
 
 def test_pools_of_an_import_are_adopted_with_the_first_pools_scheme(club_of_two: ClubOfTwo) -> None:
     choice = PoolChoice(pool="rapid")
-    outcome = club_of_two.ledger.import_games(frames([source("r2")]), choice=choice)
+    outcome = club_of_two.ledger.import_games(batch_games([source("r2")]), choice=choice)
     assert (outcome.recorded, outcome.faults) == (1, [])
     assert club_of_two.ledger.append(adoption(pool="rapid")).duplicate
 

@@ -14,7 +14,7 @@ from ledger.answers.querying import view_tables
 from ledger.audit.audit import audit
 from ledger.backups import disk
 from ledger.facts.words import TreeHead
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import psycopg
 from tests.kit.clubs import NOW
@@ -30,7 +30,7 @@ def record(path: Path, first: int, last: int) -> None:
     """Import some more of the made-up games, and rate them."""
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         games = list(source_games(last))[first:]
-        assert ledger.import_games(frames(iter(games), 50)).recorded == len(games)
+        assert ledger.import_games(batch_games(iter(games), 50)).recorded == len(games)
         ledger.catch_up()
 
 

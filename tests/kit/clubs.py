@@ -18,7 +18,7 @@ from ledger.book.rules_by_facts import exists_with_different_key
 from ledger.duplicates.game_keys import keyed
 from ledger.facts.events import Event
 from ledger.facts.words import Outcome
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players import persons
 from ledger.recording.recorder import Recorder
@@ -134,7 +134,7 @@ def take_made_up_games(folder: Path, games: int, batch: int) -> Path:
     Returns the folder.
     """
     with open_ledger(folder / NAME) as ledger:
-        assert ledger.import_games(frames(source_games(games), batch)).faults == []
+        assert ledger.import_games(batch_games(source_games(games), batch)).faults == []
         ledger.catch_up()
     return folder
 

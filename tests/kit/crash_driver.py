@@ -24,7 +24,7 @@ from typing import Any
 from ledger.audit.audit import Verdict
 from ledger.backups import backup, disk, restore, restoring
 from ledger.errors import LedgerError, StorageError, UnknownNameError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -96,14 +96,14 @@ def append_batches(ledger: Ledger, games: int, size: int) -> None:
 
 def import_games(ledger: Ledger, arguments: argparse.Namespace) -> None:
     """Import all games at once."""
-    found = frames(source_games(arguments.games, arguments.seed), arguments.batch)
+    found = batch_games(source_games(arguments.games, arguments.seed), arguments.batch)
     outcome = ledger.import_games(found, advance=arguments.slowly)
     assert not outcome.faults, outcome.faults[:3]
 
 
 def import_live(ledger: Ledger, arguments: argparse.Namespace) -> None:
     """Import the games batch by batch, with a registration before and ratings after each."""
-    for frame in frames(source_games(arguments.games, arguments.seed), arguments.batch):
+    for frame in batch_games(source_games(arguments.games, arguments.seed), arguments.batch):
         ledger.register(f"made:p{arguments.seed}", f"Player {arguments.seed}")
         ledger.import_games([frame])
         ledger.catch_up(arguments.slowly)

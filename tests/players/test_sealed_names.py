@@ -12,7 +12,7 @@ from ledger.audit.audit import audit
 from ledger.errors import StorageError
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import Stored
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -39,7 +39,7 @@ def test_an_import_refuses_a_people_file_that_knows_fewer_players_than_the_journ
 ) -> None:
     before, people = head_text(club_with_older_names), everybody(sidecar(club_with_older_names, "people"))
     with Ledger.open(club_with_older_names) as ledger, pytest.raises(StorageError) as caught:
-        ledger.import_games(frames(won_by_the_first(*pairs)), strict=strict)
+        ledger.import_games(batch_games(won_by_the_first(*pairs)), strict=strict)
     told = str(caught.value)
     assert "club.people.db: knows nothing of 2 players whom the journal registered: 3 (entry 5), 4 (entry 6)" in told
     assert "put the newest copy in its place" in told
@@ -164,7 +164,7 @@ def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club_of_four: Pat
     game = next(iter(won_by_the_first(("Ann", "Bob"))))._replace(key="made:next", black_id=name, black_name="Carl")
     for strict in (False, True):
         with Ledger.open(club_of_four) as ledger, pytest.raises(StorageError) as caught:
-            ledger.import_games(frames([game]), strict=strict)
+            ledger.import_games(batch_games([game]), strict=strict)
         assert f"player 3 ('{name}') is not whom entry 5 of the journal registered" in str(caught.value)
         assert "'rating-ledger erase DB 3'" in str(caught.value)
     with Ledger.open(club_of_four) as ledger, pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):

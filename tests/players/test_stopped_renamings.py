@@ -17,7 +17,7 @@ from ledger.audit.audit import Verdict, audit
 from ledger.audit.proven import recompute
 from ledger.backups import backup, making, restore
 from ledger.errors import StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import renaming
@@ -165,7 +165,7 @@ def test_whoever_writes_next_completes_it(way: str, stopped_renaming: Path) -> N
             ledger.rename(1, THIRD_NAME)
         elif way == "import":
             (game,) = won_by_the_first(("Ann", "Bob"))
-            report = ledger.import_games(frames([game._replace(white_id="id:1", black_id="id:2")]))
+            report = ledger.import_games(batch_games([game._replace(white_id="id:1", black_id="id:2")]))
             assert (report.repeated, report.players, report.kept_names) == (1, 0, 1)
     name = everybody(sidecar(stopped_renaming, "people"))[0].name
     assert name == {"erase": None, "rename": THIRD_NAME}.get(way, NEW_NAME)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
 from ledger.errors import CorruptError, StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import view_builds
@@ -232,7 +232,7 @@ def test_a_rebuild_takes_nothing_from_under_a_writing_process_that_was_left_behi
 def _club(tmp_path: Path, by_columns: None) -> Path:
     path = tmp_path / "club.db"
     with open_ledger(path) as ledger:
-        ledger.import_games(frames(source_games(900), 100))
+        ledger.import_games(batch_games(source_games(900), 100))
         ledger.catch_up()
     return path
 

@@ -12,7 +12,7 @@ import pytest
 from ledger.answers.read_models import read_model_rows
 from ledger.audit.audit import audit
 from ledger.errors import MalformedError, ProjectionError, ReadModelError, ReadModelWarning
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import engine, installed_projectors, side_rows, table_repairs, views
 from ledger.ratings.installed_projectors import BUILT_IN
@@ -35,7 +35,7 @@ GAMES = 300
 def plain_club(tmp_path: Path) -> Path:
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
-        ledger.import_games(frames(source_games(GAMES)))
+        ledger.import_games(batch_games(source_games(GAMES)))
     with Ledger.open(path, projectors=()) as ledger:
         ledger.catch_up()
     return path
@@ -301,7 +301,7 @@ def test_no_plug_in_takes_the_name_of_a_built_in_projector(tmp_path: Path) -> No
 
 def test_a_ledger_is_made_with_projectors(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db", projectors=(WIN_STREAKS,)) as ledger:
-        ledger.import_games(frames(source_games(20)))
+        ledger.import_games(batch_games(source_games(20)))
         ledger.level()
         assert list(ledger.rows("win_streaks"))
 

@@ -13,7 +13,7 @@ from ledger.answers.rows import as_rows
 from ledger.audit.audit import audit
 from ledger.errors import ProjectionError, UnknownNameError
 from ledger.facts.events import Decision
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import installed_projectors, read_models, table_repairs, views
 from ledger.ratings.projector import DeclaredProjector
@@ -35,7 +35,7 @@ BUILT_IN = {projector.name for projector in installed_projectors.BUILT_IN}
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keeping")
     with Ledger.create(folder / NAME) as ledger:
-        ledger.import_games(frames(source_games(GAMES)))
+        ledger.import_games(batch_games(source_games(GAMES)))
         ledger.level()
     return folder
 
@@ -150,7 +150,7 @@ def players_merged(ledger: Ledger) -> None:
 
 def another_pool(ledger: Ledger) -> None:
     live_game(ledger)
-    ledger.import_games(frames(source_games(GAMES + 20)))
+    ledger.import_games(batch_games(source_games(GAMES + 20)))
 
 
 CHANGES = (live_game, late_game, last_game_voided, early_game_voided, players_merged, another_pool)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import queries, rating_previews, standings
 from tests.kit.clubs import NOW
@@ -55,7 +55,7 @@ PLANS = {
 @pytest.fixture(name="previewed_ledger", scope="module")
 def _previewed_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     with Ledger.create(tmp_path_factory.mktemp("plans") / "club.db", clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(GAMES), GAMES))
+        ledger.import_games(batch_games(source_games(GAMES), GAMES))
         ledger.catch_up()
         yield ledger
 

@@ -15,9 +15,9 @@ from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted,
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
 from ledger.imports.csv import games as csv_games
-from ledger.imports.files import open_lines, open_source
+from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings.projection import PoolProjection
 from ledger.schemes import find_scheme
@@ -26,6 +26,7 @@ from ledger.testing import in_terms_of_facts
 from tests.kit.games import scheme_adopted
 from tests.kit.lived_histories import tables_that_differ
 from tests.kit.places import OTB, SAMPLE
+from tests.kit.source_files import open_lines
 from tests.tiers import in_tiers, times
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -38,7 +39,7 @@ def taken(path: Path, scheme: str, *later: Any, before: bool = False) -> Ledger:
     if before:
         ledger.append_many(later)
     with open_lines(str(SAMPLE)) as (lines, reading):
-        ledger.import_games(frames(pgn.games(lines, reading), 500))
+        ledger.import_games(batch_games(pgn.read_games(lines, reading), 500))
     ledger.catch_up()
     if not before:
         for one in later:
@@ -226,7 +227,7 @@ def test_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a_rebuild_g
     Ledger.create(tmp_path / "otb.db", scheme="elo", clock=lambda: NOW).close()
     with Ledger.open(tmp_path / "otb.db", projectors=(), clock=lambda: NOW) as ledger:
         with open_source(str(OTB)) as source:
-            ledger.import_games(islice(csv_games.frames(source.stream(), source.reading), 0, None, step))
+            ledger.import_games(islice(csv_games.read_frames(source.chunks(), source.reading), 0, None, step))
         ledger.catch_up()
         ledger.append(adopted_since("chessworld", Carry.KEEP))
         ledger.catch_up()

@@ -16,7 +16,7 @@ from ledger.errors import ConflictError
 from ledger.facts import codec
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.recording.pool_choice import PoolChoice
@@ -170,7 +170,7 @@ def test_the_command_and_the_library_agree_on_what_is_the_same_adoption(
 def test_pools_that_an_import_meets_are_rated_like_the_first_of_an_old_ledger(tmp_path: Path) -> None:
     path = old_ledger(tmp_path, SchemeAdopted(pool="standard", scheme="elo", settings={"k": 16}))
     with Ledger.open(path) as ledger:
-        ledger.import_games(frames([game(1)]), choice=PoolChoice(pool="rapid"))
+        ledger.import_games(batch_games([game(1)]), choice=PoolChoice(pool="rapid"))
         ledger.catch_up()
         (met,) = (pool for pool in ledger.pools() if pool.name != "standard")
         assert met.eras[0].numbers == ledger.pool("standard").eras[0].numbers

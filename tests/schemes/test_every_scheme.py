@@ -12,14 +12,14 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.audit import audit
 from ledger.errors import UnknownNameError
 from ledger.facts.source_games import SourceGame
-from ledger.imports.files import open_lines
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
 from ledger.testing.kit import bits
 from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import SAMPLE
+from tests.kit.source_files import open_lines
 from tests.tiers import few_quick
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -34,7 +34,7 @@ each_kind = pytest.mark.parametrize("ledger", few_quick(built_in_names(), *KINDS
 @pytest.fixture(name="games", scope="module")
 def _games() -> list[SourceGame]:
     with open_lines(str(SAMPLE)) as (lines, reading):
-        return list(pgn.games(lines, reading))
+        return list(pgn.read_games(lines, reading))
 
 
 @pytest.fixture(name="ledger", scope="module")
@@ -44,7 +44,7 @@ def _ledger(
     path = tmp_path_factory.mktemp(request.param) / "club.db"
     settings = SETTINGS.get(request.param)
     with Ledger.create(path, scheme=request.param, settings=settings, clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(games, 500))
+        ledger.import_games(batch_games(games, 500))
         ledger.catch_up()
         yield ledger
 
@@ -55,7 +55,7 @@ def test_later_games_first_gives_the_same_rows(ledger: Ledger, games: list[Sourc
     settings = SETTINGS.get(scheme)
     with Ledger.create(tmp_path / "club.db", scheme=scheme, settings=settings, clock=lambda: NOW) as other:
         for part in (games[600:], games[:300], games[300:600]):
-            other.import_games(frames(part, 500))
+            other.import_games(batch_games(part, 500))
             other.catch_up()
         expected = rows_by_identity(ledger)
         found = rows_by_identity(other)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports.lichess import history_date
 from ledger.ratings import engine
 from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW
@@ -41,6 +40,7 @@ from ledger.schemes.scheme import (
 from ledger.schemes.settings import replace_settings
 from ledger.testing.scheme_contract import SchemeContract, evaluated
 from tests.schemes.glicko_periods import reference_volatility
+from tests.vectors.glicko import history_date
 
 SCALE = 173.7178
 Triple = tuple[float, float, float]

@@ -380,13 +380,13 @@ def test_single_games_are_recorded_between_the_parts_of_a_large_file_in_the_orde
     file = tmp_path / "large.csv"
     rows = [f"ann,bob,1-0,2020-01-{day:02},part:{day}" for day in range(1, 3 * parts + 1)]
     file.write_text("\n".join(["white,black,result,date,id", *rows, ""]), "utf-8")
-    whole = vars(importing)["game_frames"]
+    whole = vars(importing)["read_game_frames"]
 
     def in_parts(*arguments: Any) -> Iterator[Any]:
         for frame in whole(*arguments):
             yield from (frame.slice(first, 3) for first in range(0, frame.height, 3))
 
-    monkeypatch.setattr(importing, "game_frames", in_parts)
+    monkeypatch.setattr(importing, "read_game_frames", in_parts)
     queue, came = Queue(), list[str]()
     outcomes: list[tuple[Waiting, Any]] = []
     asks = Asking(token, None)

@@ -1,13 +1,20 @@
-"""Published examples of Glicko, Glicko-2 and Lichess, answered by the schemes and by the importer of Lichess."""
+"""Published examples of Glicko, Glicko-2 and Lichess, answered by the schemes; and dates of Lichess's histories."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import date
 
-from ledger.imports.lichess import history_date
 from ledger.imports.reading import speed_class
 from ledger.schemes import glicko, glicko2, lichess
 from ledger.schemes.settings import replace_settings
 from tests.vectors.comparing import Functions, Inputs
 from tests.vectors.published import interval, rate_internal
+
+
+def history_date(point: Sequence[int]) -> str:
+    """The date of a point ``[year, month, day, rating]`` of a rating history of Lichess; months are 0 to 11."""
+    year, month, day, *_rating = point
+    return date(year, month + 1, day).isoformat()
+
 
 Games = list[tuple[float, float, float]]
 

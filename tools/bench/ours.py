@@ -44,7 +44,7 @@ PLAYERS = 200  # of it
 def take_csv(ledger: Ledger, csv: Path) -> None:
     """Import a CSV file."""
     with open_source(str(csv)) as source:
-        ledger.import_games(csv_games.frames(source.stream(), source.reading))
+        ledger.import_games(csv_games.read_frames(source.chunks(), source.reading))
 
 
 def first_build(path: Path, projectors: Sequence[DeclaredProjector] | None = None) -> Figure:

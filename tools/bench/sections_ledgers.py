@@ -106,7 +106,7 @@ def players(run: Run) -> Iterator[Line]:
             file.unlink()
         with Ledger.create(club, scheme="fide") as ledger, open_source(str(listed)) as source:
             ledger.level()
-            frames = formats.frames(source, "csv", "standard", None)
+            frames = formats.read_players(source, "csv", "standard", None)
             return cost_of(partial(ledger.registry.take_list, frames, actor="bench"))
 
     def bare(made: Path) -> Figure:
@@ -346,7 +346,7 @@ def pgn(run: Run) -> Iterator[Line]:
 
     def read() -> int:
         with path.open("rb") as file:
-            return sum(1 for _ in pgn_games.games(file, Reading(path.name)))
+            return sum(1 for _ in pgn_games.read_games(file, Reading(path.name)))
 
     def pace(counting: Callable[[], int]) -> float:
         begun = perf_counter()

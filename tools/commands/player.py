@@ -14,7 +14,7 @@ from ledger.answers.import_previews import compare_list_ratings
 from ledger.answers.rows import as_rows
 from ledger.book import initial_ratings
 from ledger.errors import MalformedError
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing
 from ledger.imports.files import open_source
@@ -69,7 +69,7 @@ def _player_options(command: Command) -> Command:
     return command
 
 
-def _past(options: dict[str, Any], since: str | None, *, is_dated: bool = False) -> Past | None:
+def _past(options: dict[str, Any], since: str | None, *, is_dated: bool = False) -> PriorRating | None:
     """Return the earlier rating that options give; None without one.
 
     Args:
@@ -78,7 +78,7 @@ def _past(options: dict[str, Any], since: str | None, *, is_dated: bool = False)
         is_dated: True if --since also dates something else that is given.
     """
     if options["rating"] is not None:
-        return Past(**options, since=since)
+        return PriorRating(**options, since=since)
     stray = [name for name, value in options.items() if value is not None]
     stray += ["since"] if since is not None and not is_dated else []
     flags = [each.opts[-1] for each in click.get_current_context().command.params if each.name in stray]
@@ -342,15 +342,15 @@ def import_(
             "among its own"
         )
     with Ledger.open(db_path) as ledger, open_source(file) as opened:
-        chosen = list_format or formats.detect(opened.first)
+        chosen = list_format or formats.detect_format(opened.first)
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
             report = ledger.registry.take_list(
-                formats.frames(opened, chosen, kind, since),
+                formats.read_players(opened, chosen, kind, since),
                 pool=pool,
                 since=since,
                 **({"actor": actor} if dry_run else recorded_by(ledger, actor)),
-                source=source or formats.list_name(chosen, kind),
+                source=source or formats.default_list_name(chosen, kind),
                 faults_so_far=lambda: _count_decisive(opened.reading, leave_out_faulty=leave_out_faulty),
                 advance=bar.advance,
                 propose=None if asked is None else lambda events: propose(ledger, events, asked),

@@ -10,7 +10,7 @@ from ledger.answers.graphs import page_reader, svg
 from ledger.answers.graphs.looks import Look
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players.persons import SECRET_BYTES
 
@@ -25,7 +25,7 @@ def pictures() -> Mapping[str, str]:
     with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "club.db") as ledger:
         ledger.people.take_secret(_SECRET)  # the same keys in every drawing
         with open_source(str(FILE)) as source:
-            ledger.import_games(frames(pgn.games(source.stream(), source.reading)))
+            ledger.import_games(batch_games(pgn.read_games(source.lines(), source.reading)))
         ledger.level()
         ann, bob, emma = (ledger.player(name) for name in ("ann", "bob", "emma"))
         return {

@@ -25,7 +25,7 @@ from ledger.correcting.corrections import IdempotencyKey, Proposed
 from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import documented, flattened
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Standing
 from ledger.handle import DEFAULT_ACTOR
 from ledger.ledger import Ledger
@@ -210,7 +210,7 @@ def add_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
         birth_year=args["birth_year"],
         declared_rating=args["declared_rating"],
         joined=args["joined"],
-        past=None if args.get("past") is None else Past(**args["past"]),
+        past=None if args.get("past") is None else PriorRating(**args["past"]),
         actor=DEFAULT_ACTOR,
         token=asks.token,
     )

@@ -6,7 +6,7 @@ from ledger.answers import boards, corrections, recorded_games
 from ledger.answers.graphs import mini_boards
 from ledger.audit.receipts import receipt_of
 from ledger.errors import MalformedError, StorageError, UnknownNameError
-from ledger.imports.reading import address_of
+from ledger.imports.reading import game_address
 from ledger.ledger import Ledger
 
 from . import get_handlers
@@ -36,7 +36,7 @@ def game(ledger: Ledger, query: Query) -> forms.GamePage | Redirection:
     receipt, is_kept = _receipt(ledger, number)
     return forms.GamePage(
         game=stands,
-        address=address_of(stands.game),
+        address=game_address(stands.game),
         board=_board(ledger, stands.game),
         explained=get_handlers.sides_explained(ledger, stands),
         log=[get_handlers.without_officers(PublicLogEntry, row) for row in recorded_games.game_log(ledger, number)],

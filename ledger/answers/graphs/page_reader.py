@@ -16,7 +16,7 @@ from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.imports.reading import address_of
+from ledger.imports.reading import game_address
 from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
@@ -187,7 +187,7 @@ class _Reader(NamedTuple):
             yield Bar(
                 n=row["n"],
                 game=row["key"],
-                address=address_of(row["key"]),
+                address=game_address(row["key"]),
                 ended_at=row["ended_at"],
                 ended_ms=row["ended_ms"],
                 colour="black" if row["colour"] else "white",

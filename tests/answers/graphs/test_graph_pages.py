@@ -13,7 +13,7 @@ from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import RatingSeeded, SchemeAdopted
 from ledger.facts.words import Carry, Outcome, Termination
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOON, NOW, copied
 from tests.kit.corrections import approve
@@ -25,7 +25,7 @@ def drawn_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     """Made-up games under two schemes, the second by period."""
     path = tmp_path_factory.mktemp("drawn") / "club.db"
     with Ledger.create(path, clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(1_500)))
+        ledger.import_games(batch_games(source_games(1_500)))
         ledger.level()
         (last,) = ledger.views.connection.execute("SELECT max(ended_at) FROM games").fetchone()
         (middle,) = ledger.views.connection.execute(

@@ -1,4 +1,4 @@
-r"""JSON of other people: lines of it to values, and one document that holds a list of games, game by game.
+r"""JSON from other programs: lines parsed to values, and a document with a list of games split into games.
 
 What is no JSON, or says one thing twice, is a fault; what a game is, is not known here. Of a document only brackets,
 braces and texts are distinguished, so that a month of a busy account takes no more memory than its longest game. Its
@@ -31,7 +31,7 @@ _NAME = re.compile(rb"\s*:\s*\Z")
 
 
 class RawGame(NamedTuple):
-    """The bytes of one game of a document.
+    """The bytes of one game in a JSON document, with its line and its place.
 
     Attributes:
         line: where it begins, from 1.
@@ -156,27 +156,23 @@ def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def raw_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
-    """Yield the games of a document, each as soon as it is complete.
+def split_games(chunks: Iterable[bytes], reading: Reading) -> Iterator[RawGame]:
+    """Yield the bytes of each game in a JSON document, as soon as the game is complete.
 
     A document without a list of games, and one that is broken or cut off, is a fault; the rest is not read then.
-
-    Args:
-        chunks: the bytes, in pieces of any size.
-        reading: receives the fault.
     """
     splitter = _Splitter()
     try:
         for chunk in _gathered(chunks):
             yield from splitter.feed(chunk)
     except ValueError as error:
-        reading.cut(splitter.line_here(), f"{error}; the rest is not read: download the file again")
+        reading.stop(splitter.line_here(), f"{error}; the rest is not read: download the file again")
         return
     if splitter.closing or splitter.place < len(splitter.rest):
         words = "the document ends within a list or an object: it is cut off, download it again"
-        reading.cut(splitter.line_here(), words)
+        reading.stop(splitter.line_here(), words)
     elif not splitter.lists:
-        reading.fault_of_file(1, 'no list of games in the whole file: give {"games": [...]} as the server gives it')
+        reading.file_fault(1, 'no list of games in the whole file: give {"games": [...]} as the server gives it')
 
 
 _BLANKS = b" \t\r"
@@ -187,21 +183,21 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class JsonObject(dict[str, Any]):
-    """An object with the keys that it gives more than once, of which none is certainly the right one."""
+    """A parsed JSON object that knows the keys that it was given more than once."""
 
-    twice: Sequence[str] = ()
+    repeated: Sequence[str] = ()
 
 
-def json_object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    """Return the value of an object for ``json.loads``, as its ``object_pairs_hook``."""
+def object_pairs_hook(pairs: list[tuple[str, Any]]) -> JsonObject:
+    """Return the ``JsonObject`` of some pairs, as the ``object_pairs_hook`` of ``json.loads``."""
     made = JsonObject(pairs)
     if len(made) < len(pairs):
-        made.twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+        made.repeated = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
     return made
 
 
-def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
-    """Yield the JSON value of each line with its number, from 1; blank lines are skipped.
+def parse_lines(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the JSON value of each line; blank lines are skipped.
 
     A line that is not JSON, or nested too deeply, is a fault, which ends in *advice*. Each key that one of its objects
     gives twice is a fault, at any depth: none of the two is certainly the right one.
@@ -211,7 +207,7 @@ def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Itera
         if not text:
             continue
         try:
-            value, twice = read_object(text)
+            value, twice = parse_json(text)
         except ValueError as error:
             reading.fault(number, f"{error}: {advice}")
         else:
@@ -221,8 +217,8 @@ def json_objects(lines: Iterable[bytes], reading: Reading, advice: str) -> Itera
                 yield number, value
 
 
-def read_object(text: bytes) -> tuple[Any, list[str]]:
-    """Return a JSON value, and the paths of the keys that one of its objects gives twice.
+def parse_json(text: bytes) -> tuple[Any, list[str]]:
+    """Return a JSON value, and the paths of keys that one of its objects has twice.
 
     Raises:
         ValueError: it is not JSON, or nested too deeply.
@@ -233,15 +229,15 @@ def read_object(text: bytes) -> tuple[Any, list[str]]:
         # that costs a tenth of looking at each pair, and holds of nearly all games.
         written = orjson.dumps(value)
         is_same = written == text or written.translate(None, _BLANKS) == text.translate(None, _BLANKS)
-        return value, [] if is_same else keys_twice(text)
+        return value, [] if is_same else repeated_keys(text)
     except orjson.JSONDecodeError as error:
         raise ValueError(f"not JSON ({error})") from None
     except orjson.JSONEncodeError:  # the writer's limit is lower than the reader's
         raise ValueError("lists or objects nested more than 250 deep") from None
 
 
-def keys_twice(text: bytes) -> list[str]:
-    """Return the JSON paths of keys that an object gives twice, in any spelling: the first ones.
+def repeated_keys(text: bytes) -> list[str]:
+    """Return the JSON paths of the first keys that an object has twice, in any spelling.
 
     Args:
         text: what ``orjson`` reads and writes, so that it is JSON and not nested too deeply.
@@ -249,8 +245,8 @@ def keys_twice(text: bytes) -> list[str]:
     doubled: list[JsonObject] = []
 
     def taken(pairs: list[tuple[str, Any]]) -> JsonObject:
-        made = json_object(pairs)
-        if made.twice:
+        made = object_pairs_hook(pairs)
+        if made.repeated:
             doubled.append(made)
         return made
 
@@ -260,16 +256,16 @@ def keys_twice(text: bytes) -> list[str]:
     return list(islice(_paths(value, "$"), _MOST_NAMED)) if doubled else []
 
 
-def member(name: str) -> str:
-    """Return a name as a step of a JSON path: ``.name``, or quoted in brackets if it is no word; long ones are cut."""
+def path_step(name: str) -> str:
+    """Return a key as a step of a JSON path: ``.name``, or quoted in brackets; long ones are cut."""
     return f".{name[:_MEMBER]}" if _WORD.fullmatch(name) else f"[{json.dumps(name[:_MEMBER])}]"
 
 
 def _paths(value: object, path: str) -> Iterator[str]:
     if isinstance(value, JsonObject):
-        yield from (_step(path, member(key)) for key in value.twice)
+        yield from (_step(path, path_step(key)) for key in value.repeated)
         for key, inner in value.items():
-            yield from _paths(inner, _step(path, member(key)))
+            yield from _paths(inner, _step(path, path_step(key)))
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from _paths(inner, _step(path, f"[{place}]"))

@@ -1,4 +1,4 @@
-"""A game that a person enters, one value at a time: it reports every fault at once.
+"""A game that a person types in, one value at a time: all its faults are reported at once.
 
 The words are those of a table's cells (``csv.values``), and the moves are played through on a board, for what is typed
 is mistyped. Who the players are is settled by the caller.
@@ -13,24 +13,23 @@ from typing import Any
 
 import attrs
 
-from ledger.board.movetext import with_clocks
-from ledger.board.playing import moves_of, replayed
+from ledger.board.movetext import write_movetext
+from ledger.board.playing import main_line, replay
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import KEY_PATTERN
-from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, excerpt, plain_key
+from ledger.facts.source_games import SourceGame, excerpt, is_plain_key, plain_key
 from ledger.facts.words import Termination, length_fault, result_fault
 from ledger.imports.csv import values
-from ledger.imports.no_opponent import is_nobody
+from ledger.imports.no_opponent import means_no_opponent
 from ledger.imports.reading import MAX_TEXT
 
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
-_OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 _OF_FORFEITS = frozenset({None, values.NORMAL, Termination.UNPLAYED, Termination.UNKNOWN})
 
 
 @attrs.frozen(kw_only=True)
-class Told:
-    """A game in the words of its submitter; None for missing values.
+class GameForm:
+    """The values of one game as a person typed them; None for missing ones.
 
     Attributes:
         result: ``1-0``, ``0-1``, ``1/2-1/2``, or a forfeit such as ``+/-``.
@@ -57,33 +56,30 @@ class Told:
     dates: str | None = None
 
 
-def made_key(day: str, white: str, black: str) -> str:
-    """Return the key of a game without one: of its day and its players' identities, which every report has."""
+def derive_key(day: str, white: str, black: str) -> str:
+    """Return the key of a game that has none: a hash of its day and its players' identities."""
     # the unit separator: no identity may hold it, so that no two facts run together into one text
     return plain_key("hand", "\x1f".join((day[:10], white, black)))
 
 
-def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) -> SourceGame:
-    """Return the game that a person enters.
+def build_game(words: GameForm, white: tuple[str, str], black: tuple[str, str]) -> SourceGame:
+    """Return the game of a form; its moves are played through on a board.
 
-    Args:
-        words: the values as text.
-        white: identity and name of White.
-        black: identity and name of Black.
+    *words*: the values as text.
 
     Raises:
         MalformedError: it names every invalid word and every contradiction.
     """
     problems: list[str] = []
-    outcome = _understood(problems, "--result", words.result, values.result)
+    outcome = _understood(problems, "--result", words.result, values.parse_result)
     forfeited = isinstance(outcome, str) and outcome.startswith("+")
     if outcome is not None and outcome.lstrip("+") not in {"white", "black", "draw"}:
         problems.append(f"--result {excerpt(words.result)}: a game is recorded when it has a result")
-    ended = _understood(problems, "--ended", words.ended, partial(values.instant, order=words.dates))
-    termination = _understood(problems, "--termination", words.termination, values.termination)
-    half_moves = _understood(problems, "--half-moves", words.half_moves, values.half_moves)
-    tournament = _understood(problems, "--tournament", words.tournament, values.tournament)
-    round_ = _understood(problems, "--round", words.round, values.round_)
+    ended = _understood(problems, "--ended", words.ended, partial(values.parse_instant, order=words.dates))
+    termination = _understood(problems, "--termination", words.termination, values.parse_termination)
+    half_moves = _understood(problems, "--half-moves", words.half_moves, values.parse_half_moves)
+    tournament = _understood(problems, "--tournament", words.tournament, values.parse_tournament)
+    round_ = _understood(problems, "--round", words.round, values.parse_round)
     moves = _moves(problems, words.moves)
     outcome = (outcome or "").lstrip("+")
     termination = _ending(problems, words, termination, outcome, moves, is_forfeit=forfeited)
@@ -96,7 +92,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
     problems += [
         f"--{side} {excerpt(name)} means that there is no opponent: record a bye by the command 'bye'"
         for side, (identity, name) in (("white", white), ("black", black))
-        if identity.startswith("name:") and is_nobody(name)
+        if identity.startswith("name:") and means_no_opponent(name)
     ]
     length = len(moves) if moves else half_moves
     faults = [length_fault(termination, length)]
@@ -107,7 +103,7 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         problems.append("--termination unterminated: a game is recorded when it is over")
     if problems or ended is None:
         raise MalformedError(problems or ["--ended: say when the game ended, as 2024-05-03"])
-    key = words.key or made_key(ended, white[0], black[0])
+    key = words.key or derive_key(ended, white[0], black[0])
     return SourceGame(
         1,
         key,
@@ -120,13 +116,13 @@ def game_by_hand(words: Told, white: tuple[str, str], black: tuple[str, str]) ->
         tournament=tournament,
         round=round_,
         rated=words.rated,
-        text=with_clocks(moves, []),
-        is_made=_OUR_PLAIN.fullmatch(key) is not None,
+        text=write_movetext(moves, []),
+        is_made=is_plain_key(key),
     )
 
 
 def _ending(
-    problems: list[str], words: Told, termination: str | None, outcome: str, moves: list[str], *, is_forfeit: bool
+    problems: list[str], words: GameForm, termination: str | None, outcome: str, moves: list[str], *, is_forfeit: bool
 ) -> str:
     """Return how the game ended, in our words, and note contradictions."""
     if is_forfeit:
@@ -165,8 +161,8 @@ def _moves(problems: list[str], text: str | None) -> list[str]:
         problems.append(f"--moves: {len(text):,} characters, more than the {MAX_TEXT:,} of any game")
         return []
     try:
-        moves = moves_of(text)
-        replayed(moves)
+        moves = main_line(text)
+        replay(moves)
     except MalformedError as error:
         problems += [f"--moves: {problem}" for problem in error.problems]
         return []

@@ -1,4 +1,4 @@
-"""A list's statements about a player besides games: words for people on the way to events. It defines no events."""
+"""The rating and history that a list states for a player, and checks of identities and names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MAX_IDENTITY = 256  # characters of an identity
 
 
 @attrs.frozen(kw_only=True)
-class Past:
-    """A player's history before the ledger as a list states it, in the fields of ``rating-seeded/1``.
+class PriorRating:
+    """A player's rating and history before the ledger, as a list states them, in the fields of ``rating-seeded/1``.
 
     Attributes:
         pool: the pool that it belongs to; None for the ledger's first one.
@@ -33,7 +33,7 @@ class Past:
     since: str | None = None
 
     def seed(self, player: int, first_pool: str) -> RatingSeeded:
-        """Return the event for a player's number.
+        """Return the ``RatingSeeded`` event for a player's number.
 
         Raises:
             ValueError: a field is not what an event may hold; it is named.
@@ -53,7 +53,7 @@ class Past:
 
 
 def person_faults(identity: str, name: str, *, is_new: bool = True) -> list[str]:
-    """Yield the faults of the words that name a person: each ends in its field.
+    """Return the faults of a person's identity and name; each ends in its field.
 
     Who *is_new* may not have an identity of digits alone; earlier versions registered some.
     """
@@ -69,5 +69,5 @@ def person_faults(identity: str, name: str, *, is_new: bool = True) -> list[str]
 
 
 def name_faults(name: str) -> list[str]:
-    """Return the fault of a person's name, if it has one."""
+    """Return the fault of a person's name in a list, or an empty list."""
     return text_faults("name", name, MAX_NAME)

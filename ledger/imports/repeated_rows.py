@@ -1,4 +1,4 @@
-"""Doubles within one file: equal rows, and second opponents in a round, in columns and in bounded memory.
+"""Rows of a file that repeat an earlier one, and players with two opponents in one round: faults and notes on them.
 
 A player meets one opponent in a round of a tournament. Two games of the same two players may be a match of several
 games. A game with moves, or with a key of its source, is a game whatever its round says: collections of old games have
@@ -14,14 +14,13 @@ import attrs
 
 from ledger.facts.instants import round_order_column
 from ledger.facts.source_games import FileFault, excerpt
-from ledger.imports.reading import Reading
+from ledger.imports.reading import DAY_LENGTH, Reading
 from ledger.runtime.lazy import np, pl
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from polars import DataFrame, Expr
 
-_DAY = 10  # characters of an instant that names a day
 _SIDES = ("white", "black")
 # Days of a span, and the day on which spans begin. Two days that are at most three apart share one of the spans of six
 # days; two that are a week apart never do, because a weekly tournament of one name begins again then.
@@ -30,45 +29,82 @@ _SPANS = ((6, 3), (6, 0), _ONE_DAY)
 
 
 @attrs.define
-class FirstLines:
-    """The first line of each of the facts of a file, by a hash of 8 bytes: 16 bytes for each."""
+class HashTable:
+    """A table that sums numbers by hashes of 8 bytes, in sorted arrays, so that millions of games fit in memory.
 
-    # Sorted hashes, lines and marks; each run is more than twice as long as the next, as in ``csv.games.Tally``.
-    _runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]] = attrs.Factory(list)
+    Attributes:
+        width: how many numbers each hash has, of 4 bytes.
+    """
 
-    def meet(
-        self, hashes: NDArray[np.uint64], lines: NDArray[np.uint32], marks: NDArray[np.uint32]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Return for each hash the line and the mark of its first occurrence, which may be this one."""
-        distinct, first, group = np.unique(hashes, return_index=True, return_inverse=True)
-        known_lines, known_marks = self.find(distinct)
-        is_new = known_lines == 0
-        first_lines = np.where(is_new, lines[first], known_lines)
-        first_marks = np.where(is_new, marks[first], known_marks)
-        self._keep(distinct[is_new], first_lines[is_new], first_marks[is_new])
-        return first_lines[group], first_marks[group]
+    width: int
+    # Sorted hashes and their numbers; each run is more than twice as long as the next. Runs are merged as a binary
+    # counter carries: each hash is copied as often as the logarithm of their number, and a look-up asks few runs; one
+    # sorted array would be copied whole with each block.
+    _runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32]]] = attrs.Factory(list)
 
-    def find(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Return for each hash the line and the mark of its first occurrence; line 0 if there is none."""
-        lines, marks = np.zeros(len(hashes), np.uint32), np.zeros(len(hashes), np.uint32)
-        for run, run_lines, run_marks in self._runs:
+    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        """Return the numbers of each hash, a row for each of the *width*; 0 for unknown hashes."""
+        numbers = np.zeros((self.width, len(hashes)), np.uint32)
+        for run, run_numbers in self._runs:
             # A hash behind the whole run is compared with the last one: a place must lie within the run.
             place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
             is_met = run[place] == hashes
-            lines[is_met], marks[is_met] = run_lines[place[is_met]], run_marks[place[is_met]]
-        return lines, marks
+            numbers[:, is_met] += run_numbers[:, place[is_met]]
+        return numbers
 
-    def _keep(self, hashes: NDArray[np.uint64], lines: NDArray[np.uint32], marks: NDArray[np.uint32]) -> None:
+    def add(self, hashes: NDArray[np.uint64], numbers: NDArray[np.uint32]) -> None:
+        """Add *numbers*, in the shape of ``find``, to those of *hashes*, which are distinct and sorted."""
         if not len(hashes):
             return
         while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):
-            earlier_hashes, earlier_lines, earlier_marks = self._runs.pop()
-            together = np.concatenate((earlier_hashes, hashes))
-            order = np.argsort(together, kind="stable")
-            hashes = together[order]
-            lines = np.concatenate((earlier_lines, lines))[order]
-            marks = np.concatenate((earlier_marks, marks))[order]
-        self._runs.append((hashes, lines, marks))
+            run, run_numbers = self._runs.pop()
+            both = np.concatenate((run, hashes))
+            order = np.argsort(both, kind="stable")
+            both, both_numbers = both[order], np.concatenate((run_numbers, numbers), axis=1)[:, order]
+            begins = np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1])))
+            hashes, numbers = both[begins], np.add.reduceat(both_numbers, begins, axis=1, dtype=np.uint32)
+        self._runs.append((hashes, numbers))
+
+
+class RepeatCounter:
+    """A counter of equal values in a file, by their hashes."""
+
+    def __init__(self) -> None:
+        self._counts = HashTable(1)
+
+    def count(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the number of each hash among equal ones: 1 for the first, 2 for the second, and so on."""
+        order = np.argsort(hashes, kind="stable")
+        distinct, begins, counts = np.unique(hashes[order], return_index=True, return_counts=True)
+        before = self._counts.find(distinct)[0].astype(np.int64)
+        numbers = np.empty(len(hashes), np.int64)
+        # In the sorted order: the place from 1, less where its own hash begins, plus those of earlier blocks.
+        numbers[order] = np.arange(1, len(hashes) + 1) + np.repeat(before - begins, counts)
+        self._counts.add(distinct, counts.astype(np.uint32)[None])
+        return numbers
+
+
+class _FirstLines:
+    """The line and a mark of the first of equal facts in a file, by their hashes."""
+
+    def __init__(self) -> None:
+        self._known = HashTable(2)
+
+    def meet(
+        self, hashes: NDArray[np.uint64], lines: NDArray[np.uint32], marks: NDArray[np.uint32]
+    ) -> NDArray[np.uint32]:
+        """Return for each hash the line and the mark of its first occurrence, which may be this one."""
+        distinct, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+        earlier = self._known.find(distinct)
+        is_new = earlier[0] == 0
+        firsts = np.where(is_new, np.stack((lines[first], marks[first])), earlier)
+        self._known.add(distinct[is_new], firsts[:, is_new])
+        return firsts[:, group]
+
+    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        """Return for each hash the line of its first occurrence; 0 if there is none."""
+        lines: NDArray[np.uint32] = self._known.find(hashes)[0]
+        return lines
 
 
 # Rows that agree in all of these, and have no key, are one row twice, unless their numbers of moves differ.
@@ -91,14 +127,14 @@ def _plain(column: str) -> Expr:
 
 @attrs.define
 class EqualRows:
-    """The rows of a file that have no key, to find those that repeat an earlier row."""
+    """The rows without a key that a file had so far, to find those that repeat an earlier row."""
 
     # A row without the number of moves equals one with it; rows with two numbers are two games.
-    _with_moves: FirstLines = attrs.Factory(FirstLines)
-    _any_moves: FirstLines = attrs.Factory(FirstLines)
+    _with_moves: _FirstLines = attrs.Factory(_FirstLines)
+    _any_moves: _FirstLines = attrs.Factory(_FirstLines)
 
-    def leave_out(self, frame: DataFrame) -> tuple[DataFrame, list[FileFault]]:
-        """Return the games of a frame without those that repeat an earlier row, and the faults."""
+    def drop_repeats(self, frame: DataFrame) -> tuple[DataFrame, list[FileFault]]:
+        """Return a frame without the games that repeat an earlier row, and the faults of these."""
         plain = _with_plain_rounds(frame)
         lines = frame["line"].to_numpy().astype(np.uint32)
         moves = frame["half_moves"].fill_null(0).to_numpy().astype(np.uint32)
@@ -118,11 +154,11 @@ class EqualRows:
         return frame.filter(~pl.Series(is_double)), faults
 
 
-def without_second_opponents(frames: Iterable[DataFrame], reading: Reading) -> Iterator[DataFrame]:
-    """Yield the games of a file without those in which a player meets a second opponent in one round."""
+def drop_second_opponents(frames: Iterable[DataFrame], reading: Reading) -> Iterator[DataFrame]:
+    """Yield the frames of a file without games in which a player meets a second opponent in one round."""
     rounds = _Opponents(reading)
     for frame in frames:
-        rest = rounds.leave_out(frame)
+        rest = rounds.drop_second_opponents(frame)
         if len(rest):
             yield rest
     rounds.note_byes()
@@ -134,12 +170,12 @@ class _Opponents:
 
     _reading: Reading
     # by the number of days in a span and the day on which spans begin
-    _met: dict[tuple[int, int], FirstLines] = attrs.Factory(lambda: {span: FirstLines() for span in _SPANS})
+    _met: dict[tuple[int, int], _FirstLines] = attrs.Factory(lambda: {span: _FirstLines() for span in _SPANS})
 
-    def leave_out(self, frame: DataFrame) -> DataFrame:
+    def drop_second_opponents(self, frame: DataFrame) -> DataFrame:
         """Return the games of a frame without those that are faults."""
         has_round = pl.col("round").is_not_null() & pl.col("tournament").is_not_null()
-        rounds = frame.filter(has_round & (pl.col("ended_at").str.len_bytes() >= _DAY))
+        rounds = frame.filter(has_round & (pl.col("ended_at").str.len_bytes() >= DAY_LENGTH))
         if not len(rounds):
             return frame
         is_sure = ~pl.col("is_made") | pl.col("text").is_not_null() | (pl.col("half_moves").fill_null(0) > 0)
@@ -184,7 +220,7 @@ class _Opponents:
         frame = pl.DataFrame(rows, schema=("player_id", "tournament", "round", "ended_at"), orient="row")
         plain, lines = _with_plain_rounds(frame), np.zeros(len(byes), np.uint32)
         for span in _SPANS:
-            lines = np.maximum(lines, self._met[span].find(_places(plain, span, "player_id"))[0])
+            lines = np.maximum(lines, self._met[span].find(_places(plain, span, "player_id")))
         for at in np.flatnonzero(lines).tolist():
             bye = byes[at]
             where = f"round {bye.round} of {excerpt(bye.tournament)}"
@@ -195,5 +231,5 @@ class _Opponents:
 def _places(rounds: DataFrame, span: tuple[int, int], player: str) -> NDArray[np.uint64]:
     """Return a hash of the tournament, the round, the span of days and the player of each row."""
     days, shift = span
-    day = pl.col("ended_at").str.head(_DAY).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32)
+    day = pl.col("ended_at").str.head(DAY_LENGTH).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32)
     return rounds.select("tournament", "round", (day + shift) // days, player).hash_rows().to_numpy()
