@@ -118,7 +118,7 @@ def copy_of_views(views: Views) -> Iterator[Views]:
     Raises:
         StorageError: the disk refuses.
     """
-    with TemporaryDirectory(prefix="ledger-trial-") as folder:
+    with TemporaryDirectory(prefix="ledger-dry-run-") as folder:
         copy = views.for_dry_run_at(Path(folder) / views.path.name)
         views.copy_to(copy.path)
         with closing(copy):

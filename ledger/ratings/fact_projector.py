@@ -146,10 +146,12 @@ class DeclaredFactProjector:
         if type(self.version) is not int or self.version < 1:
             raise ProjectionError(self.name, f"its version is a whole number from 1 on, got {self.version!r}")
         if type(self.kinds) is not tuple or not self.kinds or not all(kind in EVENTS for kind in self.kinds):
-            message = f"names no kinds of event, a tuple of classes such as GameRecorded, to be told of: {self.kinds!r}"
+            message = f"kinds= is a tuple of classes of events such as GameRecorded, got {self.kinds!r}"
             raise ProjectionError(self.name, message)
         if acts := sorted(kind.KIND for kind in self.kinds if issubclass(kind, NO_FACTS)):
-            message = f"{acts} say how other facts stand, which it is told of these; name the kinds of the facts"
+            message = (
+                f"{acts} change other facts, which the projector receives as changed; name the kinds of those facts"
+            )
             raise ProjectionError(self.name, message)
         names = [column.name.lower() for column in self.all_columns]  # SQLite's names know no cases
         if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -272,12 +274,16 @@ class FactRows:
     def _check(self, key: Sequence[Value], values: Sequence[Value] | None, *, sums: bool) -> None:
         made = self._projector
         if sums is not made.sums:
-            words = "adds to sums, and its rows are none" if sums else "puts in or takes out rows of a table of sums"
+            words = (
+                "calls add(), but its table holds no sums"
+                if sums
+                else "calls put() or remove(), but its table holds sums"
+            )
             raise ReadModelError(made.name, words)
         fits = not isinstance(key, str) and len(key) == len(made.key)
         if not fits or (values is not None and len(values) != len(made.columns)):
             expected = f"{[column.name for column in made.key]} and {[column.name for column in made.columns]}"
-            raise ReadModelError(made.name, f"tells {key!r} and {values!r}, where its columns are {expected}")
+            raise ReadModelError(made.name, f"gives the row {key!r} and {values!r}, but its columns are {expected}")
         columns = [*zip(made.key, key, strict=True), *zip(made.columns, values or (), strict=values is not None)]
         for place, (column, value) in enumerate(columns):
             if value is None and place >= len(made.key) and not sums:

@@ -351,4 +351,4 @@ def _faults_of_step(made: type, reads: Sequence[str]) -> Iterator[str]:
     arguments = {"self": Argument(fields, written=True), "game": Argument(reads, "reads= does not name")}
     yield from faults_of_kernel(what, step, arguments)
     for line in returning_lines(step):
-        yield f"{what} ({place_of(step)}): line {line} returns something; what is kept stands in the fields"
+        yield f"{what} ({place_of(step)}): line {line} returns something; store it in the fields"

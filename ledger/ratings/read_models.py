@@ -145,7 +145,7 @@ class InstalledProjectors:
                 self.broken[projector.name] = ProjectionError(
                     projector.name,
                     f"its table was made by version {there}, and version {projector.version} of "
-                    "the projector is here; install that version, or raise the version to make the table anew",
+                    "the projector is here; install that version, or raise the version to make the table again",
                 )
                 continue
             kept.append(projector)
@@ -203,7 +203,7 @@ def rule_in_journal(journal: Journal) -> ReadModelRule:
     return _rule(event.settings if isinstance(event, PolicySet) else {})
 
 
-# -- what was left behind --------------------------------------------------------------------------------------------
+# -- stale tables ----------------------------------------------------------------------------------------------------
 
 
 def stale_tables(connection: sqlite3.Connection) -> set[str]:

@@ -81,7 +81,7 @@ _SIDE_REFERENCES = {"game": "games.position", "opponent": "players.player"}
 _HISTORY = "A row for each side of each rated game: the player's state after it, and the counts so far."
 _OF_STATE = "state of the pool's scheme after the game: 'scheme show' tells of it; NULL under a scheme without it"
 _OF_PROJECTOR = "A row for each side of {}, as the projector {} keeps it."
-_OF_FACTS = "What the projector {} makes of the facts as they stand, those of unrated games among them."
+_OF_FACTS = "What the projector {} makes of the current facts, those of unrated games among them."
 _ROWS = {
     (EACH_GAME, PLAYER_FOLD): "each rated game",
     (CHANGES, PLAYER_FOLD): "each rated game in which its numbers change",

@@ -249,7 +249,7 @@ class Views:
             return
         connection.execute("BEGIN")
         try:
-            # the first look is what the moment is of
+            # the first read begins the snapshot
             self._snapshot = _Snapshot(connection, views_file.position(connection))
             self._forget_other_versions()
             yield self._snapshot.position

@@ -293,10 +293,10 @@ COLUMN = Kept("n", "INTEGER", 0, "a number")
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"kinds": ()}, "names no kinds of event"),
-        ({"kinds": [GameRecorded]}, "names no kinds of event"),
-        ({"kinds": (int,)}, "names no kinds of event"),
-        ({"kinds": GameRecorded}, "names no kinds of event"),
+        ({"kinds": ()}, "kinds= is a tuple of classes of events"),
+        ({"kinds": [GameRecorded]}, "kinds= is a tuple of classes of events"),
+        ({"kinds": (int,)}, "kinds= is a tuple of classes of events"),
+        ({"kinds": GameRecorded}, "kinds= is a tuple of classes of events"),
         ({"name": ""}, "a name of a table or column matches"),
         ({"name": None}, "a name of a table or column matches"),
         ({"name": "sqlite_x"}, "a name of a table or column matches"),
@@ -304,7 +304,7 @@ COLUMN = Kept("n", "INTEGER", 0, "a number")
         ({"version": 0}, "a whole number from 1 on"),
         ({"version": "1"}, "a whole number from 1 on"),
         ({"columns": (COLUMN._replace(name="N"),)}, r"two columns of its table would be called \['n'"),
-        ({"kinds": (CorrectionProposed,)}, "say how other facts stand"),
+        ({"kinds": (CorrectionProposed,)}, "change other facts"),
         ({"columns": (COLUMN,)}, r"two columns of its table would be called \['n'\]"),
         ({"key": (COLUMN._replace(type="BLOB"),)}, "none of the types"),
         ({"key": ()}, "its rows need a key"),
@@ -388,11 +388,11 @@ def left_out(path: Path, odd: DeclaredFactProjector) -> str:
 @pytest.mark.parametrize(
     ("stand", "message"),
     [
-        (adds_to_rows, "adds to sums, and its rows are none"),
-        (puts_too_much, r"tells \(2, 2\) and \(\), where its columns are \['n'\] and \[\]"),
+        (adds_to_rows, r"calls add\(\), but its table holds no sums"),
+        (puts_too_much, r"gives the row \(2, 2\) and \(\), but its columns are \['n'\] and \[\]"),
         (puts_text, "column 'n' takes whole numbers of 64 bits, got 'two'"),
         (puts_nothing, "column 'n' takes whole numbers of 64 bits, got None"),
-        (puts_a_letter, "tells 'a' and "),
+        (puts_a_letter, "gives the row 'a' and "),
         (fails, r"cannot take entry 2 \(KeyError: 'entry 2'\)"),
     ],
 )
@@ -429,7 +429,7 @@ def test_a_table_of_sums_takes_no_rows(little_club: Path) -> None:
         rows.put((position,), (1,))
 
     odd = attrs.evolve(JOINERS, name="odd", on_change=puts)
-    assert "table of sums" in left_out(little_club, odd)
+    assert "its table holds sums" in left_out(little_club, odd)
 
 
 @pytest.mark.parametrize("amount", [0.5, True, 2**63, None, "1"])
