@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.audit.audit import Omission, Verdict
+from ledger.audit.audit import UncheckedPart, Verdict
 from ledger.audit.reader import Falsehood
-from ledger.audit.server_objects import server_faults, went_to
+from ledger.audit.server_objects import moved_to, server_faults
 from ledger.audit.server_tokens import verify_tokens
 from ledger.journal.settings_file import server_of
 
@@ -20,12 +20,12 @@ class ServerFindings(NamedTuple):
     Attributes:
         foreign: the objects that this program did not make, or made and misses; as sentences.
         not_compared: what cannot be compared, and why.
-        went_to: where the ledger was moved to.
+        moved_to: where the ledger was moved to.
     """
 
     foreign: tuple[str, ...] = ()
     not_compared: tuple[str, ...] = ()
-    went_to: str | None = None
+    moved_to: str | None = None
 
 
 def server_findings(path: str | Path) -> ServerFindings:
@@ -39,7 +39,7 @@ def server_findings(path: str | Path) -> ServerFindings:
         return ServerFindings()
     tokens = verify_tokens(place.address, place.schema)
     foreign = (*server_faults(place.address, place.schema), *tokens.faults)
-    return ServerFindings(foreign, tokens.not_compared, went_to(place.address, place.schema))
+    return ServerFindings(foreign, tokens.not_compared, moved_to(place.address, place.schema))
 
 
 def with_server(verdict: Verdict, path: str | Path) -> Verdict:
@@ -48,6 +48,6 @@ def with_server(verdict: Verdict, path: str | Path) -> Verdict:
     return attrs.evolve(
         verdict,
         falsehoods=(*verdict.falsehoods, *(Falsehood("server", "objects", fault) for fault in server.foreign)),
-        not_compared=(*verdict.not_compared, *(Omission("server", reason) for reason in server.not_compared)),
-        went_to=server.went_to or verdict.went_to,
+        not_compared=(*verdict.not_compared, *(UncheckedPart("server", reason) for reason in server.not_compared)),
+        moved_to=server.moved_to or verdict.moved_to,
     )

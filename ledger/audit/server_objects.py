@@ -143,7 +143,7 @@ def server_faults(address: str, schema: str) -> list[str]:
     return faults
 
 
-def went_to(address: str, schema: str) -> str | None:
+def moved_to(address: str, schema: str) -> str | None:
     """Return the new place of the ledger in a schema; None if it was not moved.
 
     Raises:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, facts_of
+from ledger.audit.reader.snapshots import FIRST_FALSEHOODS, facts_of
 from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, schema_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg

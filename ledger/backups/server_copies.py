@@ -258,7 +258,7 @@ def copy_to_server(
         secret = people.secret()  # a file of release 0.1.0 gets one, and all of the tables
     with ExitStack() as stack:
         # the journal first: a writer begins with the people, so that these know everybody whom it names
-        files = [stack.enter_context(reader.snapshot(str(file))) for file in (path, people_path)]
+        files = [stack.enter_context(reader.open_snapshot(str(file))) for file in (path, people_path)]
         head = _audited(files[0], files[1], progress)
         # Made after the audit alone: of files that are false nothing is left on the server.
         make_schemas(ServerPlace(address, schema))

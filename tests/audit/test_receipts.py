@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ledger.audit.reader import NotAProofError, VerifierKey, verify_receipt
-from ledger.audit.reader.receipts import verified_checkpoint
+from ledger.audit.reader.receipts import verify_note
 from ledger.audit.receipts import receipt_of
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.events import Decision
@@ -190,9 +190,9 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "long salt": (lambda e: e["name"].update(salt="00" * 17), "the salt in it is not 16 bytes"),
     "capital salt": (lambda e: e["name"].update(salt=e["name"]["salt"].upper()), "in lower-case hexadecimal"),
     "salt no hex": (lambda e: e["name"].update(salt="xyz"), "hexadecimal"),
-    "no text": (lambda e: e["name"].update(name=7), "is not told as a receipt tells it"),
-    "number as text": (lambda e: e["name"].update(index="1"), "is not told as a receipt tells it"),
-    "true": (lambda e: e["name"].update(index=True), "is not told as a receipt tells it"),
+    "no text": (lambda e: e["name"].update(name=7), "is not written as in a receipt"),
+    "number as text": (lambda e: e["name"].update(index="1"), "is not written as in a receipt"),
+    "true": (lambda e: e["name"].update(index=True), "is not written as in a receipt"),
     "other entry": (lambda e: e["name"].update(index=2), "this is not entry 3 of the journal of 167"),
     "shorter proof": (lambda e: e["name"]["proof"].pop(), "this is not entry 2 of the journal"),
     "proof of numbers": (lambda e: e["name"].update(proof=[1]), "a hash of the name's proof in it is no text"),
@@ -285,13 +285,13 @@ def test_others_may_sign_as_well_and_are_verified_as_well() -> None:
 def test_the_size_of_a_checkpoint_is_a_plain_number(size: str) -> None:
     text = f"{ORIGIN}\n{size}\n{base64.b64encode(bytes(32)).decode()}\n"
     with pytest.raises(NotAProofError):
-        verified_checkpoint(KEY.sign(text).split("\n")[:-1], 1, [VERIFIER])
+        verify_note(KEY.sign(text).split("\n")[:-1], 1, [VERIFIER])
 
 
 def test_a_checkpoint_has_no_further_lines() -> None:
     lines = KEY.sign(f"{ORIGIN}\n1\n{base64.b64encode(bytes(32)).decode()}\nmore\n").split("\n")[:-1]
     with pytest.raises(NotAProofError, match="line 4: an empty line is expected"):
-        verified_checkpoint(lines, 1, [VERIFIER])
+        verify_note(lines, 1, [VERIFIER])
 
 
 @pytest.mark.parametrize(

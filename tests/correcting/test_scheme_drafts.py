@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ledger import schemes
-from ledger.audit.audit import not_reproducible
+from ledger.audit.audit import irreproducible_adoptions
 from ledger.errors import ProposalError
 from ledger.facts.events import Decision, SchemeAdopted
 from ledger.runtime import arith
@@ -45,7 +45,7 @@ def test_an_adoption_takes_the_versions_of_the_program_that_replaces_it(
         assert (fact["scheme_version"], fact["arithmetic"]) == (elo.version, arith.VERSION)
         assert fact["settings"] == schemes.in_full(SchemeAdopted(pool="standard", scheme="elo", settings={})).settings
         monkeypatch.undo()
-        ((what, why),) = not_reproducible(club.ledger.views)
+        ((what, why),) = irreproducible_adoptions(club.ledger.views)
         assert what == "numbers first published in pool standard"
         assert f"version {elo.version} of 'elo' with arithmetic {arith.VERSION + 1}" in why
 

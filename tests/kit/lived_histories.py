@@ -15,7 +15,7 @@ import attrs
 from hypothesis import note
 from hypothesis import strategies as st
 
-from ledger.audit.derived import table_digests
+from ledger.audit.rebuilt_views import table_digests
 from ledger.book import judging, tournament_editions
 from ledger.book.stored_pools import stored_pools
 from ledger.errors import ProposalError, RejectedError

@@ -10,7 +10,7 @@ import click
 
 from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
-from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
+from ledger.audit.reader import NotAProofError, VerifierKey, verify_note
 from ledger.audit.server_findings import server_findings
 from ledger.backups import in_files
 from ledger.facts.words import TreeHead
@@ -87,7 +87,7 @@ def audit(
     for table, digest in verdict.digests.items():
         output.answer(f"{table} {digest}")
     server = server_findings(db_path)
-    if (place := server.went_to or verdict.went_to) is not None:
+    if (place := server.moved_to or verdict.moved_to) is not None:
         output.verdict("MOVED", f"{db_path}: the ledger went to {place}; what stands here is what it was then")
     for part in server.not_compared:
         output.verdict("NOT COMPARED", f"{db_path} {part}")
@@ -157,7 +157,7 @@ def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = 
         checkpoint = last_checkpoint(Path(word))
         assert checkpoint is not None  # the file was read just now
         lines = checkpoint.note.split("\n")[:-1]
-        return verified_checkpoint(lines, 1, keys).head if keys else checkpoint.head
+        return verify_note(lines, 1, keys).head if keys else checkpoint.head
     except FileNotFoundError:
         raise click.UsageError(f"--since: there is no file {word!r}; {advice}") from None
     except OSError as error:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ledger.audit.audit import audit
-from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
+from ledger.audit.recomputed_ledger import recompute_ledger
 from ledger.backups import in_files
 from ledger.ledger import Ledger
 
@@ -25,7 +25,7 @@ def recomputed(path: str) -> Iterator[Ledger]:
     with in_files(path, with_views=False) as files:
         begun = time.perf_counter()
         with Bars() as bars:
-            made = recompute(files, bars, kind=Ledger)
+            made = recompute_ledger(files, bars, kind=Ledger)
         if made.ledger is None:
             tell_falsehoods(files.name, made.falsehoods)
             sys.exit(FALSE)
