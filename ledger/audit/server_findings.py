@@ -1,4 +1,4 @@
-"""The findings on a ledger's server itself: foreign or missing objects, rows of tokens, a move elsewhere."""
+"""The findings of an audit about a ledger's database server: foreign objects, rows of tokens, a move elsewhere."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ledger.journal.settings_file import server_of
 
 
 class ServerFindings(NamedTuple):
-    """The findings on the server of a ledger; all empty for a ledger in files.
+    """The findings of an audit about a ledger's database server; all empty for a ledger in files.
 
     Attributes:
-        foreign: the objects that this program did not make, or made and misses; as sentences.
-        not_compared: what cannot be compared, and why.
-        moved_to: where the ledger was moved to.
+        foreign: a sentence for each object that this program did not make or that is missing, and each false row.
+        not_compared: a sentence for each part that cannot be compared.
+        moved_to: the place that the ledger was moved to.
     """
 
     foreign: tuple[str, ...] = ()
@@ -29,10 +29,10 @@ class ServerFindings(NamedTuple):
 
 
 def server_findings(path: str | Path) -> ServerFindings:
-    """Return the findings on the server of the ledger at a path.
+    """Return the findings about the database server of the ledger at *path*.
 
     Raises:
-        StorageError: the server cannot be asked, or there is no ledger in the schema.
+        StorageError: the server does not answer, or there is no ledger in the schema.
     """
     place = server_of(Path(path))
     if place is None:
@@ -42,8 +42,8 @@ def server_findings(path: str | Path) -> ServerFindings:
     return ServerFindings(foreign, tokens.not_compared, moved_to(place.address, place.schema))
 
 
-def with_server(verdict: Verdict, path: str | Path) -> Verdict:
-    """Return the verdict on a copy of a ledger with the findings on its server; that on a ledger in files as it is."""
+def with_server_findings(verdict: Verdict, path: str | Path) -> Verdict:
+    """Return the verdict on a copy of a ledger with the findings about its database server added, if it has one."""
     server = server_findings(path)
     return attrs.evolve(
         verdict,

@@ -39,7 +39,7 @@ from ledger.schemes.scheme import (
 )
 from ledger.schemes.scheme_faults import faults_of_scheme
 from ledger.schemes.settings import as_written
-from ledger.testing.kit import bits, refused
+from ledger.testing.kit import bit_patterns, expect_error
 
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
@@ -51,7 +51,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
 }
 
 
-def evaluated(explained: Explanation) -> float:
+def evaluate_rule(explained: Explanation) -> float:
     """Return the number that an explanation's rule gives, read as arithmetic.
 
     The rule counts up to its first comma, colon or semicolon; ``·`` and ``×`` multiply, ``^`` is a power, and every
@@ -225,11 +225,11 @@ class SchemeContract:
             many = engine.rate(MANY, scheme, numbers, _as_arrays(games), many_state, many_counts)
             assert all(math.isfinite(value) for value in few.history), numbers
             assert all(math.isfinite(value) for value in few.before), numbers
-            assert bits(few.history) == bits(many.history.tolist()), numbers
-            assert bits(few.before) == bits(many.before.tolist()), numbers
-            assert bits(few.expected) == bits(many.expected.tolist()), numbers
+            assert bit_patterns(few.history) == bit_patterns(many.history.tolist()), numbers
+            assert bit_patterns(few.before) == bit_patterns(many.before.tolist()), numbers
+            assert bit_patterns(few.expected) == bit_patterns(many.expected.tolist()), numbers
             assert few.n == many.n.tolist()
-            assert bits(few_state) == bits(many_state.tolist())
+            assert bit_patterns(few_state) == bit_patterns(many_state.tolist())
             assert few_counts == many_counts.tolist()
 
     def test_what_is_asked_of_a_state_is_the_same_interpreted_and_compiled(self) -> None:
@@ -241,8 +241,12 @@ class SchemeContract:
                 few, many = engine.records(FEW, scheme.player, flat), MANY.floats(flat)
                 later = When(case.when.period + 3.0, case.when.day + 100.0)
                 answers = ask(few, later, numbers)
-                assert bits(answers) == bits(compiled_ask(engine.records(MANY, scheme.player, many), later, numbers))
-                assert bits([value for player in few for value in flat_of(player)]) == bits(many.tolist())
+                assert bit_patterns(answers) == bit_patterns(
+                    compiled_ask(engine.records(MANY, scheme.player, many), later, numbers)
+                )
+                assert bit_patterns([value for player in few for value in flat_of(player)]) == bit_patterns(
+                    many.tolist()
+                )
 
     def test_ratings_that_are_said_to_stand_are_not_moved_by_time(self) -> None:
         scheme = self.make()
@@ -254,7 +258,7 @@ class SchemeContract:
                     is_unchanged = scheme.stands_from(when.day, numbers) <= case.when.day
                 if is_unchanged:
                     state = at_time(scheme, numbers, flat_of(case.side.after), when)
-                    assert bits([state[0]]) == bits([case.side.after.rating])
+                    assert bit_patterns([state[0]]) == bit_patterns([case.side.after.rating])
                     assert scheme.lists(state, numbers) == bool(scheme.listed(case.side.after, numbers))
 
     def test_ratings_of_lists_that_are_said_to_stand_are_listed_as_they_are(self) -> None:
@@ -292,7 +296,7 @@ class SchemeContract:
             runs = []
             for _ in range(2):
                 kept = engine.rate(FEW, scheme, numbers, self._games(3), self._start(numbers), [0] * PLAYERS)
-                runs.append([bits(column) for column in (kept.history, kept.before, kept.expected)])
+                runs.append([bit_patterns(column) for column in (kept.history, kept.before, kept.expected)])
             assert runs[0] == runs[1]
 
     def test_any_slicing_of_the_games_between_batches_is_one_replay(self) -> None:
@@ -304,7 +308,7 @@ class SchemeContract:
             state, counts, parts = self._start(numbers), [0] * PLAYERS, []
             for part in (_part(games, 0, cut), _part(games, cut, GAMES)):
                 parts += engine.rate(FEW, scheme, numbers, part, state, counts).history
-            assert bits(parts) == bits(whole.history)
+            assert bit_patterns(parts) == bit_patterns(whole.history)
 
     def test_expected_scores_lie_in_0_to_1(self) -> None:
         scheme = self.make()
@@ -327,7 +331,7 @@ class SchemeContract:
                 own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
                 expected = engine.expected(scheme, numbers, own, opponent, case.when)
                 back = engine.expected(scheme, numbers, opponent, own, case.when)
-                assert bits([1.0 - expected, 1.0 - back]) == bits([back, expected])
+                assert bit_patterns([1.0 - expected, 1.0 - back]) == bit_patterns([back, expected])
 
     def test_predictions_are_what_rating_gives(self) -> None:
         scheme = self.make()
@@ -339,7 +343,9 @@ class SchemeContract:
                 for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
                     as_black = [*opponent, *own]
                     engine.rate(FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, case.when), as_black, [0, 0])
-                    assert bits(predicted[word]) == bits(as_black[fields:]), "White and Black are rated alike"
+                    assert bit_patterns(predicted[word]) == bit_patterns(as_black[fields:]), (
+                        "White and Black are rated alike"
+                    )
                 if self.score_decides:
                     assert predicted["win"][0] >= predicted["draw"][0] >= predicted["loss"][0]
 
@@ -348,11 +354,11 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 explained = scheme.explain(case.side, case.meetings, case.when, numbers)
-                assert bits([explained.result]) == bits([case.side.after.rating])
+                assert bit_patterns([explained.result]) == bit_patterns([case.side.after.rating])
                 assert explained.source
                 assert explained.rounding
                 assert all(term.symbol and term.meaning for term in explained.terms)
-                recomputed = evaluated(explained)
+                recomputed = evaluate_rule(explained)
                 assert abs(recomputed - explained.unrounded) <= TOLERANCE * max(1.0, abs(recomputed)), explained
 
     # -- how -------------------------------------------------------------------------------------------------------
@@ -476,7 +482,7 @@ def _as_arrays(games: Rateable) -> Rateable:
 
 def _problems(scheme: Scheme, settings: Mapping[str, Any]) -> tuple[str, ...]:
     problems: tuple[str, ...] = ()
-    with refused(MalformedError):
+    with expect_error(MalformedError):
         try:
             scheme.numbers_from(settings)
         except MalformedError as error:

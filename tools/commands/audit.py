@@ -12,7 +12,7 @@ from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
 from ledger.audit.reader import NotAProofError, VerifierKey, verify_note
 from ledger.audit.server_findings import server_findings
-from ledger.backups import in_files
+from ledger.backups import ledger_as_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.runtime.ledger_files import refuse_own_files
@@ -79,7 +79,7 @@ def audit(
         refuse_own_files(Path(save_head), db_path)
     kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head, checkpoints=False)
     head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
-    with Bars() as bars, in_files(db_path, bars, with_views=not journal_only) as files:
+    with Bars() as bars, ledger_as_files(db_path, bars, with_views=not journal_only) as files:
         verdict = prove(files, since=head, journal_only=journal_only, lists=lists, progress=bars)
     _tell(db_path, verdict)
     if verdict.entries:
