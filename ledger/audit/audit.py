@@ -59,13 +59,7 @@ NO_VIEWS = "there are no views yet; the next command that reads makes them"
 
 @attrs.frozen
 class UncheckedPart:
-    """A part of the ledger that an audit did not compare, and the reason.
-
-    Attributes:
-        part: ``names``, ``derived rows`` and the like.
-        reason: why not.
-        failed: True if the part could not be compared, which fails the audit.
-    """
+    """A part of the ledger that an audit did not compare, and the reason; *failed* if the audit tried and could not."""
 
     part: str
     reason: str
@@ -81,19 +75,14 @@ class Verdict(Finding):
 
     Attributes:
         head: size and root of the journal, recomputed from its bytes up to the first entry that is missing.
-        entries: entries read.
-        names_checked: names compared with their commitments.
-        names_erased: names that were erased.
+        names_checked: the number of names compared with their commitments; *reasons_checked* likewise.
         digests: by table of the views, the digest of its rows as rebuilt from the journal; empty when the journal
             itself is false, for then nothing follows from it.
         falsehoods: the journal's first, then those of names, texts and views.
         clocks: positions of the entries that accepted a clock that ran ahead.
         rows_until: the number of entries whose derived rows were compared; None if none was.
-        not_compared: the parts that were not compared.
-        reasons_checked: reasons of corrections compared with their commitments.
-        reasons_erased: reasons that were erased.
-        lists: published lists whose heads and stored rows were checked.
-        lists_recomputed: those that were calculated again from the entries before them.
+        lists: the number of published lists whose heads and stored rows were checked.
+        lists_recomputed: the number of those that were calculated again from the entries before them.
         resets: the tokens that replaced lost ones without an approver's token.
         moved_to: the place that the ledger was moved to from here; these files are as they were then.
     """

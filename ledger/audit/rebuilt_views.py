@@ -95,7 +95,6 @@ class CurrentViews:
     """The views of a ledger as an audit finds them, before it reads the journal.
 
     Attributes:
-        file: the views in a snapshot.
         position: their number of entries, as they state it; None if that is no number.
         root: the journal's root at that position, as they state it; None if they have none.
         falsehoods: damage to their pages and indices, and to the row of the position.

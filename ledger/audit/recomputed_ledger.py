@@ -6,9 +6,7 @@ views on disk are not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +20,6 @@ from ledger.errors import CorruptError
 from ledger.handle import OpenLedger, utc_now
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.players.stores import token_store_of
-from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import available
 from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.long_work import Progress, collector_paused, silent
@@ -30,13 +27,7 @@ from ledger.runtime.long_work import Progress, collector_paused, silent
 
 @attrs.frozen
 class RecomputedLedger(Finding):
-    """The result of recomputing a ledger from its entries; true only if nothing is false.
-
-    Attributes:
-        ledger: open, to be closed by the caller; None if something is false.
-        entries: number of verified entries.
-        falsehoods: those of the journal and the names.
-    """
+    """The result of recomputing a ledger from its entries; its ledger is open, or None if something is false."""
 
     ledger: OpenLedger | None
     entries: int
@@ -44,21 +35,11 @@ class RecomputedLedger(Finding):
 
 
 def recompute_ledger(
-    path: str | Path,
-    progress: Progress = silent,
-    *,
-    projectors: Sequence[ReadModel] | None = None,
-    clock: Callable[[], datetime] = utc_now,
-    kind: type[OpenLedger] = OpenLedger,
+    path: str | Path, progress: Progress = silent, *, kind: type[OpenLedger] = OpenLedger
 ) -> RecomputedLedger:
     """Verify a ledger's journal and names, and open it with views rebuilt from them in a temporary folder.
 
-    Args:
-        path: the journal's file.
-        progress: receives reports of what is being done.
-        projectors: the read models to make; the installed ones by default.
-        clock: gives the time, in UTC.
-        kind: the class that opens the ledger.
+    It has the installed read models; *kind* is the class that opens it.
 
     Raises:
         StorageError: a file is missing, locked, or may not be read.
@@ -76,14 +57,13 @@ def recompute_ledger(
             falsehoods = (*verdict.falsehoods, *reader.verify_people(file, people).falsehoods)
             if not falsehoods:
                 journal = VerifiedJournal(file, verdict.head)
-                models = available() if projectors is None else projectors
-                made = stack.enter_context(temporary_views(models, journal))
+                made = stack.enter_context(temporary_views(available(), journal))
                 falsehoods = tuple(build_views(made, verdict.head.size, progress))
             if falsehoods:
                 return RecomputedLedger(None, verdict.entries, falsehoods)
             # ``pop_all``: the snapshots outlive this block, and are released when the ledger is closed.
             tokens = token_store_of(path, journal)
-            ledger = kind(path, journal, VerifiedPeople(people), made, clock, tokens, files=stack.pop_all())
+            ledger = kind(path, journal, VerifiedPeople(people), made, utc_now, tokens, files=stack.pop_all())
             return RecomputedLedger(ledger, verdict.entries, ())
     except CorruptError as error:
         word = "journal" if Path(error.path) == path else "people"

@@ -15,11 +15,11 @@ from ledger.journal.settings_file import server_of
 
 
 class ServerFindings(NamedTuple):
-    """The findings of an audit about a ledger's database server; all empty for a ledger in files.
+    """The findings of an audit about a ledger's database server, as sentences; all empty for a ledger in files.
 
     Attributes:
-        foreign: a sentence for each object that this program did not make or that is missing, and each false row.
-        not_compared: a sentence for each part that cannot be compared.
+        foreign: objects that this program did not make or that are missing, and false rows.
+        not_compared: the parts that cannot be compared.
         moved_to: the place that the ledger was moved to.
     """
 

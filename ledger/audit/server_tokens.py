@@ -43,12 +43,7 @@ _FORMS: Mapping[str, tuple[str, str]] = {
 
 
 class TokensVerdict(NamedTuple):
-    """The findings of an audit about the token store.
-
-    Attributes:
-        faults: a sentence for each false row, of each kind the first 20.
-        not_compared: a sentence for each part that cannot be compared.
-    """
+    """The findings of an audit about the token store, as sentences: of each kind of false rows the first 20."""
 
     faults: tuple[str, ...] = ()
     not_compared: tuple[str, ...] = ()

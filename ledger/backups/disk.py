@@ -178,17 +178,10 @@ class CopiedFile:
 
 @attrs.frozen
 class Manifest:
-    """The description of a backup in its folder.
+    """The description of a backup, with its files by role: ``journal``, ``people`` and perhaps ``views``."""
 
-    Attributes:
-        made_at: an instant in UTC.
-        program: the version of the program that made it.
-        head: size and root of its journal.
-        files: by role: ``journal``, ``people`` and perhaps ``views``.
-    """
-
-    made_at: str
-    program: str
+    made_at: str  # an instant in UTC
+    program: str  # its version
     head: TreeHead
     files: Mapping[str, CopiedFile]
 

@@ -33,7 +33,6 @@ class ServerMove:
     """A ledger that was moved onto a server.
 
     Attributes:
-        head: the same in both places.
         faults: a sentence for each object in the schemas that this program did not make or that is missing.
         folder: with the former files.
     """

@@ -131,10 +131,7 @@ def install(place: Path, path: Path) -> None:
 def replace_ledger(place: Path, path: Path, present: OpenFiles) -> Path:
     """Move the present files of a ledger into a folder next to it, which is returned, and a new set into their place.
 
-    Args:
-        place: the working folder of the new set.
-        path: the journal's place.
-        present: the connections of ``lock_ledger``, which are closed.
+    The new set is in the working folder *place*; the connections of ``lock_ledger`` are closed.
 
     Raises:
         StorageError: a file cannot be moved; everything is as it was.

@@ -114,11 +114,7 @@ def find_later_erasures(present: OpenFiles, copy: Path) -> LaterErasures:
     """Return the players and reasons that were erased in the present ledger, and have names or texts in the backup.
 
     Both files record erased persons: the people file by a blank row, the journal by an entry (since such entries
-    exist).
-
-    Args:
-        present: the present files.
-        copy: the journal of the backup's copy; its people are next to it.
+    exist). *copy* is the journal of the backup's copy, with its people next to it.
     """
     with (
         closing(sqlite.connect(copy, read_only=True)) as journal,
@@ -180,7 +176,6 @@ class Restored:
     """A ledger that was restored from a backup.
 
     Attributes:
-        path: its journal.
         head: size and root of the journal, recomputed from its bytes.
         names: the number of names compared with their commitments.
         views: True if the backup's views were restored; else the next command builds them.

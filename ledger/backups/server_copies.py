@@ -24,7 +24,6 @@ from ledger.backups import disk
 from ledger.backups.server_rows import (
     ENTRIES,
     JOURNAL_TABLES,
-    PEOPLE,
     PEOPLE_TABLES,
     SECRET,
     TEXTS,
@@ -82,16 +81,6 @@ class LedgerContent:
     rows: Mapping[str, int]
     digests: Mapping[str, str]
 
-    @property
-    def entries(self) -> int:
-        """The number of entries of the journal."""
-        return self.rows[ENTRIES.name]
-
-    @property
-    def names(self) -> int:
-        """The number of people, with the erased ones."""
-        return self.rows[PEOPLE.name]
-
 
 @attrs.frozen
 class ServerCopy:
@@ -100,13 +89,11 @@ class ServerCopy:
     Attributes:
         head: size and root of the journal: calculated from the bytes of the file, and stated by the server.
         content: read back from the server, and equal to that of the files.
-        identity: of the journal on the server.
-        faults: a sentence for each object in the schemas that this program did not make or that is missing.
+            faults: a sentence for each object in the schemas that this program did not make or that is missing.
     """
 
     head: TreeHead
     content: LedgerContent
-    identity: str
     faults: tuple[str, ...]
 
 
@@ -280,7 +267,7 @@ def copy_to_server(
             if there != head:
                 raise CorruptError(places[0].name, 0, f"its head is {there}, that of the files {head}: {UNFIT}")
             journal.fence()  # and so is everything before it replicated
-            return ServerCopy(head, content, journal.identity, tuple(server_faults(address, schema)))
+            return ServerCopy(head, content, tuple(server_faults(address, schema)))
 
 
 def _audited(journal: Snapshot, names: Snapshot, progress: Progress) -> TreeHead:
@@ -359,14 +346,7 @@ def _send(file: Snapshot, place: SchemaPlace, table: TableToCopy, progress: Prog
 
 
 def send_rows(place: SchemaPlace, table: TableToCopy, waiting: Iterator[Piece], digest: Digest) -> int:
-    """Send the next rows of a table to a server in one transaction, and return their number.
-
-    Args:
-        place: the schema, on whose connection other writers are locked out.
-        table: the table.
-        waiting: the rows that are left to send.
-        digest: of the rows sent before, to which these are added.
-    """
+    """Send the next rows of a table to a server in one transaction, add them to *digest*, and return their number."""
     added, target = 0, f"{quoted(place.schema)}.{table.name}"
     with place.connection.transaction(), place.connection.cursor() as cursor:
         if table is TEXTS:  # which is written only by the function

@@ -72,13 +72,8 @@ TOKEN_TABLES = (
 def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
     """Yield the rows of a table in the form of a binary COPY, in pieces of about a megabyte.
 
-    Args:
-        table: the table.
-        rows: its rows, in order of the key.
-        place: its place, as messages name it.
-
     Raises:
-        CorruptError: a text is not UTF-8.
+        CorruptError: a text is not UTF-8; *place* is the table's, as messages name it.
     """
     try:
         yield from postgres_rows.pieces(table.types, rows, BLOCK)

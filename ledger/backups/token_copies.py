@@ -36,11 +36,7 @@ from ledger.runtime.long_work import Progress
 def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Progress) -> None:
     """Copy the token store next to the journal at *path* onto a server; existing rows stay.
 
-    Args:
-        path: the journal's file.
-        first: the hash of its first entry.
-        place: the ledger on the server, for a user who records.
-        progress: as of ``copy_to_server``.
+    *first* is the hash of the journal's first entry; the user of *place* may record.
 
     Raises:
         StorageError: the file or the server refuses, or the tokens of another ledger are there.

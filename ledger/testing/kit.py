@@ -99,13 +99,11 @@ def shuffle_facts(events: Sequence[Event], seed: int) -> list[Event]:
     return first + rest
 
 
-def record(journal: Journal, events: Iterable[Event], *, recorded_at: str = RECORDED_AT, actor: str = "club") -> None:
+def record(journal: Journal, events: Iterable[Event]) -> None:
     """Append facts to a journal in one transaction, without checking the rules."""
     with journal.writing() as writer:
         facts = list(events)
-        bodies = [
-            codec.body_of(position, recorded_at, actor, e) for position, e in enumerate(facts, start=writer.size + 1)
-        ]
+        bodies = [codec.body_of(position, RECORDED_AT, "club", e) for position, e in enumerate(facts, writer.size + 1)]
         writer.append([e.KIND for e in facts], [e.key for e in facts], bodies)
 
 

@@ -1,4 +1,4 @@
-"""The contract of every rating scheme, as tests: subclass ``SchemeContract`` and give the scheme in ``make``."""
+"""The contract test suite of rating schemes: subclass ``SchemeContract`` and return the scheme from ``make``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
 
 
 def evaluate_rule(explained: Explanation) -> float:
-    """Return the number that an explanation's rule gives, read as arithmetic.
+    """Return the value of an explanation's rule, read as arithmetic with the values of its terms.
 
     The rule counts up to its first comma, colon or semicolon; ``·`` and ``×`` multiply, ``^`` is a power, and every
     symbol in it must be among the terms.
@@ -90,12 +90,12 @@ TOLERANCE = 1e-9  # of a formula calculated manually, compared with the kernel, 
 
 
 class SchemeContract:
-    """Tests of one scheme. A subclass gives ``make``.
+    """The tests of a rating scheme; a subclass defines ``make``.
 
     Attributes:
-        settings: the settings that it is tested with, as in ``scheme-adopted``; the defaults and its switches.
-        birth_years: what is known of the players' years of birth, in turn.
-        batches: how many games a batch has, in turn; for schemes by period or event.
+        settings: the settings to be tested, as in ``scheme-adopted``; the defaults and those with switches.
+        birth_years: of the players, in turn.
+        batches: the numbers of games of batches, in turn; for schemes by period or event.
         complementary: whether the two expected scores of a game add up to 1.
         score_decides: whether a win never gives less than a draw, and a draw never less than a loss.
     """
@@ -429,7 +429,7 @@ provisional: Callable[..., bool]
 
 
 def ask(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
-    """Bring the second of two players to a time, and ask all that a scheme answers of both."""
+    """Move the second of two players to a time, and return everything that a scheme answers about both."""
     at(players[1], when.period, when.day, numbers)  # noqa: F821
     expected = expected_score(players[0], players[1], numbers)  # noqa: F821
     return expected, 1.0 if provisional(players[0], numbers) else 0.0, 1.0 if listed(players[0], numbers) else 0.0  # noqa: F821

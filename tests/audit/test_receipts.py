@@ -119,7 +119,7 @@ def test_what_no_receipt_can_prove_is_named(receipt_club: ClubOfTwo) -> None:
         make_receipt(ledger, "r1-b1", name_of="1")
     assert make_receipt(ledger, "r1-b1", name_of="Bob")
     (receipt_club.folder / "club.checkpoints").unlink()
-    with pytest.raises(StorageError, match="there is no checkpoint yet, under which a receipt could stand"):
+    with pytest.raises(StorageError, match="there is no checkpoint yet, which a receipt needs"):
         make_receipt(ledger, "r1-b1")
 
 

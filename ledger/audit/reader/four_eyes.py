@@ -42,14 +42,7 @@ class _IssuedToken:
 
 @attrs.define
 class TokenReset:
-    """A token that replaced a lost one without an approver's token.
-
-    Attributes:
-        position: of its entry.
-        person: the holder, as an excerpt.
-        by: the actor, as an excerpt.
-        decisions: positions of the decisions made with it.
-    """
+    """A token that replaced a lost one without an approver's, with the positions of the decisions made with it."""
 
     position: int
     person: str

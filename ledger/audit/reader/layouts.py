@@ -128,14 +128,8 @@ def page_falsehoods(
 ) -> list[Falsehood]:
     """Return damage to pages, values of another type than their column's, indices that contradict their tables.
 
-    SQLite leaves out CHECK constraints in a file that is opened read-only: what they say is compared elsewhere.
-
-    Args:
-        connection: the file.
-        word: its name in a falsehood.
-        remedy: what to do.
-        check: ``integrity``, or ``quick`` without the indices.
-        table: the only table to check; all if empty.
+    SQLite leaves out CHECK constraints in a file that is opened read-only: what they say is compared elsewhere. The
+    check is ``integrity``, or ``quick`` without the indices; of one table only, if it is given.
     """
     try:
         lines = [str(line) for (line,) in connection.execute(f"PRAGMA {check}_check({table or FIRST_FALSEHOODS})")]
@@ -184,15 +178,9 @@ def schema_falsehoods(
     *,
     left_out: Collection[str] = (),
 ) -> list[Falsehood]:
-    """Return the tables, indices, triggers and views of a file that are missing, changed, or do not belong to it.
+    """Return the tables, indices, triggers and views of a file that differ from those that it should have.
 
-    Args:
-        connection: the file.
-        should: the layout that it should have.
-        word: its name in a falsehood.
-        remedy: what to do.
-        grown: tables whose columns may be in any order.
-        left_out: tables that are not compared.
+    Columns of the tables *grown* may be in any order; objects of the tables *left_out* are not compared.
     """
     try:
         present = schema_objects(connection, grown)

@@ -21,9 +21,9 @@ from ledger.audit.reader.snapshots import (
     excerpt,
     facts_of,
     open_with_tables,
+    readable_rows,
     text_fault,
 )
-from ledger.errors import one_line
 
 SALT_BYTES = 16
 REMEDY = "restore that row from a copy"
@@ -36,11 +36,9 @@ class NamesVerdict(Finding):
 
     Attributes:
         checked: players whose name was compared with its commitment.
-        erased: players whose identity, name and salt were erased.
         unregistered: people without an entry, as a crash between the two files leaves them; nothing can be compared.
         waiting: new names without a commitment, as an interrupted renaming leaves them.
         renamed_since: players renamed after the last entry of the snapshot.
-        falsehoods: the first 20 in order of the entries, then those of the people file's tables and pages.
     """
 
     checked: int
@@ -69,8 +67,9 @@ class _Pending(NamedTuple):
 
 def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdict:
     """Compare every registered player's row with the journal's commitments; arguments as of ``verify_people``."""
-    false: list[tuple[int, Falsehood]] = []
-    registered = _registrations(journal, false)
+    of_journal: list[Falsehood] = []
+    registered = _registrations(journal, of_journal)
+    false = [(int(falsehood.position_or_key), falsehood) for falsehood in of_journal]
     checked = erased = unregistered = waiting = since = 0
     later = _Later(journal)
     with open_with_tables(people, "people") as file:
@@ -84,7 +83,9 @@ def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdic
             if fault := _pending_fault(row_of_name, registered.get(player)):
                 remedy = f"remove it with 'DELETE FROM renaming WHERE player = {player}'"
                 false.append((0, Falsehood("renaming", player, f"{fault}; {remedy}")))
-        for player, *row in _people(file, false):
+        damage: list[Falsehood] = []
+        people_rows = "SELECT player, identity, name, salt, joined_at FROM people ORDER BY player"
+        for player, *row in readable_rows(file, damage, "people", "player", people_rows):
             sealed = registered.pop(player, None)
             if sealed is None:
                 unregistered += 1
@@ -98,6 +99,7 @@ def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdic
             waiting += player in pending and not _is_sealed(row, pending[player], sealed)
             position = sealed.position if sealed else 0
             false += [(position, Falsehood("people", player, fault)) for fault in faults]
+        false += [(0, falsehood) for falsehood in damage]
         of_the_file = layout_falsehoods(file, PEOPLE)
     for player, (position, *_) in registered.items():
         message = f"player {player} of entry {position} is missing here; restore the row (erasing keeps it)"
@@ -107,7 +109,7 @@ def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdic
     return NamesVerdict(checked, erased, unregistered, waiting, since, falsehoods)
 
 
-def _registrations(journal: str | Snapshot, false: list[tuple[int, Falsehood]]) -> dict[int, _Sealed]:
+def _registrations(journal: str | Snapshot, false: list[Falsehood]) -> dict[int, _Sealed]:
     """Return, for each registered player, the journal's commitments; entries without any go to *false*."""
     registered: dict[int, _Sealed] = {}
     sql = (
@@ -115,20 +117,15 @@ def _registrations(journal: str | Snapshot, false: list[tuple[int, Falsehood]]) 
         f"WHERE kind IN ('player-registered/1', '{RENAMED}') ORDER BY position"
     )
     with open_with_tables(journal, "journal") as file:
-        position = 0
-        try:
-            for position, kind, key, body in file.connection.execute(sql):
-                take = _rename if kind == RENAMED else _register
-                if fault := take(registered, position, key, facts_of(body)):
-                    false.append((position, Falsehood("journal", position, f"{fault}; {RESTORE}")))
-        except READ_ERRORS as error:
-            fault = f"no registration after this entry can be read ({one_line(error)}); {RESTORE}"
-            false.append((position, Falsehood("journal", position, fault)))
+        for position, kind, key, body in readable_rows(file, false, "journal", "registration", sql):
+            add = _add_renaming if kind == RENAMED else _add_registration
+            if fault := add(registered, position, key, facts_of(body)):
+                false.append(Falsehood("journal", position, f"{fault}; {RESTORE}"))
     return registered
 
 
-def _register(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
-    """Take a registration; return its fault, if it has one."""
+def _add_registration(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
+    """Add a registration; return its fault, empty if it has none."""
     player = facts.get("player")
     if type(player) is not int:
         return f"registers player {excerpt(player)}, which is no number: no name can be compared"
@@ -138,8 +135,8 @@ def _register(registered: dict[int, _Sealed], position: int, key: object, facts:
     return "" if key == f"player:{player}" else f"registers player {player} under the key {excerpt(key)}"
 
 
-def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
-    """Take a renaming; return its fault, if it has one."""
+def _add_renaming(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
+    """Add a renaming; return its fault, empty if it has none."""
     player = facts.get("player")
     if type(player) is not int or player not in registered:
         return f"renames player {excerpt(player)}, whom no entry before it registered"
@@ -193,19 +190,6 @@ def _is_sealed(row: list[Any], pending: _Pending, sealed: _Sealed | None) -> boo
     if sealed is None or text_fault(identity) or text_fault(name) or not isinstance(salt, bytes):
         return False
     return name_commitment(identity, str(name), salt) == sealed.commitments[-1][1]
-
-
-def _people(file: Snapshot, false: list[tuple[int, Falsehood]]) -> Iterator[list[Any]]:
-    """Yield the rows of people; the iteration ends with a report at the first that cannot be read."""
-    player = 0
-    try:
-        sql = "SELECT player, identity, name, salt, joined_at FROM people ORDER BY player"
-        for row in file.connection.execute(sql):
-            player = row[0]
-            yield list(row)
-    except READ_ERRORS as error:
-        fault = f"no player after this one can be read ({one_line(error)}); {PEOPLE.remedy}"
-        false.append((0, Falsehood("people", player, fault)))
 
 
 def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None) -> Iterator[str]:
@@ -265,7 +249,7 @@ _INDEXED_WITHOUT_NAME = (
 SECRET_BYTES = 32
 # Two at most: a second secret is one too many already.
 _SECRETS = "SELECT number, typeof(secret), length(secret) FROM secret LIMIT 2"
-_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = ?"
+_HAS_TABLE = "SELECT 1 FROM sqlite_master WHERE name = ?"
 # Each name of the index of whole names with that of its player, and players whom it should have and does not.
 # Who came after the last player of the index is missing there by right: only many of them are taken in at once.
 _WHOLE_NAMES = """
@@ -279,12 +263,7 @@ ORDER BY 1
 
 @attrs.frozen
 class ErasuresVerdict(Finding):
-    """The findings of an audit about the erasures.
-
-    Attributes:
-        waiting: erased players whose erasure the journal does not record yet, as an interrupted erasure leaves them.
-        falsehoods: the first 20, the journal's first.
-    """
+    """The findings of an audit about the erasures; *waiting* is the number of those without an entry yet."""
 
     waiting: int
     falsehoods: tuple[Falsehood, ...]
@@ -328,20 +307,15 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
 def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
     """Return, by erased player, the entry that says so; malformed entries go to *false*."""
     erased: dict[int, int] = {}
-    position = 0
-    try:
-        for position, key, body in file.connection.execute(_ERASURES):
-            player = facts_of(body).get("player")
-            if type(player) is not int or key != f"erased:{player}":
-                fault = f"erases player {excerpt(player)} under the key {excerpt(key)}; {RESTORE}"
-            elif not 0 < _registered(file, player) < position:
-                fault = f"erases player {player}, whom no entry before it registered; {RESTORE}"
-            else:
-                erased[player] = position
-                continue
-            false.append(Falsehood("journal", position, fault))
-    except READ_ERRORS as error:
-        fault = f"no erasure after this entry can be read ({one_line(error)}); {RESTORE}"
+    for position, key, body in readable_rows(file, false, "journal", "erasure", _ERASURES):
+        player = facts_of(body).get("player")
+        if type(player) is not int or key != f"erased:{player}":
+            fault = f"erases player {excerpt(player)} under the key {excerpt(key)}; {RESTORE}"
+        elif not 0 < _registered(file, player) < position:
+            fault = f"erases player {player}, whom no entry before it registered; {RESTORE}"
+        else:
+            erased[player] = position
+            continue
         false.append(Falsehood("journal", position, fault))
     return erased
 
@@ -358,42 +332,36 @@ def _registered(file: Snapshot, player: int) -> int:
 def _erasing(file: Snapshot, false: list[Falsehood]) -> dict[int, object]:
     """Return, by waiting player, who requested the erasure; none in a file of release 0.1.0."""
     file.decode_any_text()
-    if not file.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone():
+    if not file.connection.execute(_HAS_TABLE, ("erasing",)).fetchone():
         return {}
-    try:
-        return dict(file.connection.execute("SELECT player, actor FROM erasing ORDER BY player").fetchall())
-    except READ_ERRORS as error:
-        false.append(Falsehood("erasing", 0, f"cannot be read ({one_line(error)}); restore the file from a copy"))
-        return {}
+    sql = "SELECT player, actor FROM erasing ORDER BY player"
+    return {row[0]: row[1] for row in readable_rows(file, false, "erasing", "erasure", sql)}
 
 
 def _index_falsehoods(file: Snapshot) -> list[Falsehood]:
     """Return names that an index lacks or still has without a player, and a malformed secret."""
     false: list[Falsehood] = []
+    # A table may be missing: the indexes are made when they are needed, and release 0.1.0 had no secret.
     with suppress(*READ_ERRORS):
-        if file.connection.execute(_HAS_INDEX, ("people_search_content",)).fetchone():
-            remedy = "'DROP TABLE people_search' and VACUUM take it away, and the next search makes it anew"
-            false += [
-                Falsehood("people_search", player, f"holds a name of a player who has none; {remedy}")
-                for (player,) in file.connection.execute(_INDEXED_WITHOUT_NAME)
-            ]
+        remedy = "'DROP TABLE people_search' and VACUUM remove it, and the next search makes it again"
+        false += [
+            Falsehood("people_search", player, f"holds a name of a player who has none; {remedy}")
+            for (player,) in file.connection.execute(_INDEXED_WITHOUT_NAME)
+        ]
     with suppress(*READ_ERRORS):
-        if file.connection.execute(_HAS_INDEX, ("secret",)).fetchone():
-            # another secret of the same form cannot be distinguished from the right one: nothing in the journal
-            # identifies it
-            sound = file.connection.execute(_SECRETS).fetchall()
-            if sound != [(1, "blob", SECRET_BYTES)]:
-                words = f"is not one secret of {SECRET_BYTES} bytes under number 1; restore the file from a copy"
-                false.append(Falsehood("secret", 0, words))
+        # another secret of the same form cannot be distinguished from the right one: nothing in the journal
+        # identifies it
+        if file.connection.execute(_SECRETS).fetchall() != [(1, "blob", SECRET_BYTES)]:
+            words = f"is not one secret of {SECRET_BYTES} bytes under number 1; restore the file from a copy"
+            false.append(Falsehood("secret", 0, words))
     with suppress(*READ_ERRORS):
-        if file.connection.execute(_HAS_INDEX, ("people_folds",)).fetchone():
-            remedy = "'DROP TABLE people_folds' and VACUUM take it away, and the next import makes it anew"
-            for player, indexed, name in file.connection.execute(_WHOLE_NAMES):
-                if indexed != (None if name is None else " ".join(name.lower().split())):
-                    fault = "lacks the name" if indexed is None else "holds another name than that"
-                    false.append(Falsehood("people_folds", player, f"{fault} of this player; {remedy}"))
-                    if len(false) == FIRST_FALSEHOODS:
-                        break
+        remedy = "'DROP TABLE people_folds' and VACUUM remove it, and the next import makes it again"
+        for player, indexed, name in file.connection.execute(_WHOLE_NAMES):
+            if indexed != (None if name is None else " ".join(name.lower().split())):
+                fault = "lacks the name" if indexed is None else "holds another name than that"
+                false.append(Falsehood("people_folds", player, f"{fault} of this player; {remedy}"))
+                if len(false) == FIRST_FALSEHOODS:
+                    break
     return false
 
 
@@ -408,10 +376,8 @@ class ReasonsVerdict(Finding):
 
     Attributes:
         checked: reasons that were compared with their commitments.
-        erased: reasons whose text and salt were erased.
         missing: commitments without a row, which no erasure leaves.
         waiting: reasons without a commitment, as an interrupted correction leaves them.
-        falsehoods: the first 20 in order of the reasons.
     """
 
     checked: int
@@ -468,15 +434,10 @@ def _sealed(journal: str | Snapshot, false: list[Falsehood]) -> dict[str, dict[s
     sql = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ? ORDER BY position"
     with open_with_tables(journal, "journal") as file:
         for first, last in _SEALING:
-            position = 0
-            try:
-                for position, key, body in file.connection.execute(sql, (first, last)):
-                    reason = facts_of(body).get("reason")
-                    if isinstance(reason, str):
-                        sealed.setdefault(reason, {})[key] = position
-            except READ_ERRORS as error:
-                fault = f"no {first[:-1]} after this entry can be read ({one_line(error)}); {RESTORE}"
-                false.append(Falsehood("journal", position, fault))
+            for position, key, body in readable_rows(file, false, "journal", first[:-1], sql, (first, last)):
+                reason = facts_of(body).get("reason")
+                if isinstance(reason, str):
+                    sealed.setdefault(reason, {})[key] = position
     return sealed
 
 
@@ -484,15 +445,9 @@ def _rows(file: Snapshot, false: list[Falsehood]) -> list[_Row]:
     """Return the rows in their order; none in a file of release 0.1.0."""
     file.decode_any_text()
     sql = "SELECT number, commitment, entry, salt, text FROM reasons ORDER BY number"
-    rows: list[_Row] = []
-    if not file.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'reasons'").fetchone():
-        return rows
-    try:
-        rows.extend(_Row(*row) for row in file.connection.execute(sql))
-    except READ_ERRORS as error:
-        fault = f"no reason after this one can be read ({one_line(error)}); {PEOPLE.remedy}"
-        false.append(Falsehood("reasons", rows[-1].number if rows else 0, fault))
-    return rows
+    if not file.connection.execute(_HAS_TABLE, ("reasons",)).fetchone():
+        return []
+    return [_Row(*row) for row in readable_rows(file, false, "reasons", "reason", sql)]
 
 
 def _position(row: _Row, sealed: dict[str, dict[str, int]]) -> int:

@@ -148,15 +148,10 @@ def text_lines(content: bytes) -> list[str]:
 
 
 def verify_note(lines: Sequence[str], first: int, keys: Sequence[VerifierKey]) -> SignedCheckpoint:
-    """Return the checkpoint in a signed note after verifying every signature against the trusted keys.
+    """Return the checkpoint in the lines of a signed note, after verifying every signature against the trusted keys.
 
     C2SP signed-note lets a verifier ignore signatures of unknown keys. Here they are refused: an unverified
-    signature shall not be next to a verified one.
-
-    Args:
-        lines: of the note.
-        first: the number of the first of them in the file.
-        keys: the trusted ones, among them the log's.
+    signature shall not be next to a verified one. *first* is the number of the first line in its file.
 
     Raises:
         NotAProofError: a signature is false, or that of the log is missing.
@@ -223,10 +218,7 @@ _OLD = "old "
 def verify_checkpoint(content: bytes, keys: Sequence[VerifierKey], since: TreeHead | None = None) -> SignedCheckpoint:
     """Return the checkpoint in a file, its signatures and, with *since*, its growth from an earlier head verified.
 
-    Args:
-        content: the file.
-        keys: the log's, and those of all others who signed it.
-        since: an earlier head that the file must prove to be an earlier state of the log.
+    *keys* are the log's and those of all others who signed it.
 
     Raises:
         NotAProofError: the file proves nothing.
@@ -282,16 +274,7 @@ _EXTRA_LINE = 2
 
 @attrs.frozen
 class ProvenReceipt:
-    """The facts that a receipt proves: the entry of a game under a signed checkpoint.
-
-    Attributes:
-        signed: the checkpoint.
-        position: of the entry, from 1.
-        entry: as it was recorded: its time, who recorded it, the facts of the game.
-        player: the number of the player whose name is proven, too; None if none is.
-        identity: of that player.
-        name: of that player.
-    """
+    """The facts that a receipt proves under a signed checkpoint: a game, and perhaps the name of a player."""
 
     signed: SignedCheckpoint
     position: int
@@ -304,9 +287,7 @@ class ProvenReceipt:
 def verify_receipt(content: bytes, keys: Sequence[VerifierKey]) -> ProvenReceipt:
     """Return the facts that a receipt proves, after verifying its signatures and hashes.
 
-    Args:
-        content: the file.
-        keys: the log's, and those of all others who signed the checkpoint.
+    *keys* are the log's and those of all others who signed the checkpoint.
 
     Raises:
         NotAProofError: the receipt proves nothing.

@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -280,7 +280,21 @@ def text_fault(value: object) -> str:
     return ""
 
 
-# -- what others read of a journal ---------------------------------------------------------------------------------
+def readable_rows(
+    file: Snapshot, false: list[Falsehood], table: str, what: str, sql: str, values: Sequence[object] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query, up to the first that cannot be read; add a falsehood for that to *false*.
+
+    The first column is the position or key that the falsehood names; *what* is a word for a row.
+    """
+    last: Any = 0
+    try:
+        for row in file.connection.execute(sql, values):
+            last = row[0]
+            yield row
+    except READ_ERRORS as error:
+        message = f"no {what} after this one can be read ({one_line(error)}); {file.remedy}"
+        false.append(Falsehood(table, last, message))
 
 
 def facts_of(body: Any) -> dict[str, Any]:

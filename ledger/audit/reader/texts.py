@@ -36,13 +36,9 @@ REMEDY = "restore that row from a copy"
 
 @attrs.frozen
 class TextsVerdict(Finding):
-    """The findings of an audit about the movetexts.
+    """The findings of an audit about the movetexts, and the numbers of texts and of entries that refer to them.
 
-    Attributes:
-        checked: texts that were decompressed and hashed.
-        references: journal entries that refer to a text.
-        falsehoods: the first 20 false texts, then the first 20 entries whose text is missing, then damage to the
-            pages and the index of the texts.
+    The falsehoods are the first 20 false texts, the first 20 entries whose text is missing, then damage to pages.
     """
 
     checked: int
