@@ -216,7 +216,7 @@ class JournalContract:
             assert writer.find(["entry:2", "entry:9"])["entry:2"].position == 2
             assert writer.last_recorded_at() == RECORDED_AT
 
-    def test_the_time_of_the_last_entry_is_told_though_an_earlier_entry_has_a_later_one(self) -> None:
+    def test_the_time_of_the_last_entry_is_returned_though_an_earlier_entry_has_a_later_one(self) -> None:
         """A wrong clock may have recorded in the future; once that is accepted, time goes on from the next entry."""
         future, now, later = "2035-01-01T00:00:00.000Z", "2024-05-06T07:08:09.000Z", "2024-05-06T07:08:09.001Z"
         with self.new_journal() as journal:
@@ -267,7 +267,7 @@ class JournalContract:
             assert stored_bodies(journal, 0, len(bodies) + 5) == bodies
             assert all(journal.read())  # no block is empty
 
-    def test_what_is_appended_during_a_read_does_not_disturb_it(self) -> None:
+    def test_entries_appended_during_a_read_do_not_disturb_it(self) -> None:
         with self.new_journal() as journal:
             bodies = [entry.body for entry in fill_journal(journal)]
             seen: list[bytes] = []
@@ -278,7 +278,7 @@ class JournalContract:
                 seen += block
             assert seen == bodies
 
-    def test_two_ways_to_one_store_take_turns(self) -> None:
+    def test_two_connections_to_one_store_take_turns(self) -> None:
         with self.new_journal() as journal:
             other = self.reopen(journal)
             # Past two full tiles of 256, so that each completes one whose beginning the other wrote.

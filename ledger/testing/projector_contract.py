@@ -224,7 +224,7 @@ class ProjectorContract(_ReadModelContract):
         assert with_it.keys() - expected.keys() == {self.make().name}
         assert {table: with_it[table] for table in expected} == expected
 
-    def test_installed_late_it_is_folded_from_the_rows_that_stand(self, tmp_path: Path) -> None:
+    def test_installed_late_it_is_folded_from_the_existing_rows(self, tmp_path: Path) -> None:
         """No game is rated again, no other table is written, and the rows are those of a rebuild."""
         facts, made = self.facts(), self.make()
         if not self.projectors():
@@ -250,7 +250,7 @@ class ProjectorContract(_ReadModelContract):
             assert [made.name in row for row in noted] == [True]
             assert installed == original
 
-    def test_a_row_stands_for_each_game_or_for_each_change(self, tmp_path: Path) -> None:
+    def test_there_is_a_row_for_each_game_or_for_each_change(self, tmp_path: Path) -> None:
         """The state after any game is that of the last row up to it, of the player or of the player and tournament."""
         made, facts = self.make(), self.facts()
         whole = attrs.evolve(made, rows=EACH_GAME) if self.projectors() else made

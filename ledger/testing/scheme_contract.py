@@ -117,7 +117,7 @@ class SchemeContract:
 
     # -- what it says of itself ------------------------------------------------------------------------------------
 
-    def test_nothing_is_wrong_with_it(self) -> None:
+    def test_it_has_no_faults(self) -> None:
         assert list(faults_of_scheme(self.make())) == []
 
     def test_it_is_declared_in_full(self) -> None:
@@ -141,7 +141,7 @@ class SchemeContract:
         assert numbers._fields == tuple(field.name for field in fields), "numbers must repeat the settings in order"
         assert tuple(numbers) == attrs.astuple(scheme.settings())
 
-    def test_what_is_no_setting_is_refused_with_all_faults_at_once(self) -> None:
+    def test_wrong_settings_are_refused_with_all_faults_at_once(self) -> None:
         scheme = self.make()
         switches = [f.name for f in attrs.fields(scheme.settings) if isinstance(f.default, bool)]
         amounts = [f.name for f in attrs.fields(scheme.settings) if not isinstance(f.default, bool)]
@@ -232,7 +232,7 @@ class SchemeContract:
             assert bit_patterns(few_state) == bit_patterns(many_state.tolist())
             assert few_counts == many_counts.tolist()
 
-    def test_what_is_asked_of_a_state_is_the_same_interpreted_and_compiled(self) -> None:
+    def test_answers_about_a_state_are_the_same_interpreted_and_compiled(self) -> None:
         scheme = self.make()
         ask, compiled_ask = _asking(scheme), compiled(_asking(scheme))
         for numbers in self.numbers():
@@ -248,7 +248,7 @@ class SchemeContract:
                     many.tolist()
                 )
 
-    def test_ratings_that_are_said_to_stand_are_not_moved_by_time(self) -> None:
+    def test_ratings_declared_constant_do_not_change_with_time(self) -> None:
         scheme = self.make()
         for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
             for case in itertools.islice(self._cases(numbers), 60):
@@ -261,7 +261,7 @@ class SchemeContract:
                     assert bit_patterns([state[0]]) == bit_patterns([case.side.after.rating])
                     assert scheme.lists(state, numbers) == bool(scheme.listed(case.side.after, numbers))
 
-    def test_ratings_of_lists_that_are_said_to_stand_are_listed_as_they_are(self) -> None:
+    def test_initial_ratings_declared_unchanged_are_listed_as_they_are(self) -> None:
         scheme = self.make()
         if scheme.seeds_stand is None:
             return
@@ -322,7 +322,7 @@ class SchemeContract:
                     assert abs(expected + back - 1.0) <= TOLERANCE
                     assert engine.expected(scheme, numbers, own, own, case.when) == 0.5
 
-    def test_where_one_expected_score_follows_from_the_other_it_does_so_to_the_bit(self) -> None:
+    def test_mirrored_expected_scores_add_up_to_1_to_the_bit(self) -> None:
         scheme = self.make()
         if not scheme.mirrored:
             return
@@ -428,7 +428,7 @@ listed: Callable[..., bool]
 provisional: Callable[..., bool]
 
 
-def ask(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
+def ask_scheme(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
     """Move the second of two players to a time, and return everything that a scheme answers about both."""
     at(players[1], when.period, when.day, numbers)  # noqa: F821
     expected = expected_score(players[0], players[1], numbers)  # noqa: F821
@@ -436,7 +436,7 @@ def ask(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
 
 
 def _asking(scheme: Scheme) -> Callable[..., tuple[float, float, float]]:
-    return engine.scheme_loop(ask, scheme)
+    return engine.scheme_loop(ask_scheme, scheme)
 
 
 class Case(NamedTuple):
