@@ -715,9 +715,9 @@ class Ledger(OpenLedger):
         Raises:
             StorageError: a file is missing, locked, or may not be read.
         """
-        with backups.in_files(self.path, progress, with_views=not journal_only) as path:
+        with backups.ledger_as_files(self.path, progress, with_views=not journal_only) as path:
             verdict = audits.audit(path, since=since, journal_only=journal_only, lists=lists, progress=progress)
-        return server_findings.with_server(verdict, self.path)
+        return server_findings.with_server_findings(verdict, self.path)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,7 @@
-"""A ledger moved between files and a server: the same history in another place, and never two that are written.
+"""The moving of a ledger between files and a server, so that never two copies accept entries.
 
 Recording stops while it is moved. The old place refuses new entries before the new one counts, and states where the
-ledger went; if the move is interrupted between two steps, it is run again and continues after the rows copied so
-far.
+ledger went; an interrupted move is run again and continues after the rows copied so far.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ class ServerMove:
     """A ledger that was moved onto a server.
 
     Attributes:
-        head: the same in both places.
-        faults: objects in the schemas that this program did not make, or that are missing there; as sentences.
+        faults: a sentence for each object in the schemas that this program did not make or that is missing.
         folder: with the former files.
     """
 
@@ -46,11 +44,11 @@ class ServerMove:
 
 @checked
 def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = silent) -> ServerMove:
-    """Move a ledger in files onto a server; the files go into a folder.
+    """Move a ledger in files onto a server, and its files into a folder next to them.
 
     Args:
-        path: of the journal's file.
-        place: where to; the schemas are made, or a user with that right made them before.
+        path: the journal's file.
+        place: the server and the schema, which is made unless a user with that right made it before.
         progress: as of ``copy_to_server``.
 
     Raises:
@@ -82,7 +80,7 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
         # Read within the transaction that makes the guard: no entry can be recorded between the look and the guard.
         last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
         if last != head.size:
-            raise StorageError(str(path), "somebody recorded while it was moved: move it again; it stands where it was")
+            raise StorageError(str(path), "an entry was recorded while it was moved: move it again; it is where it was")
         # A guard in the file itself: a process that has it open, or another release, is refused as well. Its name says
         # where the ledger went: a second run after an interruption reads that there, and so does the audit.
         name = f"{_GONE}{place.shown}, schema {place.schema}".replace('"', "'")
@@ -123,10 +121,9 @@ def _move_to_folder(path: Path) -> Path:
 
 @checked
 def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
-    """Move a ledger on a server into files next to its views; the schemas stay, and accept no more entries.
+    """Move a ledger on a server into files next to its views, and return its head.
 
-    Returns:
-        The head, which is the same in both places.
+    The schemas stay, and accept no more entries.
 
     Raises:
         StorageError: it is in files already, a file is in the way, or the server refuses.
@@ -143,7 +140,7 @@ def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
         there = TreeHead(writer.size, journal.root_at(writer.size))
         with closing(SqliteJournal(path, read_only=True)) as copy:
             if (head := copy.head()) != there:
-                message = f"has the head {head}, and the server {there}: move the file aside and try again"
+                message = f"has the head {head}, and the server {there}: move the file away and try again"
                 raise StorageError(str(path), message)
         tokens_to_file(place, path, journal.root_at(1), progress)
         # last, in the transaction that kept others out: until it is committed the server is the ledger

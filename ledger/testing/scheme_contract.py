@@ -1,4 +1,4 @@
-"""The contract of every rating scheme, as tests: subclass ``SchemeContract`` and give the scheme in ``make``."""
+"""The contract test suite of rating schemes: subclass ``SchemeContract`` and return the scheme from ``make``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ledger.schemes.scheme import (
 )
 from ledger.schemes.scheme_faults import faults_of_scheme
 from ledger.schemes.settings import stored_setting
-from ledger.testing.kit import bits, refused
+from ledger.testing.kit import bit_patterns, expect_error
 
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
@@ -51,8 +51,8 @@ _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
 }
 
 
-def evaluated(explained: Explanation) -> float:
-    """Return the number that an explanation's rule gives, read as arithmetic.
+def evaluate_rule(explained: Explanation) -> float:
+    """Return the value of an explanation's rule, read as arithmetic with the values of its terms.
 
     The rule counts up to its first comma, colon or semicolon; ``·`` and ``×`` multiply, ``^`` is a power, and every
     symbol in it must be among the terms.
@@ -90,12 +90,12 @@ TOLERANCE = 1e-9  # of a formula calculated manually, compared with the kernel, 
 
 
 class SchemeContract:
-    """Tests of one scheme. A subclass gives ``make``.
+    """The tests of a rating scheme; a subclass defines ``make``.
 
     Attributes:
-        settings: the settings that it is tested with, as in ``scheme-adopted``; the defaults and its switches.
-        birth_years: what is known of the players' years of birth, in turn.
-        batches: how many games a batch has, in turn; for schemes by period or event.
+        settings: the settings to be tested, as in ``scheme-adopted``; the defaults and those with switches.
+        birth_years: of the players, in turn.
+        batches: the numbers of games of batches, in turn; for schemes by period or event.
         complementary: whether the two expected scores of a game add up to 1.
         score_decides: whether a win never gives less than a draw, and a draw never less than a loss.
     """
@@ -117,7 +117,7 @@ class SchemeContract:
 
     # -- what it says of itself ------------------------------------------------------------------------------------
 
-    def test_nothing_is_wrong_with_it(self) -> None:
+    def test_it_has_no_faults(self) -> None:
         assert list(faults_of_scheme(self.make())) == []
 
     def test_it_is_declared_in_full(self) -> None:
@@ -141,7 +141,7 @@ class SchemeContract:
         assert numbers._fields == tuple(field.name for field in fields), "numbers must repeat the settings in order"
         assert tuple(numbers) == attrs.astuple(scheme.settings())
 
-    def test_what_is_no_setting_is_refused_with_all_faults_at_once(self) -> None:
+    def test_wrong_settings_are_refused_with_all_faults_at_once(self) -> None:
         scheme = self.make()
         switches = [f.name for f in attrs.fields(scheme.settings) if isinstance(f.default, bool)]
         amounts = [f.name for f in attrs.fields(scheme.settings) if not isinstance(f.default, bool)]
@@ -225,14 +225,14 @@ class SchemeContract:
             many = engine.rate(MANY, scheme, numbers, _as_arrays(games), many_state, many_counts)
             assert all(math.isfinite(value) for value in few.history), numbers
             assert all(math.isfinite(value) for value in few.before), numbers
-            assert bits(few.history) == bits(many.history.tolist()), numbers
-            assert bits(few.before) == bits(many.before.tolist()), numbers
-            assert bits(few.expected) == bits(many.expected.tolist()), numbers
+            assert bit_patterns(few.history) == bit_patterns(many.history.tolist()), numbers
+            assert bit_patterns(few.before) == bit_patterns(many.before.tolist()), numbers
+            assert bit_patterns(few.expected) == bit_patterns(many.expected.tolist()), numbers
             assert few.n == many.n.tolist()
-            assert bits(few_state) == bits(many_state.tolist())
+            assert bit_patterns(few_state) == bit_patterns(many_state.tolist())
             assert few_counts == many_counts.tolist()
 
-    def test_what_is_asked_of_a_state_is_the_same_interpreted_and_compiled(self) -> None:
+    def test_answers_about_a_state_are_the_same_interpreted_and_compiled(self) -> None:
         scheme = self.make()
         ask, compiled_ask = _asking(scheme), compiled(_asking(scheme))
         for numbers in self.numbers():
@@ -241,10 +241,14 @@ class SchemeContract:
                 few, many = engine.records(FEW, scheme.player, flat), MANY.floats(flat)
                 later = When(case.when.period + 3.0, case.when.day + 100.0)
                 answers = ask(few, later, numbers)
-                assert bits(answers) == bits(compiled_ask(engine.records(MANY, scheme.player, many), later, numbers))
-                assert bits([value for player in few for value in flat_of(player)]) == bits(many.tolist())
+                assert bit_patterns(answers) == bit_patterns(
+                    compiled_ask(engine.records(MANY, scheme.player, many), later, numbers)
+                )
+                assert bit_patterns([value for player in few for value in flat_of(player)]) == bit_patterns(
+                    many.tolist()
+                )
 
-    def test_ratings_that_are_said_to_stand_are_not_moved_by_time(self) -> None:
+    def test_ratings_declared_constant_do_not_change_with_time(self) -> None:
         scheme = self.make()
         for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
             for case in itertools.islice(self._cases(numbers), 60):
@@ -254,10 +258,10 @@ class SchemeContract:
                     is_unchanged = scheme.unchanged_since(when.day, numbers) <= case.when.day
                 if is_unchanged:
                     state = at_time(scheme, numbers, flat_of(case.side.after), when)
-                    assert bits([state[0]]) == bits([case.side.after.rating])
+                    assert bit_patterns([state[0]]) == bit_patterns([case.side.after.rating])
                     assert scheme.is_listed(state, numbers) == bool(scheme.listed(case.side.after, numbers))
 
-    def test_ratings_of_lists_that_are_said_to_stand_are_listed_as_they_are(self) -> None:
+    def test_initial_ratings_declared_unchanged_are_listed_as_they_are(self) -> None:
         scheme = self.make()
         if scheme.accepted_ratings is None:
             return
@@ -292,7 +296,7 @@ class SchemeContract:
             runs = []
             for _ in range(2):
                 kept = engine.rate(FEW, scheme, numbers, self._games(3), self._start(numbers), [0] * PLAYERS)
-                runs.append([bits(column) for column in (kept.history, kept.before, kept.expected)])
+                runs.append([bit_patterns(column) for column in (kept.history, kept.before, kept.expected)])
             assert runs[0] == runs[1]
 
     def test_any_slicing_of_the_games_between_batches_is_one_replay(self) -> None:
@@ -304,7 +308,7 @@ class SchemeContract:
             state, counts, parts = self._start(numbers), [0] * PLAYERS, []
             for part in (_part(games, 0, cut), _part(games, cut, GAMES)):
                 parts += engine.rate(FEW, scheme, numbers, part, state, counts).history
-            assert bits(parts) == bits(whole.history)
+            assert bit_patterns(parts) == bit_patterns(whole.history)
 
     def test_expected_scores_lie_in_0_to_1(self) -> None:
         scheme = self.make()
@@ -318,7 +322,7 @@ class SchemeContract:
                     assert abs(expected + back - 1.0) <= TOLERANCE
                     assert engine.expected_result(scheme, numbers, own, own, case.when) == 0.5
 
-    def test_where_one_expected_score_follows_from_the_other_it_does_so_to_the_bit(self) -> None:
+    def test_mirrored_expected_scores_add_up_to_1_to_the_bit(self) -> None:
         scheme = self.make()
         if not scheme.mirrored:
             return
@@ -327,7 +331,7 @@ class SchemeContract:
                 own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
                 expected = engine.expected_result(scheme, numbers, own, opponent, case.when)
                 back = engine.expected_result(scheme, numbers, opponent, own, case.when)
-                assert bits([1.0 - expected, 1.0 - back]) == bits([back, expected])
+                assert bit_patterns([1.0 - expected, 1.0 - back]) == bit_patterns([back, expected])
 
     def test_predictions_are_what_rating_gives(self) -> None:
         scheme = self.make()
@@ -339,7 +343,9 @@ class SchemeContract:
                 for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
                     as_black = [*opponent, *own]
                     engine.rate(FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, case.when), as_black, [0, 0])
-                    assert bits(predicted[word]) == bits(as_black[fields:]), "White and Black are rated alike"
+                    assert bit_patterns(predicted[word]) == bit_patterns(as_black[fields:]), (
+                        "White and Black are rated alike"
+                    )
                 if self.score_decides:
                     assert predicted["win"][0] >= predicted["draw"][0] >= predicted["loss"][0]
 
@@ -348,11 +354,11 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 explained = scheme.explain(case.side, case.meetings, case.when, numbers)
-                assert bits([explained.result]) == bits([case.side.after.rating])
+                assert bit_patterns([explained.result]) == bit_patterns([case.side.after.rating])
                 assert explained.source
                 assert explained.rounding
                 assert all(term.symbol and term.meaning for term in explained.terms)
-                recomputed = evaluated(explained)
+                recomputed = evaluate_rule(explained)
                 assert abs(recomputed - explained.unrounded) <= TOLERANCE * max(1.0, abs(recomputed)), explained
 
     # -- how -------------------------------------------------------------------------------------------------------
@@ -422,15 +428,15 @@ listed: Callable[..., bool]
 provisional: Callable[..., bool]
 
 
-def ask(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
-    """Bring the second of two players to a time, and ask all that a scheme answers of both."""
+def ask_scheme(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
+    """Move the second of two players to a time, and return everything that a scheme answers about both."""
     at(players[1], when.period, when.day, numbers)  # noqa: F821
     expected = expected_score(players[0], players[1], numbers)  # noqa: F821
     return expected, 1.0 if provisional(players[0], numbers) else 0.0, 1.0 if listed(players[0], numbers) else 0.0  # noqa: F821
 
 
 def _asking(scheme: Scheme) -> Callable[..., tuple[float, float, float]]:
-    return engine.scheme_loop(ask, scheme)
+    return engine.scheme_loop(ask_scheme, scheme)
 
 
 class Case(NamedTuple):
@@ -476,7 +482,7 @@ def _as_arrays(games: RateableGames) -> RateableGames:
 
 def _problems(scheme: Scheme, settings: Mapping[str, Any]) -> tuple[str, ...]:
     problems: tuple[str, ...] = ()
-    with refused(MalformedError):
+    with expect_error(MalformedError):
         try:
             scheme.numbers_from(settings)
         except MalformedError as error:

@@ -14,7 +14,7 @@ from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, When
-from ledger.testing.kit import bits
+from ledger.testing.kit import bit_patterns
 
 PLAYERS = 12
 FIRST_DAY = 18_500.0
@@ -70,7 +70,7 @@ def test_interpreted_and_compiled_give_equal_bits(name: str) -> None:
     scheme, numbers, played, few = foreseen(name)
     many = predict_and_rate(MANY, scheme, numbers, as_arrays(played), MANY.floats(beginning(scheme, numbers)))
     for one, other in zip(few, many, strict=True):
-        assert bits(one) == bits(other.tolist())
+        assert bit_patterns(one) == bit_patterns(other.tolist())
 
 
 @pytest.mark.parametrize("name", SOME)
@@ -81,7 +81,7 @@ def test_the_ratings_are_those_that_the_engine_gives(name: str) -> None:
     width = len(scheme.state)
     for side, rating in enumerate(told.rating):
         after = history[side * width : (side + 1) * width]
-        assert bits([rating]) == bits([after[0] if scheme.is_listed(after, numbers) else math.nan])
+        assert bit_patterns([rating]) == bit_patterns([after[0] if scheme.is_listed(after, numbers) else math.nan])
 
 
 def test_a_game_is_predicted_from_the_states_before_it_brought_to_its_time() -> None:

@@ -69,7 +69,7 @@ def test_a_decision_of_who_proposed_is_false_from_the_policy_on(club_of_two: Clu
     sealed(ledger, "adam", approval(3))
     assert named(club_of_two.path) == {
         f"entry {position}": "approves proposal 2 against four eyes: 'eve' proposed it; it has no effect; propose it "
-        "anew, for somebody else to approve"
+        "again, for another person to approve"
     }
 
 

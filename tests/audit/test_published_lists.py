@@ -189,7 +189,7 @@ def test_who_is_left_out_or_added_is_named(lists: Path) -> None:
     first, second = audit(lists, lists=True).falsehoods
     assert (first.position_or_key, second.position_or_key) == ("player 2", "player 99")
     assert "is missing, the entries give" in first.message
-    assert "stands there with 2800.0, and is on no such list by the entries" in second.message
+    assert "is listed with 2800.0, and is on no such list by the entries" in second.message
 
 
 def test_a_head_that_is_not_of_this_journal_is_named(lists: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_killed_restore_leaves_the_old_ledger_or_the_new_one_or_says_what_to_d
             assert "a restore was stopped half-way; run it again" in str(error)  # noqa: PT017  # or nothing is raised
             seen.add("half-way")
         if die_at % 2 and "new" not in seen:  # given up: what stood there is brought back
-            with pytest.raises(StorageError, match="something stands there already"):
+            with pytest.raises(StorageError, match="files of a ledger are there already"):
                 restore(folder / "kept", club)
             assert audit(club).head == old
         done = restore(folder / "kept", club, replace=True)

@@ -28,7 +28,7 @@ def test_any_file_of_a_ledger_in_the_place_is_refused_or_moved_aside(
 ) -> None:
     """A log that another journal left would be replayed into the new one, a build would go on with it."""
     (tmp_path / name).write_bytes(b"something else")
-    with pytest.raises(StorageError, match=rf"something stands there already \({name}\)"):
+    with pytest.raises(StorageError, match=rf"files of a ledger are there already \({name}\)"):
         restore(kept_backup, tmp_path / "club.db")
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"something else")]
     restored = restore(kept_backup, tmp_path / "club.db", replace=True)

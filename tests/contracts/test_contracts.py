@@ -58,7 +58,7 @@ class TestSqliteJournal(JournalContract):
         self.made += 1
         return SqliteJournal.create(self.folder / f"{self.made}.db")
 
-    def again(self, journal: Journal) -> Journal:
+    def reopen(self, journal: Journal) -> Journal:
         assert isinstance(journal, SqliteJournal)
         return SqliteJournal(journal.path)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ledger import schemes
-from ledger.audit.audit import not_reproducible
+from ledger.audit.audit import irreproducible_adoptions
 from ledger.errors import ProposalError
 from ledger.facts.events import Decision, SchemeAdopted
 from ledger.runtime import arith
@@ -48,7 +48,7 @@ def test_an_adoption_takes_the_versions_of_the_program_that_replaces_it(
             == schemes.complete_adoption(SchemeAdopted(pool="standard", scheme="elo", settings={})).settings
         )
         monkeypatch.undo()
-        ((what, why),) = not_reproducible(club.ledger.views)
+        ((what, why),) = irreproducible_adoptions(club.ledger.views)
         assert what == "numbers first published in pool standard"
         assert f"version {elo.version} of 'elo' with arithmetic {arith.VERSION + 1}" in why
 

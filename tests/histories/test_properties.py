@@ -23,7 +23,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import view_builds, views, views_file
 from ledger.ratings.queries import table_names
 from ledger.runtime import sorted_runs
-from ledger.testing import in_terms_of_facts, record, table_rows
+from ledger.testing import record, rows_by_facts, table_rows
 from ledger.testing.kit import MemoryJournal
 from tests.kit.clubs import NOW, takes_misfits
 from tests.kit.drawn_clubs import MOMENTS, PROJECTORS, clubs, is_first, new_ledger, reordered, slices
@@ -38,7 +38,7 @@ def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
     with new_ledger() as ledger:
         ledger.append_many(events)
         ledger.rebuild()
-        return all_rows(ledger), in_terms_of_facts(ledger.views.connection)
+        return all_rows(ledger), rows_by_facts(ledger.views.connection)
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def test_any_order_of_arrival_gives_the_same_rows(data: st.DataObject, club: lis
             ledger.append_many(part)
             with forced(data.draw(st.sampled_from(list(WAYS)))):
                 ledger.catch_up()
-        assert in_terms_of_facts(ledger.views.connection) == expected
+        assert rows_by_facts(ledger.views.connection) == expected
 
 
 @given(st.data(), clubs())
@@ -105,7 +105,7 @@ def test_ratings_do_not_depend_on_which_telling_came_first(data: st.DataObject, 
                 ledger.append_many(part)
                 with forced(data.draw(st.sampled_from(list(WAYS)))):
                     ledger.catch_up()
-            found.append(in_terms_of_facts(ledger.views.connection))
+            found.append(rows_by_facts(ledger.views.connection))
             standing = all_rows(ledger)
             ledger.rebuild()
             assert all_rows(ledger) == standing
@@ -142,7 +142,7 @@ def test_a_change_that_arrives_late_counts_as_one_that_arrived_early(club: list[
             for part in order:
                 ledger.append_many(part)
                 ledger.catch_up()
-            found.append(in_terms_of_facts(ledger.views.connection))
+            found.append(rows_by_facts(ledger.views.connection))
     assert found[0] == found[1] == found[2]
 
 
@@ -281,6 +281,6 @@ def test_games_that_their_source_numbers_give_the_same_ratings_in_any_order(data
             identities = {
                 number: person.identity or "" for number, person in ledger.people.by_number(range(1, 9)).items()
             }
-            found.append(in_terms_of_facts(ledger.views.connection, identities))
+            found.append(rows_by_facts(ledger.views.connection, identities))
             assert ledger.import_games(batch_games(told)).repeated == count
     assert found[0] == found[1]

@@ -9,7 +9,7 @@ from ledger.facts import codec
 from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, ClockAccepted, Event, SchemeAdopted
 from ledger.journal import listing
 from ledger.testing import MemoryJournal
-from ledger.testing.journal_contract import sealed
+from ledger.testing.journal_contract import encode_entry
 from tests.kit.games import game_recorded
 from tests.kit.golden_entries import GOLDEN
 
@@ -18,7 +18,7 @@ SCHEME_1 = GOLDEN["scheme-adopted-1.minimal"]
 
 
 def body_of(position: int, event: Event, kind: str | None = None) -> bytes:
-    recorded_at = sealed(1).body[-26:-2].decode()
+    recorded_at = encode_entry(1).body[-26:-2].decode()
     return codec.assemble(position, recorded_at, "x", kind or event.KIND, event.key, codec.facts(event))
 
 
@@ -48,7 +48,9 @@ def test_the_newest_of_a_kind_are_found_from_the_end(
     bodies: list[bytes] = []
     for position in range(1, 41):
         event = ClockAccepted(entry=position) if position % 3 == 0 else game_recorded(f"r{position}")
-        body = codec.assemble(position, sealed(1).body[-26:-2].decode(), "x", event.KIND, event.key, codec.facts(event))
+        body = codec.assemble(
+            position, encode_entry(1).body[-26:-2].decode(), "x", event.KIND, event.key, codec.facts(event)
+        )
         bodies.append(body)
         with journal.writing() as writer:
             writer.append([event.KIND], [event.key], [body])

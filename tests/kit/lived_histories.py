@@ -15,7 +15,7 @@ import attrs
 from hypothesis import note
 from hypothesis import strategies as st
 
-from ledger.audit.derived import table_digests
+from ledger.audit.rebuilt_views import table_digests
 from ledger.book import judging, tournament_editions
 from ledger.book.stored_pools import stored_pools
 from ledger.errors import ProposalError, RejectedError
@@ -28,7 +28,7 @@ from ledger.ratings import engine, reratings, views
 from ledger.ratings.queries import table_names
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import RATING_BOUNDS
-from ledger.testing import in_terms_of_facts, table_rows
+from ledger.testing import rows_by_facts, table_rows
 from tests.kit.correction_histories import INSTANTS, Account, Drawing
 from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, games, is_first, new_ledger, opened
 from tests.kit.impacts import file_digests
@@ -51,7 +51,7 @@ RULES_OF_THE_HOUSE: Sequence[tuple[str, Mapping[str, int | bool | str], bool]] =
 
 def in_the_end(ledger: Ledger) -> dict[str, Any]:
     """What is compared with a ledger that knew the right facts: games that count, and all that follows from them."""
-    rows = in_terms_of_facts(ledger.views.connection)
+    rows = rows_by_facts(ledger.views.connection)
     rows["games"] = [row for row in rows["games"] if dict(row)["reason"] is None]
     told = {table: rows[table] for table in rows.keys() - BOOKKEEPING}
     # The history has a column for each field of every scheme that was ever adopted, blank where it was not in use.
@@ -337,9 +337,7 @@ def all_rows(ledger: Ledger) -> dict[str, Any]:
 def rows_by_identity(ledger: Ledger) -> dict[str, Any]:
     """The rows in terms of facts, with identities for the numbers that depend on the order of arrival."""
     people = ledger.people.by_number(sorted(ledger.people.numbers()))
-    return in_terms_of_facts(
-        ledger.views.connection, {number: person.identity or "" for number, person in people.items()}
-    )
+    return rows_by_facts(ledger.views.connection, {number: person.identity or "" for number, person in people.items()})
 
 
 def tables_that_differ(connection: sqlite3.Connection, other: Path) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ledger.audit.audit import Verdict, audit
-from ledger.audit.proven import recompute
+from ledger.audit.recomputed_ledger import recompute_ledger
 from ledger.backups import backup, making, restore
 from ledger.errors import StorageError
 from ledger.imports.reading import batch_games
@@ -144,7 +144,7 @@ def test_who_may_not_write_reads_the_name_that_was_sealed(stopped_renaming: Path
         assert people.named(OLD_NAME) == []
         assert people.like(NEW_NAME[:-2]) == [NEW_NAME]
         assert people.counts() == (2, 2)
-    recomputed = recompute(stopped_renaming).ledger
+    recomputed = recompute_ledger(stopped_renaming).ledger
     assert recomputed is not None
     with recomputed as ledger:
         assert ledger.player("id:1").name == NEW_NAME

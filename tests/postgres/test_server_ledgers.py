@@ -16,7 +16,7 @@ import pytest
 
 from ledger.answers.journal_status import journal_status
 from ledger.audit.server_objects import server_faults
-from ledger.backups.whole_files import in_files
+from ledger.backups.local_copies import ledger_as_files
 from ledger.errors import StorageError
 from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
@@ -216,7 +216,7 @@ def test_files_beside_a_journal_line_and_lines_without_one_are_refused(oldest_se
     (tmp_path / NAME).touch()
     with pytest.raises(StorageError, match=r"stands there, and club.toml says that the journal is on a server"):
         Ledger.open(tmp_path / NAME)
-    with pytest.raises(StorageError, match=r"stands there, and club\.toml says"), in_files(tmp_path / NAME):
+    with pytest.raises(StorageError, match=r"stands there, and club\.toml says"), ledger_as_files(tmp_path / NAME):
         pass  # an audit, a backup or a query would take the file for the ledger
     (tmp_path / NAME).unlink()
     for settings_text, message in (
@@ -239,13 +239,13 @@ def test_the_copy_of_a_killed_process_goes_with_the_next_and_that_of_a_living_on
         ledger.register("name:ann", "Ann")
     killed = f"""
 import os
-from ledger.backups.whole_files import in_files
-with in_files({str(tmp_path / NAME)!r}):
+from ledger.backups.local_copies import ledger_as_files
+with ledger_as_files({str(tmp_path / NAME)!r}):
     os.kill(os.getpid(), 9)
 """
     assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -signal.SIGKILL
     (left,) = tmp_path.glob("club.copy-*")
-    with in_files(tmp_path / NAME) as copy, in_files(tmp_path / NAME) as another:
+    with ledger_as_files(tmp_path / NAME) as copy, ledger_as_files(tmp_path / NAME) as another:
         assert not left.exists()
         assert copy.exists()
         assert another.exists()

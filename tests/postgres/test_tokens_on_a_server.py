@@ -339,7 +339,7 @@ def test_whoever_was_stopped_while_it_was_copied_moves_it_again(
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    for name in ("digest_of_server", "tokens_to_server"):
+    for name in ("server_digest", "tokens_to_server"):
         with monkeypatch.context() as patch:
             patch.setattr(f"ledger.backups.{'token_copies' if name.startswith('digest') else 'moving'}.{name}", stopped)
             with pytest.raises(KeyboardInterrupt):

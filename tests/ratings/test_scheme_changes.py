@@ -22,7 +22,7 @@ from ledger.ledger import Ledger
 from ledger.ratings.projection import PoolProjection
 from ledger.schemes import find_scheme
 from ledger.schemes.scheme import Newcomer
-from ledger.testing import in_terms_of_facts
+from ledger.testing import rows_by_facts
 from tests.kit.games import scheme_adopted
 from tests.kit.lived_histories import tables_that_differ
 from tests.kit.places import OTB, SAMPLE
@@ -94,7 +94,7 @@ def test_a_scheme_adopted_late_gives_the_rows_of_one_adopted_early(
     ranges = [ConversionRange(factor="1.05", offset="-20")] if carry is Carry.CONVERT else []
     event = adopted_since(scheme, carry, *ranges)
     late, early = sample_ledger("elo", event), sample_ledger("elo", event, before=True)
-    assert in_terms_of_facts(late.views.connection) == in_terms_of_facts(early.views.connection)
+    assert rows_by_facts(late.views.connection) == rows_by_facts(early.views.connection)
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(sample_led
         TournamentClosed(pool="standard", tournament="Club evening", ended_at="2006-09-30"),
     )
     late, early = sample_ledger("elo", *facts), sample_ledger("elo", *facts, before=True)
-    assert in_terms_of_facts(late.views.connection) == in_terms_of_facts(early.views.connection)
+    assert rows_by_facts(late.views.connection) == rows_by_facts(early.views.connection)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from ledger.facts.events import Event, SchemeAdopted, TournamentClosed, Tourname
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.testing import in_terms_of_facts
+from ledger.testing import rows_by_facts
 from tests.kit.clubs import recorded_of_old
 from tests.ratings.whole_tournaments import (
     ANN,
@@ -81,9 +81,9 @@ def test_whenever_it_is_adopted_the_rows_are_the_same(new_club: Ledger, place: i
 
 
 def assert_as_rebuilt(ledger: Ledger) -> None:
-    stood = in_terms_of_facts(ledger.views.connection)
+    stood = rows_by_facts(ledger.views.connection)
     ledger.rebuild()
-    assert in_terms_of_facts(ledger.views.connection) == stood
+    assert rows_by_facts(ledger.views.connection) == stood
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ HOUSE = re.compile(
 KEPT = {
     "ASIDE", "NOBODY", "SET_ASIDE", "_AS_IT_STANDS", "_BEGIN_ANEW",
     "_BESIDE", "_BESIDE_A_DATABASE", "_BESIDE_GAMES", "_BESIDE_SQLITE", "_MOVES_NOBODY", "_NOBODY_LEADS", "_SOMEBODY",
-    "_STAND", "_STANDS", "_TOLD", "_TOLD_OF_ANY_TYPE", "_TOLD_SO", "_aside", "_mend",
+    "_STAND", "_STANDS", "_TOLD_SO", "_aside", "_mend",
     "_nobody", "_put_aside", "_stands", "_told", "alike", "alike_count", "anew", "are_aside",
     "is_mended", "is_told_of_pasts",
     "kinds_told", "look_alike", "mend", "mended", "not_a_telling", "player_as_told", "record_alike",

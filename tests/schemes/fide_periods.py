@@ -11,7 +11,7 @@ from ledger.ratings import engine
 from ledger.ratings.engine import RateableGames
 from ledger.schemes.fide import DEFAULT, SCHEME, Player, carry
 from ledger.schemes.scheme import ExplainedPlayer, Newcomer, OpponentGame, When
-from ledger.testing.scheme_contract import evaluated
+from ledger.testing.scheme_contract import evaluate_rule
 
 Games = Sequence[tuple[Player, float]]  # opponents and own scores
 
@@ -56,5 +56,5 @@ def at_day(player: Player, on: str, numbers: Any = DEFAULT) -> Player:
 def explained(own: Player, games: Games, on: str = "2025-11-30") -> Any:
     side, meetings = whole(own, games, on)
     told = SCHEME.explain(side, meetings, When(9.0, day(on)), DEFAULT)
-    assert evaluated(told) == pytest.approx(told.unrounded)
+    assert evaluate_rule(told) == pytest.approx(told.unrounded)
     return told

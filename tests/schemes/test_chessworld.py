@@ -35,7 +35,7 @@ from ledger.schemes.chessworld import (
 )
 from ledger.schemes.chessworld import provisional as is_provisional
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, ExplainedPlayer, Newcomer, OpponentGame, Scheme, When
-from ledger.testing.scheme_contract import SchemeContract, evaluated
+from ledger.testing.scheme_contract import SchemeContract, evaluate_rule
 from tests.vectors.published import rating_class
 
 EXACT = 1e-9
@@ -368,7 +368,7 @@ def test_the_terms_of_an_explanation_give_its_result(
     told = explain(explained, [OpponentGame(Player(*opponent), score)], THEN, numbers)
     assert told.rule == rule
     assert told.result == told.unrounded == mine[0]
-    assert evaluated(told) == pytest.approx(told.result, abs=EXACT)
+    assert evaluate_rule(told) == pytest.approx(told.result, abs=EXACT)
     values = {term.symbol: term.value for term in told.terms}
     assert (values["r1"], values["r2"], values["w"]) == (own[0], opponent[0], score)
     assert "ChessWorld rating FAQ" in told.source

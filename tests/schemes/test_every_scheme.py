@@ -16,7 +16,7 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
-from ledger.testing.kit import bits
+from ledger.testing.kit import bit_patterns
 from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import SAMPLE
 from tests.kit.source_files import open_lines
@@ -83,7 +83,7 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
         told = as_row(explanations.explain(ledger, person, keys[row["game"]]))
         era = ledger.pool().eras[0]
         listed = era.scheme.is_listed([row[name] for name in era.scheme.state], era.numbers)
-        assert told["after"] is None or bits([told["after"]]) == bits([row["rating"]])
+        assert told["after"] is None or bit_patterns([told["after"]]) == bit_patterns([row["rating"]])
         assert (told["after"] is None) is not listed
         if told["before"] is None or told["after"] is None:  # unrated before or after
             assert told["change"] is None

@@ -38,7 +38,7 @@ from ledger.schemes.scheme import (
     When,
 )
 from ledger.schemes.settings import replace_settings
-from ledger.testing.scheme_contract import SchemeContract, evaluated
+from ledger.testing.scheme_contract import SchemeContract, evaluate_rule
 from tests.schemes.glicko_periods import reference_volatility
 from tests.vectors.glicko import history_date
 
@@ -246,7 +246,7 @@ def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> Non
     for side, score, colour in ((white, 1.0, 0), (black, 0.0, 1)):
         own, opponent = Player(*before), Player(*before)
         told = explain(ExplainedPlayer(own, side), [OpponentGame(opponent, score, colour)], when, numbers)
-        assert evaluated(told) == pytest.approx(side.rating, abs=1e-9)
+        assert evaluate_rule(told) == pytest.approx(side.rating, abs=1e-9)
     floored = played((401.0, 350.0, 0.06, 5.0), (401.0, 350.0, 0.06, 5.0), 0.0, 5.0)[0]
     own = Player(401.0, 350.0, 0.06, 5.0)
     assert "at least 400" in explain(ExplainedPlayer(own, floored), [OpponentGame(own, 0.0, 0)], when, DEFAULT).rounding

@@ -40,7 +40,7 @@ from ledger.schemes.scheme import (
 )
 from ledger.schemes.settings import replace_settings
 from ledger.testing import SchemeContract
-from ledger.testing.scheme_contract import evaluated
+from ledger.testing.scheme_contract import evaluate_rule
 from tests.vectors.playchess import FUNCTIONS
 
 EXACT = 1e-9
@@ -249,7 +249,7 @@ def test_an_explanation_shows_each_game_of_the_run() -> None:
     assert told.rule == "Ro + r·g·(W - We)"
     values = {term.symbol: term.value for term in told.terms}
     assert (values["r"], values["g"], values["dR1"]) == (20.0, 1.0, 10.0)
-    assert evaluated(told) == pytest.approx(told.result, abs=EXACT)
+    assert evaluate_rule(told) == pytest.approx(told.result, abs=EXACT)
 
 
 def test_the_published_examples_run_through_the_public_functions() -> None:

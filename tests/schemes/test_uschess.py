@@ -16,7 +16,7 @@ from ledger.schemes.scheme import Newcomer, OpponentGame, Scheme, Seed, When
 from ledger.schemes.settings import replace_settings
 from ledger.schemes.uschess import DEFAULT, SCHEME, Player
 from ledger.testing import SchemeContract
-from ledger.testing.scheme_contract import evaluated
+from ledger.testing.scheme_contract import evaluate_rule
 from tests.schemes.uschess_sections import DAY, STRANGER, against, day_of, player, section, worked
 from tests.vectors.published import effective_2004, floor_absolute
 
@@ -274,7 +274,7 @@ def test_every_bound_is_told() -> None:
     won = [(0, i, 1.0) for i in range(1, 5)]
     capped = told([player(2650.0, 4.0), *four], won)
     assert "100 to 2700" in capped.rounding
-    assert capped.result == 2700.0 < capped.unrounded == pytest.approx(evaluated(capped))
+    assert capped.result == 2700.0 < capped.unrounded == pytest.approx(evaluate_rule(capped))
     match = told([player(1500.0), player(1600.0)], [(0, 1, 1.0)] * 8)
     assert "a match changes" in match.rounding
     floored = told([player(1610.0, peak=1835.0), player(1500.0)], [(0, 1, 0.0)])
@@ -286,7 +286,7 @@ def test_every_bound_is_told() -> None:
 def test_a_rating_on_a_flat_stretch_is_told_as_such() -> None:
     flat = told([player(None), player(1500.0), player(100.0)], [(0, 1, 0.0), (0, 2, 1.0)])
     assert flat.rule.startswith("R0,")
-    assert flat.result == flat.unrounded == evaluated(flat) == 750.0
+    assert flat.result == flat.unrounded == evaluate_rule(flat) == 750.0
 
 
 def test_each_win_more_lifts_the_rating() -> None:

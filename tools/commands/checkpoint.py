@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ledger.audit.reader import NotAProofError, ProvenReceipt, verify_checkpoint, verify_receipt
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.ledger import Ledger
 
 from .. import output
@@ -104,7 +104,7 @@ def receipt(db_path: str, game: str, player: str | None, target: str | None) -> 
       rating-ledger receipt club.db lichess:Mxzwh32Z --with-name emma --to emma.tlog-proof
     """
     with Ledger.open(db_path) as ledger:
-        text = receipt_of(ledger, game, name_of=player)
+        text = make_receipt(ledger, game, name_of=player)
     if target is None:
         _put(text, "give a file by --to")
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledger.answers import boards, corrections, recorded_games
 from ledger.answers.graphs import mini_boards
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.imports.reading import game_address
 from ledger.ledger import Ledger
@@ -62,7 +62,7 @@ def _board(ledger: Ledger, key: str) -> forms.BoardShown | None:
 def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
     """Return the receipt of a game that is there, and whether strangers do not get it."""
     try:
-        return receipt_of(ledger, game), False
+        return make_receipt(ledger, game), False
     except UnknownNameError:
         return None, True
     except StorageError:  # no checkpoint, or an older one

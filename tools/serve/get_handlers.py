@@ -43,7 +43,7 @@ from ledger.answers.graphs import html, json_form, page_reader, svg
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.read_models import last_game_row
 from ledger.answers.rows import as_rows
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
@@ -464,7 +464,7 @@ def receipt(ledger: Ledger, query: Query) -> FileAnswer:
         raise UnknownNameError("receipt", name, "no checkpoint was ever signed here", where="as yet")
     if entry.position > last.head.size:
         raise UnknownNameError("receipt", name, "no checkpoint covers this game; the next one will", where="as yet")
-    return FileAnswer(receipt_of(ledger, query["game"]).encode(), "text/plain; charset=utf-8")
+    return FileAnswer(make_receipt(ledger, query["game"]).encode(), "text/plain; charset=utf-8")
 
 
 # -- what comes ----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""The published layout of a ledger's files, compared with the files: tables, guards, pages.
+"""The published layout of a ledger's files (tables, indices, triggers), and the comparison of a file with it.
 
 The journal and the people file are described by ``journal.toml`` and ``people.toml``. Of the views only the comparison
-lives here: what they should be made of is known to who builds them.
+is here: their layout is known to the module that builds them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, excerpt
+from ledger.audit.reader.snapshots import FIRST_FALSEHOODS, READ_ERRORS, RESTORE, Falsehood, Snapshot, excerpt
 from ledger.errors import one_line
 from ledger.runtime.lazy import tomllib
 
@@ -34,12 +34,7 @@ _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 
 @attrs.frozen
 class FileKind:
-    """The published form of a kind of file, read from ``WORD.toml`` when it is first needed.
-
-    Attributes:
-        word: what it is called in a falsehood.
-        remedy: what to do where it is not so.
-    """
+    """A kind of ledger file with its published layouts, read from ``WORD.toml`` when they are first needed."""
 
     word: str
     remedy: str
@@ -50,21 +45,19 @@ class FileKind:
 
     @property
     def application_id(self) -> int:
-        """The mark of the file."""
+        """SQLite's application id of files of this kind."""
         return int(self._published["application_id"])
 
     @cached_property
     def layouts(self) -> Mapping[int, str]:
-        """By number of the layout, the statements that make its tables, indices and guards."""
+        """The statements that make the tables, indices and triggers of each layout, by its number."""
         own: Mapping[str, str] = self._published["layouts"]  # each besides those of the layout before
         return dict(zip(map(int, own), accumulate(own.values()), strict=True))
 
-    def made(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
-        """Return an empty file of a layout in memory, of the latest one if that is not known; the caller closes it.
+    def make_empty(self, layout: int, tables: Collection[str] = ()) -> sqlite3.Connection:
+        """Return an empty file of a layout in memory, of the latest one if that is unknown; the caller closes it.
 
-        Args:
-            layout: its number.
-            tables: those of a file, of which it gets the optional ones.
+        It has those of *tables* that are optional.
         """
         connection = sqlite3.connect(":memory:")
         connection.executescript(self.layouts.get(layout, self.layouts[max(self.layouts)]))
@@ -79,16 +72,13 @@ JOURNAL = FileKind("journal", RESTORE)
 PEOPLE = FileKind("people", "restore the file from a copy")
 
 
-def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:
-    """Return each difference of a file from its published layout, and damage to its pages; never its values.
+def layout_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False) -> list[Falsehood]:
+    """Return each difference of a file from its published layout, and damage to its pages, without any value of it.
 
-    Args:
-        file: the file.
-        published: what it should be made of.
-        quick: leave out whether its indices agree with its tables.
+    *quick* leaves out whether its indices agree with its tables.
     """
     false = []
-    mark, layout = marks(file.connection)
+    mark, layout = file_identity(file.connection)
     if mark != published.application_id:
         message = f"says {mark:#x}, not {published.application_id:#x}; {published.remedy}"
         false.append(Falsehood(f"{published.word} file", "application_id", message))
@@ -99,19 +89,19 @@ def file_falsehoods(file: Snapshot, published: FileKind, *, quick: bool = False)
     with suppress(*READ_ERRORS):  # reported with the tables themselves
         rows = file.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         tables = [name for (name,) in rows]
-    with closing(published.made(layout, tables)) as model:
-        should = {**objects(model), **(_left(file.connection) if published is JOURNAL else {})}
-    false += object_falsehoods(file.connection, should, published.word, published.remedy)
+    with closing(published.make_empty(layout, tables)) as model:
+        should = {**schema_objects(model), **(_move_trigger(file.connection) if published is JOURNAL else {})}
+    false += schema_falsehoods(file.connection, should, published.word, published.remedy)
     return false + page_falsehoods(file.connection, published.word, published.remedy, "quick" if quick else "integrity")
 
 
 _WENT = "the ledger went to "
 
 
-def _left(connection: sqlite3.Connection) -> Objects:
-    """Return the one trigger with which a file refuses entries that its ledger left: it says where that went."""
+def _move_trigger(connection: sqlite3.Connection) -> Objects:
+    """Return the trigger by which a file whose ledger was moved refuses entries: its name states the new place."""
     with suppress(*READ_ERRORS):
-        for key, words in objects(connection).items():
+        for key, words in schema_objects(connection).items():
             kind, name = key
             text = name.replace("'", "''")
             # Compared with the whole statement: a trigger that has such a name alone is foreign.
@@ -121,13 +111,13 @@ def _left(connection: sqlite3.Connection) -> Objects:
     return {}
 
 
-def went_to(file: Snapshot) -> str | None:
+def moved_to(file: Snapshot) -> str | None:
     """Return the place to which a ledger was moved from this journal, as the file states it; None if it was not."""
-    return next((name.removeprefix(_WENT) for _, name in _left(file.connection)), None)
+    return next((name.removeprefix(_WENT) for _, name in _move_trigger(file.connection)), None)
 
 
-def marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return the application id and layout of a file."""
+def file_identity(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the application id of a file, and the number of its layout (``user_version``)."""
     (mark,) = connection.execute("PRAGMA application_id").fetchone()
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
     return mark, layout
@@ -136,16 +126,10 @@ def marks(connection: sqlite3.Connection) -> tuple[int, int]:
 def page_falsehoods(
     connection: sqlite3.Connection, word: str, remedy: str, check: str = "integrity", table: str = ""
 ) -> list[Falsehood]:
-    """Yield damage to pages, values of another type than their column's, indices that contradict their tables.
+    """Return damage to pages, values of another type than their column's, indices that contradict their tables.
 
-    SQLite leaves out CHECK constraints in a file that is opened read-only: what they say is compared elsewhere.
-
-    Args:
-        connection: the file.
-        word: its name in a falsehood.
-        remedy: what to do.
-        check: ``quick`` leaves out the indices.
-        table: the table to check; all where not given.
+    SQLite leaves out CHECK constraints in a file that is opened read-only: what they say is compared elsewhere. The
+    check is ``integrity``, or ``quick`` without the indices; of one table only, if it is given.
     """
     try:
         lines = [str(line) for (line,) in connection.execute(f"PRAGMA {check}_check({table or FIRST_FALSEHOODS})")]
@@ -154,10 +138,10 @@ def page_falsehoods(
     return [Falsehood(f"{word} file", "integrity", f"{one_line(line)}; {remedy}") for line in lines if line != "ok"]
 
 
-def objects(connection: sqlite3.Connection, grown: Collection[str] = ()) -> Objects:
-    """Return every table, index, trigger and view: by kind and name, its table, and the statement that makes it.
+def schema_objects(connection: sqlite3.Connection, grown: Collection[str] = ()) -> Objects:
+    """Return, by kind and name of each table, index, trigger and view, its table and the statement that makes it.
 
-    Of the tables *grown* the columns are in alphabetical order: a column that was added later is at another place in
+    The columns of the tables *grown* are in alphabetical order: a column that was added later is at another place in
     the statement than in that of a table made at once.
     """
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
@@ -185,7 +169,7 @@ def _in_order(sql: str | None) -> str:
     return f"{text[: start + 1]}{', '.join(sorted(part.strip() for part in parts))}{text[end:]}"
 
 
-def object_falsehoods(
+def schema_falsehoods(
     connection: sqlite3.Connection,
     should: Objects,
     word: str,
@@ -194,18 +178,12 @@ def object_falsehoods(
     *,
     left_out: Collection[str] = (),
 ) -> list[Falsehood]:
-    """Return tables, indices, triggers and views that are missing, changed, or do not belong to a file.
+    """Return the tables, indices, triggers and views of a file that differ from those that it should have.
 
-    Args:
-        connection: the file.
-        should: the layout that it should have.
-        word: its name in a falsehood.
-        remedy: what to do if it has another one.
-        grown: tables whose columns may be in any order.
-        left_out: tables that are not compared.
+    Columns of the tables *grown* may be in any order; objects of the tables *left_out* are not compared.
     """
     try:
-        present = objects(connection, grown)
+        present = schema_objects(connection, grown)
     except READ_ERRORS as error:
         return [Falsehood(f"{word} schema", "tables", f"cannot be read ({one_line(error)}); {remedy}")]
     false = []

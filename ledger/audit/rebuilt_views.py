@@ -1,4 +1,4 @@
-"""Derived rows, built in a temporary file from a verified journal, and the current views compared with them.
+"""Views rebuilt in a temporary file from a verified journal, and the comparison of a ledger's views with them.
 
 Journal and people are read from verified snapshots that are held open. So everything derived or answered from them
 comes from the very bytes that were verified, even if other processes write meanwhile. The module changes nothing,
@@ -20,8 +20,8 @@ import attrs
 import orjson
 
 from ledger.audit.reader import Falsehood, Snapshot
-from ledger.audit.reader.files import READ_ERRORS, excerpt
-from ledger.audit.reader.published import marks, object_falsehoods, objects, page_falsehoods
+from ledger.audit.reader.layouts import file_identity, page_falsehoods, schema_falsehoods, schema_objects
+from ledger.audit.reader.snapshots import READ_ERRORS, excerpt
 from ledger.book.game_book_columns import strange_bodies
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts.codec import decode
@@ -45,10 +45,9 @@ if TYPE_CHECKING:
 
 
 class VerifiedJournal(SqliteJournal):
-    """A journal that ends at its proven head; it takes no entries, and who holds the snapshot closes it."""
+    """A read-only journal over a verified snapshot, which the caller closes; its head is the recomputed one."""
 
     def __init__(self, file: Snapshot, head: TreeHead) -> None:
-        """Take a snapshot and the head that was recomputed from it."""
         # Not as the parent does it: that opens the file again, which may be another one by now than was verified.
         self.path = file.path
         self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
@@ -57,7 +56,7 @@ class VerifiedJournal(SqliteJournal):
         self._head = head
 
     def head(self) -> TreeHead:
-        """Return the proven head."""
+        """Return the recomputed head."""
         return self._head
 
     def close(self) -> None:
@@ -65,10 +64,9 @@ class VerifiedJournal(SqliteJournal):
 
 
 class VerifiedPeople(SqlitePeople):
-    """The people file of a verified snapshot, for reading; the snapshot's owner closes it."""
+    """A read-only people file over a verified snapshot, which the caller closes."""
 
     def __init__(self, file: Snapshot) -> None:
-        """Take a snapshot."""
         # As in the journal above: the very bytes that were compared, even if the file is another one by now.
         self.path = file.path
         self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
@@ -94,13 +92,12 @@ _FOREIGN = "another program wrote it; go on from a copy made before that"
 
 @attrs.frozen
 class CurrentViews:
-    """The current views, and the facts about them before the journal is read.
+    """The views of a ledger as an audit finds them, before it reads the journal.
 
     Attributes:
-        file: the views in a snapshot.
-        position: entries that they say are folded in; None if that is no number of entries.
-        root: the journal's root at that position, as they say; None if they keep none.
-        falsehoods: damage to their pages and indices, and to the row that keeps the position.
+        position: their number of entries, as they state it; None if that is no number.
+        root: the journal's root at that position, as they state it; None if they have none.
+        falsehoods: damage to their pages and indices, and to the row of the position.
         why_not: why their rows are not compared with the journal; empty if they are.
     """
 
@@ -111,16 +108,16 @@ class CurrentViews:
     why_not: str = ""
 
 
-def look(file: Snapshot) -> CurrentViews:
-    """Read the facts of the views that do not depend on the journal."""
-    mark, layout = marks(file.connection)
+def read_current_views(file: Snapshot) -> CurrentViews:
+    """Check the pages, layout and position of a ledger's views, without the journal."""
+    mark, layout = file_identity(file.connection)
     false: list[Falsehood] = []
     why_not = ""
     if mark != views_file.APPLICATION_ID:
         message = f"says {mark:#x}, not {views_file.APPLICATION_ID:#x}; {REMEDY}"
         false.append(Falsehood("views file", "application_id", message))
     if 0 < layout < views_file.LAYOUT:
-        why_not = f"the views are of the earlier layout {layout}; the next command builds them anew"
+        why_not = f"the views are of the earlier layout {layout}; the next command rebuilds them"
     elif layout != views_file.LAYOUT:
         why_not = f"they are of layout {layout}, and this program knows them up to layout {views_file.LAYOUT}"
         false.append(Falsehood("views file", "layout", f"is {layout}, not {views_file.LAYOUT}; {REMEDY}"))
@@ -131,26 +128,20 @@ def look(file: Snapshot) -> CurrentViews:
     except READ_ERRORS as error:
         false.append(Falsehood("progress", "table", f"cannot be read ({one_line(error)}); {REMEDY}"))
         return CurrentViews(file, None, None, tuple(false), why_not)
-    position = rows[0].get("position") if len(rows) == 1 else None
-    if len(rows) != 1:
+    row = rows[0] if len(rows) == 1 else {}
+    position = row.get("position")
+    if not row:
         false.append(Falsehood("progress", "rows", f"are {len(rows)}, not one; {REMEDY}"))
-    elif rows[0].get("only") != 1:
-        false.append(Falsehood("progress", "only", f"is {excerpt(rows[0].get('only'))}, not 1; {REMEDY}"))
+    elif row.get("only") != 1:
+        false.append(Falsehood("progress", "only", f"is {excerpt(row.get('only'))}, not 1; {REMEDY}"))
     elif type(position) is not int or position < 0:
         false.append(Falsehood("progress", "position", f"is {excerpt(position)}, no number of entries; {REMEDY}"))
         position = None
-    root = rows[0].get("root") if len(rows) == 1 else None
-    return CurrentViews(file, position, root, tuple(false), why_not)
+    return CurrentViews(file, position, row.get("root"), tuple(false), why_not)
 
 
-def place_falsehoods(current: CurrentViews, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
-    """Yield the falsehoods in the place of the journal at which the views say they are.
-
-    Args:
-        current: the views.
-        size: entries of the journal.
-        roots: its root by number of entries, that at the position of the views among them.
-    """
+def position_falsehoods(current: CurrentViews, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
+    """Compare the position and root that views state with a journal of *size* entries and its recomputed roots."""
     if current.position is None:
         return []
     if current.position > size:
@@ -158,7 +149,7 @@ def place_falsehoods(current: CurrentViews, size: int, roots: Mapping[int, bytes
         return [Falsehood("progress", "position", message)]
     root = roots[current.position]
     columns = [row[1] for row in current.file.connection.execute("PRAGMA table_info(progress)")]
-    # Where the column is missing, that is named with the other objects of the file.
+    # A missing column is reported with the other objects of the file.
     if "root" in columns and current.root != root:
         message = (
             f"is {excerpt(current.root)}, but the journal's at entry {current.position} is {excerpt(root)}: the "
@@ -173,7 +164,7 @@ def place_falsehoods(current: CurrentViews, size: int, roots: Mapping[int, bytes
 
 @contextmanager
 def temporary_views(projectors: Sequence[ReadModel], journal: Journal) -> Iterator[Views]:
-    """Yield a place for views of *journal* in a temporary folder, empty; it is deleted when the block ends."""
+    """Yield empty views of *journal* in a temporary folder, which is deleted when the block ends."""
     # not next to the ledger: people who may only read it may audit it
     with tempfile.TemporaryDirectory(prefix="ledger-audit-") as folder:
         built = Views(Path(folder) / "views.db", projectors, journal)
@@ -183,13 +174,13 @@ def temporary_views(projectors: Sequence[ReadModel], journal: Journal) -> Iterat
             built.close()
 
 
-def build(made: Views, until: int, progress: Progress) -> list[Falsehood]:
-    """Build the views of *until* entries in the temporary folder; if the journal is false, return its falsehood."""
+def build_views(made: Views, until: int, progress: Progress) -> list[Falsehood]:
+    """Build temporary views of the first *until* entries; return the falsehood of an entry that cannot be folded."""
     return _folded(made.journal, 0, until, lambda: made.build_until(until, progress))
 
 
-def catch_up(made: Views, progress: Progress) -> list[Falsehood]:
-    """Bring temporary views up to date with the journal; if the journal is false, return its falsehood."""
+def catch_up_views(made: Views, progress: Progress) -> list[Falsehood]:
+    """Catch up temporary views with their journal; return the falsehood of an entry that cannot be folded."""
     return _folded(made.journal, made.position(), made.journal.size(), lambda: made.catch_up(progress))
 
 
@@ -221,7 +212,7 @@ def _no_event(journal: Journal, size: int, error: Exception) -> Falsehood:
 
 
 def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return, by table, SHA-256 over its rows in order of the primary key.
+    """Return, for each table of views, the SHA-256 over its rows in order of the primary key.
 
     Each row counts as the JSON array of its columns in alphabetical order, numbers in their shortest form that
     reads back the same, followed by a line feed; so two sites, or two years, can compare one line.
@@ -231,8 +222,9 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
         if table not in _NOT_ROWS:
             digest = sha256()
             # orjson writes a float in the shortest form that reads back the same.
-            for rows in _blocks(connection, table, *_columns(connection, table)):
-                digest.update(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+            key, names = _columns(connection, table)
+            for row in _rows(connection, table, key, names):
+                digest.update(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
             digests[table] = digest.hexdigest()
     return digests
 
@@ -240,12 +232,12 @@ def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
 # -- the two compared ------------------------------------------------------------------------------------------------
 
 
-def with_tables(current: Snapshot, projectors: Sequence[ReadModel] | None) -> tuple[list[ReadModel], dict[str, str]]:
+def comparable_projectors(
+    current: Snapshot, projectors: Sequence[ReadModel] | None
+) -> tuple[list[ReadModel], dict[str, str]]:
     """Return the projectors whose tables in current views are compared, and the reason for each table left out.
 
-    Args:
-        current: the views.
-        projectors: those to look for; by default the built-in ones, and of the installed ones those with a table.
+    By default the projectors are the built-in ones, and the installed ones with a table.
     """
     try:
         stored = views_file.stored_projectors(current.connection)
@@ -254,25 +246,27 @@ def with_tables(current: Snapshot, projectors: Sequence[ReadModel] | None) -> tu
         return list(BUILT_IN if projectors is None else projectors), {}
     if projectors is None:
         projectors = [made for made in installed_projectors() if made in BUILT_IN or made.name in stored]
-    kept = [made for made in projectors if made.name in stored and made.name not in left]
-    why_not = {made.name: _INSTALLED_SINCE for made in projectors if made.name not in stored}
-    why_not |= {name: _LEFT_BEHIND.format(position) for name, position in left.items()}
-    # A copy, for what is walked through must not lose members.
-    for made in list(kept):
-        identity = stored[made.name]
-        if identity != made.identity and not _is_earlier(identity, made.identity) and _names(identity) == made.name:
-            kept.remove(made)
-            why_not[made.name] = _OTHER_VERSION
-    return kept, why_not
+    compared = []
+    why_not = {name: _STALE.format(position) for name, position in left.items()}
+    for made in projectors:
+        name, identity = made.name, stored.get(made.name)
+        if name in left:
+            continue
+        if name not in stored:
+            why_not[name] = "it was installed since; the next command makes its rows"
+        elif identity == made.identity or _is_earlier(identity, made.identity) or _names(identity) != name:
+            compared.append(made)
+        else:
+            why_not[name] = "another version of its projector made it, which is not the one that is installed here"
+    return compared, why_not
 
 
-def compare(current: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
+def compare_views(current: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
     """Compare current views with views that are rebuilt from the same entries, table by table.
 
     Returns:
-        What is false, at most the first row of each table; where an earlier version of a scheme or projector made the
-        views, so that nothing was compared, the words for that; and the tables of projectors that are not installed
-        here, which alone were not compared.
+        The falsehoods, at most the first row of each table; why nothing was compared, if an earlier version of a scheme
+        or projector made the views; and the tables of projectors that are not installed here.
     """
     why_not = _outdated_tables(current.connection, true.connection)
     if why_not:
@@ -280,8 +274,8 @@ def compare(current: Snapshot, true: Views, progress: Progress) -> tuple[list[Fa
     strange = _not_installed(current.connection, true)
     # a column for each field of the schemes in use, in the order in which they came into use
     grown = {HISTORY.name}
-    should = objects(true.connection, grown)
-    false = object_falsehoods(current.connection, should, "views", REMEDY, grown, left_out=strange)
+    should = schema_objects(true.connection, grown)
+    false = schema_falsehoods(current.connection, should, "views", REMEDY, grown, left_out=strange)
     # Put into a statement unquoted: ``_not_installed`` passes only names that fit the pattern.
     names = ", ".join(f"'{name}'" for name in strange)
     for table in queries.table_names(true.connection):
@@ -299,7 +293,7 @@ def compare(current: Snapshot, true: Views, progress: Progress) -> tuple[list[Fa
 
 
 def _outdated_tables(current: sqlite3.Connection, true: sqlite3.Connection) -> str:
-    """Return words for views that are rebuilt before anybody sees them: only earlier versions made them."""
+    """Return the reason not to compare views that only earlier versions made: the next command rebuilds them."""
     query = f"SELECT name, identity FROM projections WHERE {_NO_PACKAGE}"
     try:
         stored, now = dict(current.execute(query).fetchall()), dict(true.execute(query).fetchall())
@@ -308,12 +302,10 @@ def _outdated_tables(current: sqlite3.Connection, true: sqlite3.Connection) -> s
     other = [name for name in now if stored.get(name) != now[name]]
     if not other or not all(name in stored and _is_earlier(stored[name], now[name]) for name in other):
         return ""
-    return f"the views were made by earlier versions of {', '.join(other)}; the next command builds them anew"
+    return f"the views were made by earlier versions of {', '.join(other)}; the next command rebuilds them"
 
 
-_INSTALLED_SINCE = "it was installed since; the next command makes its rows"
-_LEFT_BEHIND = "a process without its plug-in has gone on since entry {}; the next one that has it brings it level"
-_OTHER_VERSION = "another version of its projector made it, which is not the one that is installed here"
+_STALE = "a process without its plug-in has gone on since entry {}; the next one that has it catches up"
 
 
 def _not_installed(current: sqlite3.Connection, true: Views) -> list[str]:
@@ -352,12 +344,12 @@ def _is_earlier(stored: object, identity: str) -> bool:
 
 
 def table_falsehoods(current: Snapshot, true: sqlite3.Connection, table: str, where: str = "1") -> list[Falsehood]:
-    """Return the first row of a table, of those *where* says, that does not follow from the journal, if any."""
+    """Return the falsehood of the first row of a table, among those of *where*, that the rebuilt views lack."""
     try:
         try:
             return _difference(current.connection, true, table, where)
         except READ_ERRORS:  # once more: perhaps it is only a text that is none, in a row to be named
-            current.read_any_text()
+            current.decode_any_text()
             return _difference(current.connection, true, table, where)
     except READ_ERRORS as error:
         return [Falsehood(table, "rows", f"cannot be read ({one_line(error)}); {REMEDY}")]
@@ -367,7 +359,7 @@ def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[F
     """Return the first player who once had a rating above the bound: a ranking of that day may leave the player out."""
     try:
         if len(_columns(current, RATING_BOUNDS)[1]) < len(_columns(true, RATING_BOUNDS)[1]):
-            return []  # its lack is named already
+            return []  # a missing column is reported already
         for pool, player, highest in true.execute(_HIGHEST):
             (bound,) = current.execute(_BOUND, (pool, player)).fetchone() or (None,)
             if not isinstance(bound, float) or bound < highest:
@@ -383,11 +375,9 @@ def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[F
 def _difference(current: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str) -> list[Falsehood]:
     key, names = _columns(true, table)
     if not set(names) <= set(_columns(current, table)[1]):
-        # its lack of a column, or of all, is named already
-        return []
-    first = _first_difference(
-        _rows(current, table, key, names, where), _rows(true, table, key, names, where), table, key, names
-    )
+        return []  # a missing column or table is reported already
+    rows, true_rows = (_rows(connection, table, key, names, where) for connection in (current, true))
+    first = _first_difference(rows, true_rows, table, key, names)
     return [first] if first else _negative_zeros(current, table, key)
 
 
@@ -399,31 +389,23 @@ def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], lis
     return key, sorted(row[1] for row in info)
 
 
-def _ordered(key: Sequence[str]) -> str:
-    """Return the columns of a key as SQL has them: that of a plug-in may be called ``order``."""
-    return ", ".join(f'"{name}"' for name in key)
-
-
-def _blocks(
-    connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str], where: str = "1"
-) -> Iterator[list[Any]]:
-    columns = ", ".join(f'"{name}"' for name in names)
-    cursor = connection.execute(f'SELECT {columns} FROM "{table}" WHERE {where} ORDER BY {_ordered(key)}')
-    while rows := cursor.fetchmany(BLOCK):
-        yield rows
+def _quoted(columns: Sequence[str]) -> str:
+    """Return columns as SQL has them: that of a plug-in may be called ``order``."""
+    return ", ".join(f'"{name}"' for name in columns)
 
 
 def _rows(
-    connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str], where: str
+    connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str], where: str = "1"
 ) -> Iterator[Any]:
-    for rows in _blocks(connection, table, key, names, where):
+    cursor = connection.execute(f'SELECT {_quoted(names)} FROM "{table}" WHERE {where} ORDER BY {_quoted(key)}')
+    while rows := cursor.fetchmany(BLOCK):
         yield from rows
 
 
 def _first_difference(
     is_rows: Iterator[Any], true_rows: Iterator[Any], table: str, key: list[str], names: list[str]
 ) -> Falsehood | None:
-    """Return the first row in which two tables differ, in words."""
+    """Return the falsehood of the first row in which two tables differ."""
     places = [names.index(name) for name in key]
     # Both in order of the primary key: side by side, nothing is held, and the first difference is the first in order.
     while True:
@@ -449,8 +431,7 @@ def _negative_zeros(current: sqlite3.Connection, table: str, key: list[str]) -> 
     if not reals:
         return []
     zero = " OR ".join(f"{name} = 0" for name in reals)
-    ordered = _ordered(key)
-    query = f'SELECT {ordered}, {", ".join(reals)} FROM "{table}" WHERE {zero} ORDER BY {ordered}'
+    query = f'SELECT {_quoted(key)}, {", ".join(reals)} FROM "{table}" WHERE {zero} ORDER BY {_quoted(key)}'
     for row in current.execute(query):
         if any(value == 0 and copysign(1, value) < 0 for value in row[len(key) :] if value is not None):
             return [Falsehood(table, _label(key, row), f"holds a zero below zero, the journal gives 0; {REMEDY}")]

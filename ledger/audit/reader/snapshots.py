@@ -1,4 +1,4 @@
-"""Holding a ledger file open to be verified: read-only, in one snapshot, with errors turned into ours. No hashing.
+"""Ledger files opened for verification: read-only, in one snapshot, with SQLite's errors translated.
 
 A file that cannot be opened normally, because its folder may not be written or its disk is full, is read as a fixed
 file; if a log is next to it that only a writer could fold in, file and log are copied to a temporary folder and read
@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ _OF_THE_SYSTEM = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_REA
 
 @attrs.frozen
 class Falsehood:
-    """One thing in a file that contradicts its commitment.
+    """A fault that the audit found in a file, with its place and what to do.
 
     Attributes:
         table: its table, or ``journal file``, ``people schema`` and the like for what belongs to none.
@@ -60,7 +60,7 @@ class Falsehood:
 
     @classmethod
     def of_file(cls, word: str, error: CorruptError) -> Falsehood:
-        """Return the error that ended the reading of a file, which is called *word*."""
+        """Return the falsehood for the error that ended the reading of the file called *word*."""
         return cls(f"{word} file", Path(error.path).name, str(error).removeprefix(f"{error.path}: "))
 
     def __str__(self) -> str:
@@ -75,11 +75,7 @@ class Finding:
     """The result of a check: true only if nothing is false, so that ``if verify_journal(...):`` means what it says."""
 
     __slots__ = ()
-
-    @property
-    def falsehoods(self) -> tuple[Falsehood, ...]:
-        """The falsehoods that the check found."""
-        raise NotImplementedError
+    falsehoods: tuple[Falsehood, ...]
 
     @property
     def ok(self) -> bool:
@@ -92,48 +88,38 @@ class Finding:
 
 @attrs.frozen
 class Snapshot:
-    """A file held open as a read snapshot.
-
-    Attributes:
-        path: the file, as it is named in messages.
-        connection: read-only, in the transaction that keeps the snapshot.
-        remedy: what to do where the file is damaged.
-    """
+    """A file held open as a read snapshot; *connection* is in the transaction that keeps it."""
 
     path: str
     connection: sqlite3.Connection
     remedy: str = RESTORE
 
-    def read_any_text(self) -> None:
-        """Give text that is not UTF-8 with its bad bytes as lone surrogates from now on, instead of failing."""
+    def decode_any_text(self) -> None:
+        """Decode text that is not UTF-8 with its bad bytes as lone surrogates from now on, instead of failing."""
         self.connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
 
 
 @contextmanager
-def snapshot(path: str, remedy: str = RESTORE) -> Iterator[Snapshot]:
-    """Yield one read-only snapshot of the file at *path*.
-
-    Args:
-        path: the file.
-        remedy: what to do where it is damaged.
+def open_snapshot(path: str, remedy: str = RESTORE) -> Iterator[Snapshot]:
+    """Yield one read-only snapshot of the file at *path*; *remedy* ends the messages about its damage.
 
     Raises:
         StorageError: the file is missing, locked, or may not be read.
         CorruptError: it is no database, or its first pages are damaged.
     """
     with ExitStack() as stack:
-        with translated(path, remedy):
+        with translate_errors(path, remedy):
             connection = _open(path, stack)
             stack.callback(connection.close)
         yield Snapshot(path, connection, remedy)
 
 
 @contextmanager
-def opened(source: str | Snapshot, *tables: str) -> Iterator[Snapshot]:
-    """Yield a snapshot of a file that must hold *tables*: a new one of a path, or one that is held already."""
+def open_with_tables(source: str | Snapshot, *tables: str) -> Iterator[Snapshot]:
+    """Yield a snapshot of a file after checking that it has *tables*: a new one of a path, or the one given."""
     with ExitStack() as stack:
-        file = stack.enter_context(snapshot(source)) if isinstance(source, str) else source
-        with translated(file.path, file.remedy):
+        file = stack.enter_context(open_snapshot(source)) if isinstance(source, str) else source
+        with translate_errors(file.path, file.remedy):
             query = "SELECT name FROM sqlite_master WHERE type = 'table'"
             present = {name for (name,) in file.connection.execute(query)}
             for table in tables:
@@ -144,8 +130,8 @@ def opened(source: str | Snapshot, *tables: str) -> Iterator[Snapshot]:
 
 
 @contextmanager
-def translated(path: str, remedy: str = RESTORE) -> Iterator[None]:
-    """Turn what SQLite raises about *path* into ours, with what to do.
+def translate_errors(path: str, remedy: str = RESTORE) -> Iterator[None]:
+    """Turn SQLite's errors about *path* into ours, with what to do.
 
     Raises:
         StorageError: the system refused: locked, no rights, no memory, a disk that is full or failing.
@@ -157,17 +143,17 @@ def translated(path: str, remedy: str = RESTORE) -> Iterator[None]:
         if "not a database" in str(error):
             message = f"is not an SQLite database, or its first page was overwritten; {remedy}"
             raise CorruptError(path, 0, message) from error
-        if primary_code(error) in _OF_THE_SYSTEM:
+        if primary_error_name(error) in _OF_THE_SYSTEM:
             message = f"cannot be read ({one_line(error)}); check its rights and what locks it"
             raise StorageError(path, message) from error
-        if primary_code(error) == _DISK and getattr(error, "sqlite_errorname", "") != _CUT_OFF:
+        if primary_error_name(error) == _DISK and getattr(error, "sqlite_errorname", "") != _CUT_OFF:
             way_out = "the disk refused (full, over quota, or failing), which says nothing of what it holds; make room"
             raise StorageError(path, f"cannot be read ({one_line(error)}): {way_out}") from error
         raise CorruptError(path, 0, f"cannot be read ({one_line(error)}): it is damaged; {remedy}") from error
 
 
-def primary_code(error: Exception) -> str:
-    """Return SQLite's name of an error without its details, ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
+def primary_error_name(error: Exception) -> str:
+    """Return the name of SQLite's primary error code: ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT``."""
     return "_".join(str(getattr(error, "sqlite_errorname", "")).split("_")[:2])
 
 
@@ -178,7 +164,7 @@ def _open(path: str, stack: ExitStack) -> sqlite3.Connection:
         try:
             connection = _connect(path, stack)
         except READ_ERRORS as error:
-            if last_try or primary_code(error) in {"SQLITE_BUSY", "SQLITE_LOCKED"} or _inode(path) == before:
+            if last_try or primary_error_name(error) in {"SQLITE_BUSY", "SQLITE_LOCKED"} or _inode(path) == before:
                 raise
             continue
         if _inode(path) == before:
@@ -188,20 +174,16 @@ def _open(path: str, stack: ExitStack) -> sqlite3.Connection:
 
 
 def _inode(path: str) -> int:
-    """Return the identity of the file that has the name.
-
-    Raises:
-        StorageError: none does.
-    """
+    """Return the inode of the file at *path*; StorageError if there is none."""
     try:
         about = Path(path).stat()
-    except FileNotFoundError:
-        about = None
     except OSError as error:
-        raise StorageError(path, f"cannot be reached ({error.strerror}); check its folders") from error
-    if about is None or not stat.S_ISREG(about.st_mode):
-        raise StorageError(path, "no such file; give the path of an existing ledger file")
-    return about.st_ino
+        if not isinstance(error, FileNotFoundError):
+            raise StorageError(path, f"cannot be reached ({error.strerror}); check its folders") from error
+    else:
+        if stat.S_ISREG(about.st_mode):
+            return about.st_ino
+    raise StorageError(path, "no such file; give the path of an existing ledger file")
 
 
 def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
@@ -212,10 +194,12 @@ def _connect(path: str, stack: ExitStack) -> sqlite3.Connection:
         return _begun(f"{Path(target).as_uri()}?mode=ro")
     except sqlite3.OperationalError as error:
         if _size(f"{target}-journal"):
-            message = f"{path}-journal stands beside it, which no command of ours leaves: whoever writes next would "
-            message += "put older pages back into the file; move that journal away, and prove the ledger anew"
+            message = (
+                f"{path}-journal lies next to it, which no command of this program leaves: the next writer would put "
+                "older pages back into the file; move that journal away, and audit the ledger again"
+            )
             raise CorruptError(path, 0, message) from error
-        if primary_code(error) not in _NO_LOG_CAN_BE_MADE:
+        if primary_error_name(error) not in _NO_LOG_CAN_BE_MADE:
             raise
         # Only now: SQLite says the same of a file that may not be read as of a folder in which no log can be made.
         if not os.access(target, os.R_OK):
@@ -280,13 +264,13 @@ def _check_unchanged(path: str, target: str, before: tuple[object, ...]) -> None
 
 
 def excerpt(value: object) -> str:
-    """Return a value for a message, on one line and never long."""
+    """Return a value as messages quote it: on one line, at most 100 characters."""
     text = value.hex() if isinstance(value, bytes) and len(value) == 32 else ascii(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def text_fault(value: object) -> str:
-    """Return the fault of a value that must be text in UTF-8, or nothing."""
+    """Return the fault of a value that must be text in UTF-8; empty if it is."""
     if not isinstance(value, str):
         return f"holds {excerpt(value)}, which is no text"
     try:
@@ -296,7 +280,21 @@ def text_fault(value: object) -> str:
     return ""
 
 
-# -- what others read of a journal ---------------------------------------------------------------------------------
+def readable_rows(
+    file: Snapshot, false: list[Falsehood], table: str, what: str, sql: str, values: Sequence[object] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query, up to the first that cannot be read; add a falsehood for that to *false*.
+
+    The first column is the position or key that the falsehood names; *what* is a word for a row.
+    """
+    last: Any = 0
+    try:
+        for row in file.connection.execute(sql, values):
+            last = row[0]
+            yield row
+    except READ_ERRORS as error:
+        message = f"no {what} after this one can be read ({one_line(error)}); {file.remedy}"
+        false.append(Falsehood(table, last, message))
 
 
 def facts_of(body: Any) -> dict[str, Any]:

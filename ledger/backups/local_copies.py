@@ -1,4 +1,4 @@
-"""A ledger as files, for what proves or copies files: the files themselves, or a copy of one that is on a server."""
+"""A ledger as local files, for programs that read only files: its own files, or a copy of one on a server."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, sidecar
 from ledger.runtime.long_work import Progress, silent
 
-_HELD = "held"  # the file of a copy that its process keeps locked
+_LOCK = "held"  # the file of a copy that its process keeps locked
 
 
 @contextmanager
-def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool = True) -> Iterator[Path]:
-    """Yield the journal's file of a ledger, with the other files next to it, for as long as the block lasts.
+def ledger_as_files(path: str | Path, progress: Progress = silent, *, with_views: bool = True) -> Iterator[Path]:
+    """Yield the journal's file of a ledger, with the other files next to it; copy a ledger on a server into files.
 
-    For a ledger on a server it is an exact copy, row by row, in a folder of its own next to the views. Other users
-    may not enter the folder. It is deleted afterwards or, if the process is killed before, with the next copy.
+    The copy is exact, row by row, in a folder of its own next to the views, which other users may not enter. It is
+    deleted when the block ends or, if the process is killed before, with the next copy.
 
     Args:
         path: of the ledger.
         progress: receives the progress of the copy.
-        with_views: whether the views are wanted, too.
+        with_views: whether the views are copied, too.
 
     Raises:
         StorageError: the server refuses, a file cannot be made, or a journal is in a file and on a server.
@@ -44,7 +44,7 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
         return
     prefix = f"{path.stem}.copy-"
     # Copies of processes that were killed: they hold names, which no erasure would reach there.
-    for lock in path.parent.glob(f"{glob.escape(prefix)}*/{_HELD}"):
+    for lock in path.parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
         # another process is at work on it, or it is another user's
         with suppress(OSError, filelock.Timeout):
             with filelock.FileLock(lock, timeout=0):
@@ -52,7 +52,7 @@ def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool 
             lock.parent.rmdir()  # on Windows it still held the lock, which is open until here
     with (
         tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder,
-        filelock.FileLock(Path(folder) / _HELD),
+        filelock.FileLock(Path(folder) / _LOCK),
     ):
         copy = Path(folder) / path.name
         # the views first: they know no entry then that the copied journal lacks
