@@ -25,13 +25,13 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.journal.kept_lists import ListRow, in_form
+from ledger.journal.kept_lists import ListRow, with_ranks
 from ledger.publishing.publications import Publications
 from ledger.ratings.row_changes import RowChange, row_changes
 from ledger.ratings.standings import Standings, by_player, list_in_force
 from ledger.ratings.views import Views
 from ledger.runtime.calls import checked
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 NOW = "now"
 CREATED: Literal["created"] = "created"
@@ -116,7 +116,7 @@ def _list(ledger: OpenLedger, word: str) -> RatingList:
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
     publication = Publications(ledger).named(word)
-    rows = by_player(in_form(Publications(ledger).rows(publication)))  # an older form of list moves no player
+    rows = by_player(with_ranks(Publications(ledger).rows(publication)))  # an older form of list moves no player
     return RatingList(publication.name, publication.event.pool, publication.at_ms, publication.event.head, rows)
 
 
@@ -128,7 +128,7 @@ def _list_now(ledger: OpenLedger, pool: str, ms: int) -> RatingList:
 # Not of one read snapshot: views of earlier entries are made for it, which takes long: their log would grow.
 @checked
 def differences(
-    ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
+    ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = no_progress, *, why: bool = True
 ) -> list[ListDifference]:
     """Yield each player's change from one list to another, in the order of the second, vanished players at the end.
 

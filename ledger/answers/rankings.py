@@ -21,7 +21,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import shared_places
+from ledger.journal.kept_lists import shared_ranks
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import queries
@@ -191,7 +191,7 @@ def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool 
     best = standings.best(choice.limit)
     rest = best[choice.offset :]
     called = names(ledger, {player.player for player in rest})
-    places_of = shared_places([player.rating for player in best])[choice.offset :]
+    places_of = shared_ranks([player.rating for player in best])[choice.offset :]
     players = [player.player for player in rest]
     in_full: Sequence[RankingDetails | None] = [None] * len(rest)
     if details:

@@ -47,7 +47,7 @@ def journal_told(ledger: OpenLedger) -> JournalTold:
     journal = ledger.journal
     # The fence follows the head: what is given away here must be what stays.
     head = journal.head()
-    journal.fence()
+    journal.ensure_durable()
     where: dict[str, Any] = {
         "place": str(ledger.path),
         "promise": "file",

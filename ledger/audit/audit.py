@@ -37,7 +37,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
+from ledger.journal.kept_lists import ListRow, form_of_digest, list_texts, with_ranks
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import available
 from ledger.ratings.past_views import stepping
@@ -46,7 +46,7 @@ from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 
 __all__ = ["Omission", "Verdict", "audit", "table_digests"]
 
@@ -126,7 +126,7 @@ def audit(
     *,
     since: TreeHead | None = None,
     journal_only: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     projectors: tuple[ReadModel, ...] | None = None,
     lists: bool = False,
 ) -> Verdict:
@@ -468,11 +468,11 @@ def _difference(
     file: Snapshot, published: PublishedList, event: ListPublished, rows: Mapping[int, ListRow]
 ) -> Falsehood | None:
     """Return the first row of a list that does not follow from its entries, if any; without stored rows, of digests."""
-    of_form = {row.player: row for row in in_form(rows.values(), form_of(file, published))}
+    of_form = {row.player: row for row in with_ranks(rows.values(), form_of(file, published))}
     try:
         first = next(_differences(kept_rows(file, published), of_form), None)
     except ValueError:  # named already
-        digest = kept_texts(rows.values()).digest
+        digest = list_texts(rows.values()).digest
         same = form_of_digest(list(rows.values()), event.digest) is not None
         first = None if same else ("digest", f"is {event.digest}, the {published.head} entries before give {digest}")
     return None if first is None else Falsehood(str(published), first[0], f"{first[1]}; {REMEDY}")

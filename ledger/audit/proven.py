@@ -24,7 +24,7 @@ from ledger.players.stores import token_store_of
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import available
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 
 
 @attrs.frozen
@@ -44,7 +44,7 @@ class Recomputed(Finding):
 
 def recompute(
     path: str | Path,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     *,
     projectors: Sequence[ReadModel] | None = None,
     clock: Callable[[], datetime] = utc_now,

@@ -16,13 +16,13 @@ from ledger.players.stores import place_of
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 _HELD = "held"  # the file of a copy that its process keeps locked
 
 
 @contextmanager
-def in_files(path: str | Path, progress: Progress = silent, *, with_views: bool = True) -> Iterator[Path]:
+def in_files(path: str | Path, progress: Progress = no_progress, *, with_views: bool = True) -> Iterator[Path]:
     """Yield the journal's file of a ledger, with the other files next to it, for as long as the block lasts.
 
     For a ledger on a server it is an exact copy, row by row, in a folder of its own next to the views. Other users

@@ -27,7 +27,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role, proposal_key
 from ledger.facts.words import Receipt
 from ledger.handle import OpenLedger
-from ledger.journal import Find, Writer
+from ledger.journal import FindEntries, Writer
 from ledger.players.reasons import reason_faults
 from ledger.runtime.calls import checked_methods
 
@@ -276,10 +276,10 @@ class Corrections:
         proposed = self._sent(who.name, idempotency_key, reason, self.ledger.journal.find)
         if proposed:
             # an answer that it is recorded must be about stored entries
-            self.ledger.journal.fence()
+            self.ledger.journal.ensure_durable()
         return proposed
 
-    def _sent(self, person: str, idempotency_key: IdempotencyKey, reason: str, find: Find) -> list[Proposed]:
+    def _sent(self, person: str, idempotency_key: IdempotencyKey, reason: str, find: FindEntries) -> list[Proposed]:
         """Return the recorded proposals of a person's request; empty if there are none."""
         row = self.ledger.tokens.store.sending(_sent_by(person, idempotency_key), idempotency_key.content)
         stored = None if row is None else find([row.entry]).get(row.entry)

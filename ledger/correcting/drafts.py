@@ -26,7 +26,7 @@ from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_
 from ledger.handle import OpenLedger
 from ledger.journal.game_references import find_game
 from ledger.runtime.calls import checked_methods
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.visible import is_storable
 
 _SIDES = ("white", "black")
@@ -81,7 +81,7 @@ class Drafts:
         fact = self.fact(key)
         names = [field.name for field in attrs.fields(fact.cls)]
         if faults := [
-            f"no field {name!r} in {key!r}; {choice_of(str(name), names)}" for name in fields if name not in names
+            f"no field {name!r} in {key!r}; {expected_names(str(name), names)}" for name in fields if name not in names
         ]:
             raise MalformedError(faults)
         # of an enumeration the word is kept, whichever of the two was given
@@ -152,7 +152,7 @@ class Drafts:
         """A player is the same person as another one, whose number stays."""
         return Change(do=Verb.MERGE, player=player, into=into)
 
-    def part(self, player: int) -> Change:
+    def unmerge(self, player: int) -> Change:
         """A player who was merged is another person again.
 
         Raises:

@@ -68,7 +68,7 @@ class GameLog:
         """
         with self.ledger.moment():
             journal = self.ledger.journal_of_moment
-            entries = listing.about(journal, game)
+            entries = listing.entries_of_game(journal, game)
             concerning = self.proposals(game)
             if concerning:
                 query = "SELECT parts FROM proposals WHERE proposal = ?"

@@ -194,7 +194,7 @@ class Previews:
             with closing(self._journal(tried)) as journal:
                 if apart:
                     # Committed: another connection reads nothing else.
-                    with sqlite.immediate(views.connection):
+                    with sqlite.write_transaction(views.connection):
                         trials.fold_in(views, journal, tried.entries, views.kept())
                     views.journal = journal  # they are up to date with it
                 else:

@@ -42,7 +42,7 @@ from ledger.facts.pasts import Past
 from ledger.facts.source_games import FileFault, excerpt
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from ledger.imports.csv.values import result
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.visible import in_cell
 
 Words = Mapping[str, str]
@@ -248,7 +248,7 @@ class Verbs:
             UnknownNameError: no such game, player, fact, proposal.
         """
         if verb not in VERBS:
-            raise MalformedError([f"no verb {verb!r}; {choice_of(verb, VERBS)}"])
+            raise MalformedError([f"no verb {verb!r}; {expected_names(verb, VERBS)}"])
         taken = VERBS[verb]
         filled = {name: word for name, word in words.items() if word or name == "to"}
         needed = (*taken.needed, *taken.options)
@@ -407,7 +407,7 @@ def _merge(drafts: Drafts, words: Words) -> Change:
 
 
 def _unmerge(drafts: Drafts, words: Words) -> Change:
-    return drafts.part(_number(drafts, words["player"]))
+    return drafts.unmerge(_number(drafts, words["player"]))
 
 
 def _void_tournament(drafts: Drafts, words: Words, *, restore: bool = False) -> Change:
@@ -614,7 +614,7 @@ def _value(cls: type[Event], field: str, text: str) -> Any:
     """
     fields = attrs.fields_dict(cls)
     if field not in fields:
-        raise UnknownNameError("field", field, choice_of(field, fields), where=f"in a {cls.KIND}")
+        raise UnknownNameError("field", field, expected_names(field, fields), where=f"in a {cls.KIND}")
     kind = fields[field].metadata["schema"].get("type", "string")
     if text == BLANK or kind == "string":
         return text
@@ -666,7 +666,9 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[FileFault]
     try:
         header = [column.strip() for column in next(reader, [])]
         if "verb" in header:
-            problems = [f"no column {name!r}; {choice_of(name, COLUMNS)}" for name in header if name not in COLUMNS]
+            problems = [
+                f"no column {name!r}; {expected_names(name, COLUMNS)}" for name in header if name not in COLUMNS
+            ]
             twice = sorted({name for name in header if header.count(name) > 1})
             problems += [f"column {name!r} stands twice" for name in twice]
         else:  # likely no file of corrections at all: a list of its columns would not help

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from ledger.facts.words import TreeHead
 
 
-class Stored(NamedTuple):
+class StoredEntry(NamedTuple):
     """A committed entry: its position, its raw body, its leaf hash."""
 
     position: int
@@ -26,7 +26,9 @@ class Stored(NamedTuple):
     leaf: bytes
 
 
-Find = Callable[[Sequence[str]], Mapping[str, Stored]]  # ``find`` of a journal, or of a writer in its transaction
+FindEntries = Callable[
+    [Sequence[str]], Mapping[str, StoredEntry]
+]  # ``find`` of a journal, or of a writer in its transaction
 
 
 class KeyTakenError(Exception):
@@ -43,7 +45,7 @@ class Writer(Protocol):
     def last_recorded_at(self) -> str | None:
         """Return ``recorded_at`` of the last entry; None in an empty journal."""
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
+    def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
         """Return the entries with these keys, those of this transaction included."""
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
@@ -59,7 +61,7 @@ class Writer(Protocol):
             ValueError: not as many keys as bodies; none was added.
         """
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Store (SHA-256, zstd frame) pairs of movetext; an existing one stays."""
 
 
@@ -73,7 +75,7 @@ class Journal(Protocol):
             keys: the first ones to be looked up: a store on another machine asks for them together with the lock.
         """
 
-    def fence(self) -> None:
+    def ensure_durable(self) -> None:
         """Return once every entry that could be read before is stored wherever the store must have it.
 
         If other machines must have each entry, a reader may see one that is lost with the machine at that moment: call
@@ -118,7 +120,7 @@ class Journal(Protocol):
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Yield the bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
+    def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
         """Return the committed entries with these keys."""
 
     def keys(self, first: str, last: str) -> Iterator[str]:

@@ -191,7 +191,7 @@ class Checkpoints(CheckpointFiles):
                     raise StorageError(str(self._path), f"nothing was signed: {fault}")
             # the head first: a fence vouches for what could be read before it
             head = self._journal.head()
-            self._journal.fence()
+            self._journal.ensure_durable()
             made = Checkpoint(key.name, head, key.sign(note_text(key.name, head)))
             # Ed25519 signs a text the same each time (RFC 8032, 5.1.6): if nothing is new, the note is the same.
             if kept is None or kept.note != made.note:
@@ -201,7 +201,7 @@ class Checkpoints(CheckpointFiles):
                 self.settings.put(checkpoints=str(keep_in.absolute()))
             return made
 
-    def growth(self, older: TreeHead, made: Checkpoint) -> str:
+    def consistency_proof(self, older: TreeHead, made: Checkpoint) -> str:
         """A checkpoint after the proof that its tree grew out of that of an *older* head (RFC 6962, 2.1.2).
 
         The form is the request ``add-checkpoint`` of C2SP tlog-witness (https://c2sp.org/tlog-witness, as of 2026), so

@@ -13,7 +13,7 @@ import orjson
 from ledger.errors import UnknownNameError
 from ledger.facts.events import GameRecorded
 from ledger.imports.reading import game_key_at
-from ledger.journal import Journal, Stored
+from ledger.journal import Journal, StoredEntry
 from ledger.runtime.visible import is_storable
 
 _GAME, _AFTER_GAMES = "game:", "game;"
@@ -22,7 +22,7 @@ _MOST_WITHOUT = 20_000  # keys in a row without a source
 _HINT = "give the key as 'games' shows it, the id that its server gave it, or its web address"
 
 
-def find_game(journal: Journal, reference: str) -> tuple[str, Stored]:
+def find_game(journal: Journal, reference: str) -> tuple[str, StoredEntry]:
     """Return the key of a referenced game, without ``game:``, and its entry.
 
     Args:
@@ -51,7 +51,7 @@ def find_game(journal: Journal, reference: str) -> tuple[str, Stored]:
     raise UnknownNameError("game", reference, f"several sources have one: {named}" if matches else _HINT)
 
 
-def _game_of_entry(journal: Journal, entry_number: str) -> tuple[str, Stored]:
+def _game_of_entry(journal: Journal, entry_number: str) -> tuple[str, StoredEntry]:
     # Nineteen digits: no position has more, and Python refuses to read a number of thousands.
     position = int(entry_number[1:20])
     there = 1 <= position <= journal.size()

@@ -22,7 +22,7 @@ import orjson
 
 from ledger.errors import CorruptError
 from ledger.journal import Journal
-from ledger.journal.kept_texts import unpacked
+from ledger.journal.kept_texts import decompressed_text
 from ledger.runtime.lazy import zstandard
 
 FORM = "rating-list/2"
@@ -60,7 +60,7 @@ class ListRow(NamedTuple):
 COLUMNS = ListRow._fields
 
 
-def shared_places(ratings: Sequence[float]) -> list[int]:
+def shared_ranks(ratings: Sequence[float]) -> list[int]:
     """Return the places of descending ratings: equals share one, and the next is as many further: 1, 2, 2, 4."""
     places: list[int] = []
     for place, rating in enumerate(ratings, 1):
@@ -68,14 +68,14 @@ def shared_places(ratings: Sequence[float]) -> list[int]:
     return places
 
 
-def in_form(rows: Iterable[ListRow], form: str = FORM) -> list[ListRow]:
+def with_ranks(rows: Iterable[ListRow], form: str = FORM) -> list[ListRow]:
     """Return rows with the ranks of a form, best first; of equal ratings the lower player number first."""
     ordered = sorted(rows, key=lambda row: (-row.rating, row.player))
-    places = shared_places([row.rating for row in ordered]) if form == FORM else range(1, len(ordered) + 1)
+    places = shared_ranks([row.rating for row in ordered]) if form == FORM else range(1, len(ordered) + 1)
     return [row._replace(rank=place) for row, place in zip(ordered, places, strict=True)]
 
 
-class KeptTexts(NamedTuple):
+class ListTexts(NamedTuple):
     """The bytes of a list to be stored: cover and parts, and the digest of the cover, in hexadecimal."""
 
     digest: str
@@ -88,7 +88,7 @@ class KeptTexts(NamedTuple):
             yield sha256(text).digest(), compressor.compress(text)
 
 
-def kept_texts(rows: Iterable[ListRow], form: str = FORM) -> KeptTexts:
+def list_texts(rows: Iterable[ListRow], form: str = FORM) -> ListTexts:
     """Return the bytes in which rows are stored, with their ranks; they may come in any order."""
     # By the first field, the number of the player: ``row`` finds the part by its first and its last one.
     in_order = sorted(rows)
@@ -99,12 +99,12 @@ def kept_texts(rows: Iterable[ListRow], form: str = FORM) -> KeptTexts:
         lines.append(_line((sha256(text).hexdigest(), part[0].player, part[-1].player, len(part))))
         texts.append(text)
     cover = b"".join(lines)
-    return KeptTexts(sha256(cover).hexdigest(), (cover, *texts))
+    return ListTexts(sha256(cover).hexdigest(), (cover, *texts))
 
 
 def form_of_digest(rows: Sequence[ListRow], digest: str) -> str | None:
     """Return the form in which rows have that digest; None if they have it in no form."""
-    return next((form for form in FORMS if kept_texts(in_form(rows, form), form).digest == digest), None)
+    return next((form for form in FORMS if list_texts(with_ranks(rows, form), form).digest == digest), None)
 
 
 def _line(value: object) -> bytes:
@@ -119,7 +119,7 @@ class _ListPart(NamedTuple):
 
 
 @attrs.frozen
-class KeptList:
+class StoredList:
     """The stored rows of one publication; everything that is read is compared with its digest.
 
     Attributes:
@@ -170,7 +170,7 @@ class KeptList:
         if frame is None:
             raise self._false(f"{digest} of its kept rows is missing")
         try:
-            text = unpacked(frame)
+            text = decompressed_text(frame)
         except zstandard.ZstdError:
             raise self._false(f"{digest} of its kept rows cannot be unpacked") from None
         if text is None:

@@ -13,14 +13,14 @@ LEVEL = 3  # of zstd, at which movetext shrinks to a third in some 10 µs
 LARGEST_TEXT = 16 << 20  # bytes, as the audit reads them
 
 
-def frames(texts: Iterable[str]) -> list[tuple[bytes, bytes]]:
-    """Return movetexts as ``Writer.keep_texts`` takes them: SHA-256 and zstd frame of each."""
+def compressed_texts(texts: Iterable[str]) -> list[tuple[bytes, bytes]]:
+    """Return movetexts as ``Writer.store_texts`` takes them: SHA-256 and zstd frame of each."""
     compressor = zstandard.ZstdCompressor(level=LEVEL)
     raw = [text.encode() for text in texts]
     return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
 
 
-def unpacked(frame: bytes) -> bytes | None:
+def decompressed_text(frame: bytes) -> bytes | None:
     """Return the bytes of a stored text; None if it claims to be longer than any.
 
     Raises:
@@ -42,7 +42,7 @@ def movetext(journal: Journal, sha256_hex: str) -> str | None:
     if frame is None:
         return None
     try:
-        text = unpacked(frame) or b""
+        text = decompressed_text(frame) or b""
     except zstandard.ZstdError:
         text = b""
     # An entry commits to the hash of a text: the stored text proves nothing by itself.

@@ -17,7 +17,7 @@ from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, Event, PlayerCha
 from ledger.facts.json_schemas import documented, flattened
 from ledger.journal import Journal
 from ledger.journal.game_references import find_game
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 
 _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
 STEP = 20_000  # entries looked through at a time, from the end backwards; and looked up by their keys at most
@@ -55,7 +55,7 @@ class JournalEntry:
         return cls(**orjson.loads(body))
 
 
-def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -> Iterator[bytes]:
+def entry_bodies(journal: Journal, kind: str | None = None, last: int | None = None) -> Iterator[bytes]:
     """Yield the bodies of the entries of *kind*, in order; with *last* only the newest ones.
 
     Args:
@@ -68,12 +68,12 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
     """
     size = journal.size()
     if kind is None:
-        return iter(_newest(journal, size, None, last)) if last else chosen(journal, 0, size, None)
+        return iter(_newest(journal, size, None, last)) if last else matching_bodies(journal, 0, size, None)
     # kinds that are no longer written, too, each with the class that reads it
     every_kind = _every_kind()
     kinds = {name: cls for name, cls in every_kind.items() if kind in {name, name.partition("/")[0]}}
     if not kinds:
-        raise UnknownNameError("kind", kind, choice_of(kind, every_kind))
+        raise UnknownNameError("kind", kind, expected_names(kind, every_kind))
     marks_of_kinds = _marks(kinds)
     keys = _few_keys(journal, set(kinds.values()))
     if keys is not None:
@@ -81,7 +81,11 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
         entries = sorted(entry for entry in journal.find(keys).values() if entry.position <= size)
         every = [entry.body for entry in entries if any(mark in entry.body for mark in marks_of_kinds)]
         return iter(every[-last:] if last else every)
-    return iter(_newest(journal, size, marks_of_kinds, last)) if last else chosen(journal, 0, size, marks_of_kinds)
+    return (
+        iter(_newest(journal, size, marks_of_kinds, last))
+        if last
+        else matching_bodies(journal, 0, size, marks_of_kinds)
+    )
 
 
 def pool_names(journal: Journal) -> list[str]:
@@ -90,7 +94,7 @@ def pool_names(journal: Journal) -> list[str]:
     return [key[len(_POOL) : -len(_START)] for key in adoptions if key.endswith(_START)]
 
 
-def about(journal: Journal, game: str) -> list[JournalEntry]:
+def entries_of_game(journal: Journal, game: str) -> list[JournalEntry]:
     """Return the entries about one game, in order: its recording and its supplements.
 
     Args:
@@ -128,7 +132,7 @@ def _few_keys(journal: Journal, classes: Iterable[type[Event]]) -> list[str] | N
     return keys if len(keys) <= STEP else None
 
 
-def marks(classes: Collection[type[Event]]) -> tuple[bytes, ...]:
+def kind_marks(classes: Collection[type[Event]]) -> tuple[bytes, ...]:
     """Return the bytes that only bodies of these kinds have, older versions of the kinds included."""
     return _marks([name for name, cls in _every_kind().items() if cls in classes])
 
@@ -138,7 +142,7 @@ def _marks(kinds: Iterable[str]) -> tuple[bytes, ...]:
     return tuple(b',"kind":"%b","position":' % kind.encode() for kind in sorted(kinds))
 
 
-def chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | None) -> Iterator[bytes]:
+def matching_bodies(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | None) -> Iterator[bytes]:
     """Yield the bodies of the entries after one and up to another that have one of the marks; None: all."""
     for block in journal.read(after, until):
         for body in block:
@@ -153,6 +157,6 @@ def _newest(journal: Journal, size: int, marks: tuple[bytes, ...] | None, last: 
     step = last if marks is None else STEP
     while size > 0 and len(entries) < last:
         after = max(size - step, 0)
-        entries = [*chosen(journal, after, size, marks), *entries]
+        entries = [*matching_bodies(journal, after, size, marks), *entries]
         size = after
     return entries[max(len(entries) - last, 0) :]

@@ -16,14 +16,14 @@ from itertools import chain, count
 from typing import NamedTuple
 
 from ledger.errors import CorruptError, StorageError
-from ledger.journal import KeyTakenError, Stored
+from ledger.journal import KeyTakenError, StoredEntry
 from ledger.journal.merkle import Node
 from ledger.journal.postgres_tables import LAYOUT, PROGRAM, TRIGGERS, Roles, making
 from ledger.journal.stored_tree import ENDING, Edge, StoredTree, StoredWriter, recorded_at_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, without_password
-from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, copy_pieces
 from ledger.runtime.postgres_session import (
     BYTEA,
     PATIENCE,
@@ -33,8 +33,8 @@ from ledger.runtime.postgres_session import (
     ServerStatement,
     StatementRefusedError,
     Value,
-    array,
-    texts,
+    packed_array,
+    text_array,
 )
 
 BLOCK = 50_000  # positions that a round trip of a read covers
@@ -120,7 +120,7 @@ def _statements(schema: str) -> _Statements:
     unchanged = "RETURNING 1 / (position = $1 AND kind = $2 AND key = $3 AND body = $4 AND leaf = $5)::integer"
     return _Statements(
         about=f"SELECT name, value FROM {s}.about",
-        leave=f"SELECT {s}.leave($1::text)",
+        leave=f"SELECT {s}.mark_moved($1::text)",
         size=f"SELECT coalesce(max(position), 0) FROM {s}.journal",
         last=f"SELECT position, leaf, substr(body, length(body) - {ENDING - 1}) FROM {s}.journal "
         "ORDER BY position DESC LIMIT 1",
@@ -235,7 +235,7 @@ class PostgresJournal(StoredTree):
         """
         return self._ask(*questions)
 
-    def change(self, *statements: ServerStatement) -> list[ServerAnswer]:
+    def run(self, *statements: ServerStatement) -> list[ServerAnswer]:
         """Change rows of other tables, in one round trip: all of them, or none.
 
         Where a write transaction is open it becomes part of that one. Else what was asked in the moment in which the
@@ -282,7 +282,7 @@ class PostgresJournal(StoredTree):
         try:
             # Not by ``ask``: where the connection is lost again that would open another one, and come here again,
             # within itself.
-            (look,) = session.try_to_ask(ServerStatement(_LOOK, [self.schema]))
+            (look,) = session.ask_once(ServerStatement(_LOOK, [self.schema]))
             if not look.count:
                 raise StorageError(
                     self.path,
@@ -294,7 +294,7 @@ class PostgresJournal(StoredTree):
                 raise StorageError(self.path, f"{role} may not read it: have it granted {READS}")
             if oid is None:
                 raise StorageError(self.path, "is no ledger: check the address and the schema")
-            about, strangers, seal, promise, _ = session.try_to_ask(
+            about, strangers, seal, promise, _ = session.ask_once(
                 ServerStatement(self._statements.about),
                 ServerStatement(_STRANGERS, [quoted(self.schema)]),
                 ServerStatement(_SEAL, [oid]),
@@ -358,7 +358,7 @@ class PostgresJournal(StoredTree):
     def _roll_back(self) -> None:
         if self._session.in_transaction:
             try:
-                self._session.try_to_ask(_ROLLBACK)
+                self._session.ask_once(_ROLLBACK)
             except (LostError, StatementRefusedError):
                 self._session.drop()  # the server rolls back a transaction without a client
 
@@ -413,7 +413,7 @@ class PostgresJournal(StoredTree):
             if bodies:
                 yield bodies
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """The committed entries that bear these keys."""
         questions = self._finding(keys)
         return _entries_by_key(self._ask(*questions)) if questions else {}
@@ -424,7 +424,7 @@ class PostgresJournal(StoredTree):
         if len(keys) == 1:  # a live game asks for one
             return [ServerStatement(self._statements.find_one, keys)]
         blocks = [keys[start : start + KEYS_A_QUERY] for start in range(0, len(keys), KEYS_A_QUERY)]
-        return [ServerStatement(self._statements.find, [texts(block)]) for block in blocks]
+        return [ServerStatement(self._statements.find, [text_array(block)]) for block in blocks]
 
     def keys(self, first: str, last: str) -> Iterator[str]:
         """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
@@ -442,14 +442,14 @@ class PostgresJournal(StoredTree):
         (answer,) = self._ask(ServerStatement(self._statements.text, [sha256]))
         return next(iter(answer.column()), None)
 
-    def leave(self, place: str) -> None:
+    def mark_moved(self, place: str) -> None:
         """Refuse all further entries, for the ledger went to another place, which the refusal names.
 
         Within a write transaction, so that nothing was recorded since the other place has all of it.
         """
         self._ask(ServerStatement(self._statements.leave, [place]))
 
-    def fence(self) -> None:
+    def ensure_durable(self) -> None:
         """Return once all entries that could be read at the call are on as many servers as required.
 
         An entry can be seen before standbys have it, and goes if the leader is lost in that moment. Where nothing was
@@ -503,7 +503,7 @@ class PostgresJournal(StoredTree):
             for _, _, ending in last.rows():
                 self._edge.recorded_at = recorded_at_of(ending)
             self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
-            writer.learn(few, _entries_by_key(rows))
+            writer.remember(few, _entries_by_key(rows))
             yield writer
             if not writer.added and writer.saw_any:
                 # An answer that a fact is recorded already must be about one that stays.
@@ -520,7 +520,7 @@ class PostgresJournal(StoredTree):
         if writer.added > 1:
             self._find_last(*self._last())
 
-    def check_seal(self) -> None:
+    def check_table(self) -> None:
         """Make sure that the table of entries and its triggers are unchanged since the last look.
 
         Raises:
@@ -605,8 +605,8 @@ def _position_and_leaf(last: ServerAnswer) -> tuple[int, bytes | None]:
     return next(((position, leaf) for position, leaf, *_ in last.rows()), (0, None))
 
 
-def _entries_by_key(answers: Iterable[ServerAnswer]) -> dict[str, Stored]:
-    return {key: Stored(*entry) for answer in answers for key, *entry in answer.rows()}
+def _entries_by_key(answers: Iterable[ServerAnswer]) -> dict[str, StoredEntry]:
+    return {key: StoredEntry(*entry) for answer in answers for key, *entry in answer.rows()}
 
 
 def _faults(strangers: ServerAnswer) -> list[str]:
@@ -637,7 +637,7 @@ class PostgresWriter(StoredWriter):
         self._journal = journal
         self._session = session
         self._statements = journal._statements
-        self._looked_up: dict[str, Stored | None] = {}  # by key, its entry; no other process can take it by now
+        self._looked_up: dict[str, StoredEntry | None] = {}  # by key, its entry; no other process can take it by now
         self.saw_any = False  # whether stored entries were looked up
         self._is_sealed = False  # the table cannot be changed any more once it has a row of this transaction
         self._waiting: list[
@@ -661,7 +661,7 @@ class PostgresWriter(StoredWriter):
         answers = self._session.ask(*(question for question, *_ in waiting), *questions)
         for answer, (_, expected, table) in zip(answers, waiting, strict=False):
             if expected is not None:
-                self.took(answer.count, expected, table)
+                self.check_row_count(answer.count, expected, table)
         return answers[len(waiting) :]
 
     def commit(self) -> None:
@@ -675,19 +675,19 @@ class PostgresWriter(StoredWriter):
         self.ask(_COMMIT)
         self._journal._refuse_unreplicated()
 
-    def learn(self, keys: Iterable[str], entries: Mapping[str, Stored]) -> None:
+    def remember(self, keys: Iterable[str], entries: Mapping[str, StoredEntry]) -> None:
         """Take note of which of these few keys are borne by which entries, found under the lock."""
         self.saw_any = self.saw_any or bool(entries)
         self._looked_up |= {key: entries.get(key) for key in keys}
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """The entries that bear these keys, those of this transaction included."""
         if len(keys) > FEW:
             entries = self._journal.find(keys) if self.size else {}
             self.saw_any = self.saw_any or bool(entries)
             return entries
         if not self._looked_up.keys() >= set(keys):
-            self.learn(keys, self._journal.find(keys) if self.size else {})
+            self.remember(keys, self._journal.find(keys) if self.size else {})
         return {key: stored for key in keys if (stored := self._looked_up[key]) is not None}
 
     def _last_body(self) -> bytes:
@@ -720,14 +720,14 @@ class PostgresWriter(StoredWriter):
         """Many rows by COPY, which knows no way around a key that is taken but to undo all of it."""
         # Either way what waits is sent first: a COPY has the connection to itself, and its rows follow those that wait.
         if not self._is_sealed:
-            self._journal.check_seal()
+            self._journal.check_table()
             self._is_sealed = True
         elif self._waiting:
             self.ask()
         # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, bodies, leaves, strict=False)
         try:
-            data = (piece.data for piece in pieces(_TYPES, rows))
+            data = (piece.data for piece in copy_pieces(_TYPES, rows))
             taken = self._session.copy_in(self._statements.copy, chain([COPY_HEADER], data, [COPY_END]))
         except StatementRefusedError as error:
             if error.code == _TAKEN and error.constraint == "journal_key":
@@ -737,15 +737,15 @@ class PostgresWriter(StoredWriter):
         except LostError as error:
             raise self._session.explained(error) from error
         self._waiting.append((_RELEASE, None, ""))
-        self.took(taken, len(keys), "journal")
+        self.check_row_count(taken, len(keys), "journal")
 
     def _insert_nodes(self, nodes: Sequence[Node]) -> None:
         """Do nothing: the server adds them with the entries that they follow from."""
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
         frames = dict(texts)
         if frames:
-            columns = [array(BYTEA, frames), array(BYTEA, frames.values())]
+            columns = [packed_array(BYTEA, frames), packed_array(BYTEA, frames.values())]
             # How many of them are new is unknown: stored ones are skipped.
             self._waiting.append((ServerStatement(self._statements.keep_texts, columns), None, "texts"))

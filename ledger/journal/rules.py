@@ -27,7 +27,7 @@ from ledger.facts.events import (
 from ledger.facts.instants import Precision, instant_ms, instant_text, is_before
 from ledger.facts.periods import DAY_MS
 from ledger.facts.submissions import compared
-from ledger.journal import Stored
+from ledger.journal import StoredEntry
 
 VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
 
@@ -79,7 +79,7 @@ ERASED = ("erased:", "erased;")  # all keys of erasures lie from the first on, b
 ACCEPTED = ("clock:", "clock;")  # likewise, that a clock was accepted
 
 
-def facts_of(stored: Stored) -> dict[str, Any]:
+def facts_of(stored: StoredEntry) -> dict[str, Any]:
     """Return the stored facts of an entry, as plain values.
 
     Raises:
@@ -88,16 +88,16 @@ def facts_of(stored: Stored) -> dict[str, Any]:
     try:
         facts: dict[str, Any] = orjson.loads(stored.body)["facts"]
     except (ValueError, KeyError) as error:
-        raise unreadable(stored.position, error) from error
+        raise unreadable_entry(stored.position, error) from error
     return facts
 
 
-def unreadable(position: int, error: Exception) -> CorruptError:
+def unreadable_entry(position: int, error: Exception) -> CorruptError:
     """Return the error of an entry whose hash is right and whose bytes cannot be read."""
     return CorruptError("journal", position, f"cannot be read ({error}); run 'audit'")
 
 
-def refuses_new_key(error: Exception) -> CorruptError:
+def inconsistent_keys(error: Exception) -> CorruptError:
     """Return the error of a journal that refuses a key as taken and does not find it."""
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
@@ -170,7 +170,7 @@ def ended_before_start(game: GameRecorded) -> RejectedError | None:
 def ended_in_the_future(game: GameRecorded, now_ms: int) -> RejectedError | None:
     """Return the refusal of a game that ended more than a day after now."""
     # Instants sort as text; only one from today on needs its milliseconds.
-    if game.ended_at < day(now_ms // DAY_MS) or instant_ms(game.ended_at) <= now_ms + FUTURE_SLACK_MS:
+    if game.ended_at < day_text(now_ms // DAY_MS) or instant_ms(game.ended_at) <= now_ms + FUTURE_SLACK_MS:
         return None
     return in_the_future(game.key, f"ended at {game.ended_at}", now_ms)
 
@@ -182,7 +182,7 @@ def in_the_future(key: str, what: str, now_ms: int) -> RejectedError:
 
 
 @lru_cache(maxsize=8)
-def day(number: int) -> str:
+def day_text(number: int) -> str:
     """Return the text of a day, counted from 1970."""
     return instant_text(number * DAY_MS, Precision.DAY)
 
@@ -247,7 +247,7 @@ def _second(number: int) -> str:
     return instant_text(number * 1000)[:19]
 
 
-def stranger(key: str, player: int) -> RejectedError:
+def unknown_player(key: str, player: int) -> RejectedError:
     """Return the refusal of the fact *key* of a player who was never registered."""
     message = f"player {player} was never registered; register the player first"
     return RejectedError("unknown-player", key, message)

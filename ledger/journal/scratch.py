@@ -18,7 +18,7 @@ import orjson
 from ledger.errors import StorageError
 from ledger.facts.codec import Entry, body_of
 from ledger.facts.words import TreeHead
-from ledger.journal import Journal, KeyTakenError, Stored, Writer
+from ledger.journal import Journal, KeyTakenError, StoredEntry, Writer
 from ledger.journal.merkle import EMPTY_ROOT, check_hashes, leaf_hash
 from ledger.runtime import sqlite
 
@@ -73,7 +73,7 @@ class ScratchJournal:
         """The number of recorded entries: those of a dry run follow them."""
         return self._recorded
 
-    def know(self, entries: int) -> None:
+    def set_recorded(self, entries: int) -> None:
         """Know so many entries from now on, for all who read through this object; nothing may follow them."""
         self._recorded = entries
 
@@ -102,9 +102,9 @@ class ScratchJournal:
             self._count = before
             raise
 
-    def fence(self) -> None:
-        """As ``Journal.fence``, of what is recorded."""
-        self._journal.fence()
+    def ensure_durable(self) -> None:
+        """As ``Journal.ensure_durable``, of what is recorded."""
+        self._journal.ensure_durable()
 
     def size(self) -> int:
         """Number of entries, the further ones included."""
@@ -155,13 +155,13 @@ class ScratchJournal:
             while block := rows.fetchmany(BLOCK):
                 yield [body for (body,) in block]
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
+    def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
         """Return the entries with these keys."""
         entries = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._recorded}
         if self._count:
             rows = self._further.execute(_FIND, (orjson.dumps([*keys]).decode(),))
             entries |= {
-                key: Stored(position, body, leaf_hash(body)) for key, position, body in rows if key not in entries
+                key: StoredEntry(position, body, leaf_hash(body)) for key, position, body in rows if key not in entries
             }
         return entries
 
@@ -221,5 +221,5 @@ class _ScratchWriter:
             self._watch(kind, bytes(body))
         return [*repeat(b"", len(bodies))]
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Store nothing."""

@@ -58,19 +58,19 @@ class ServerPlace:
         return self.durability == QUORUM
 
 
-def standing(ledger: Path) -> Path:
+def ledger_file(ledger: Path) -> Path:
     """Return the file of the ledger at a path: the journal, or the settings of one on a server."""
     return ledger if ledger.exists() else SettingsFile(ledger).path
 
 
-def inode(ledger: Path) -> int:
+def ledger_inode(ledger: Path) -> int:
     """The number of that file, which is another one once another ledger was put in its place.
 
     Raises:
         StorageError: nothing is there, as while that is being done.
     """
     try:
-        return standing(ledger).stat().st_ino
+        return ledger_file(ledger).stat().st_ino
     except OSError as error:
         raise StorageError(str(ledger), f"is not there: {error.strerror or error}") from None
 

@@ -14,11 +14,11 @@ from itertools import count
 from pathlib import Path
 
 from ledger.errors import StorageError
-from ledger.journal import KeyTakenError, Stored
+from ledger.journal import KeyTakenError, StoredEntry
 from ledger.journal.merkle import Node
 from ledger.journal.stored_tree import Edge, StoredTree, StoredWriter
 from ledger.runtime import sqlite
-from ledger.runtime.own_files import FileGuard, statements
+from ledger.runtime.own_files import FileGuard, split_statements
 
 APPLICATION_ID = sqlite.JOURNAL_ID
 LAYOUT = 1
@@ -99,8 +99,8 @@ class SqliteJournal(StoredTree):
         connection = sqlite.connect(path)
         # SQLite turns the log on outside a transaction only.
         connection.execute("PRAGMA journal_mode=WAL")
-        with sqlite.immediate(connection):
-            for statement in statements(_SCHEMA + _GUARD):
+        with sqlite.write_transaction(connection):
+            for statement in split_statements(_SCHEMA + _GUARD):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={LAYOUT}")
@@ -111,8 +111,8 @@ class SqliteJournal(StoredTree):
         """Release the file."""
         self._connection.close()
 
-    def fence(self) -> None:
-        """Do nothing, as ``Journal.fence`` allows: all readable entries are on the disk already."""
+    def ensure_durable(self) -> None:
+        """Do nothing, as ``Journal.ensure_durable`` allows: all readable entries are on the disk already."""
 
     def size(self) -> int:
         """Return the number of committed entries."""
@@ -145,16 +145,16 @@ class SqliteJournal(StoredTree):
         while rows := cursor.fetchmany(BLOCK):
             yield [body for (body,) in rows]
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """Return the committed entries that bear these keys."""
-        entries: dict[str, Stored] = {}
+        entries: dict[str, StoredEntry] = {}
         if len(keys) == 1:  # a live game asks for one
             row = self._connection.execute(_FIND_ONE, (keys[0],)).fetchone()
-            return entries if row is None else {keys[0]: Stored(*row)}
+            return entries if row is None else {keys[0]: StoredEntry(*row)}
         for start in range(0, len(keys), KEYS_A_QUERY):
             block = json.dumps(list(keys[start : start + KEYS_A_QUERY]))
             for key, position, body, leaf in self._connection.execute(_FIND, (block,)):
-                entries[key] = Stored(position, body, leaf)
+                entries[key] = StoredEntry(position, body, leaf)
         return entries
 
     def keys(self, first: str, last: str) -> Iterator[str]:
@@ -189,7 +189,7 @@ class SqliteJournal(StoredTree):
         """
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
-        with sqlite.immediate(self._connection, patience=patience):
+        with sqlite.write_transaction(self._connection, patience=patience):
             # Under the lock: between this check and the rows no process can put a trigger on the table.
             self._guard.check(self._connection)
             self._catch_up(self._find_last(*self._last()))
@@ -222,7 +222,7 @@ class SqliteWriter(StoredWriter):
         row = self._connection.execute("SELECT body FROM journal WHERE position = ?", (self.size,)).fetchone()
         return bytes(row[0])
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """Return the entries that bear these keys, those of this transaction included."""
         return self._journal.find(keys) if self.size else {}
 
@@ -253,11 +253,11 @@ class SqliteWriter(StoredWriter):
             raise KeyTakenError from error
         if not is_alone:
             self._connection.execute("RELEASE append")
-        self.took(taken, len(leaves), "journal")
+        self.check_row_count(taken, len(leaves), "journal")
 
     def _insert_nodes(self, nodes: Sequence[Node]) -> None:
         cursor = self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
-        self.took(cursor.rowcount, len(nodes), "nodes")
+        self.check_row_count(cursor.rowcount, len(nodes), "nodes")
 
     def restore_guard(self) -> None:
         """Put the guard back; a rollback does so by itself."""
@@ -265,6 +265,6 @@ class SqliteWriter(StoredWriter):
             self._connection.execute(_GUARD)
             self._guarded = True
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Store (SHA-256, zstd frame) pairs of movetext; one that is already stored stays."""
         self._connection.executemany(_KEEP_TEXT, texts)

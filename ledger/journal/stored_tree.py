@@ -256,7 +256,7 @@ class StoredWriter(ABC):
             self._insert_nodes(nodes)
         return leaves
 
-    def took(self, taken: int, expected: int, table: str) -> None:
+    def check_row_count(self, taken: int, expected: int, table: str) -> None:
         """Refuse a statement that succeeded and still added fewer rows than it was given."""
         if taken != expected:
             raise CorruptError(

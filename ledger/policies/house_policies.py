@@ -30,7 +30,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.words import Receipt
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, late_facts
-from ledger.journal.late_facts import next_number
+from ledger.journal.late_facts import next_policy_number
 from ledger.ratings.views_file import reading
 from ledger.runtime.calls import checked_methods
 
@@ -94,7 +94,7 @@ class HousePolicies:
         check_settings(policy, settings, effective_from)
         self.ledger.level()
         self.ledger.current_facts.refuse_unknown_models(policy, settings)
-        number = next_number(self.ledger.journal.find, policy)
+        number = next_policy_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
 
     def list(self) -> tuple[PolicyRow, ...]:
@@ -132,7 +132,7 @@ class HousePolicies:
             RejectedError: ``needs-a-proposal``.
         """
         policies = self._policies()
-        event = _in_full(policies, policy, next_number(writer.find, policy), settings, since)
+        event = _in_full(policies, policy, next_policy_number(writer.find, policy), settings, since)
         # No entry holds the event yet, so its position is 0; only instant and settings are compared.
         current, row = _row_in_force(policies, policy, since), row_of(0, event)
         if current is not None and (current.since_ms, current.settings) == (row.since_ms, row.settings):

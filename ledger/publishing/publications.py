@@ -34,7 +34,7 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.person_names import are_apart, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
-from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
+from ledger.journal.kept_lists import FORM, ListRow, ListTexts, StoredList, form_of_digest, list_texts, with_ranks
 from ledger.players.misspelt import resembling_pairs
 from ledger.players.persons import Person
 from ledger.ratings import queries
@@ -43,8 +43,8 @@ from ledger.ratings.standings import by_player, list_in_force
 from ledger.ratings.what_ifs import AskedList
 from ledger.runtime import arith
 from ledger.runtime.calls import checked_methods
-from ledger.runtime.long_work import Progress, silent
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.long_work import Progress, no_progress
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.visible import is_storable
 from ledger.schemes.scheme import Scheme
 
@@ -112,7 +112,7 @@ class PublicationDraft:
     at_ms: int
     head: int
     rows: Mapping[int, ListRow]
-    kept: KeptTexts
+    kept: ListTexts
     largest_jump: int
     open_proposals: tuple[int, ...]
 
@@ -192,7 +192,7 @@ class Publications:
             if refusing and not despite_complaints:
                 raise PublicationError(event.key, refusing)
             # In the transaction of the entry that names their digest: neither is there without the other.
-            writer.keep_texts(draft.kept.frames())
+            writer.store_texts(draft.kept.frames())
             return [event]
 
         receipts = self.ledger._record_judged(gate, who.name)
@@ -222,7 +222,7 @@ class Publications:
                     f"gives player {row.player} the rating {row.rating:g}, which no list can show; see to its settings"
                 )
                 raise ProjectionError(scheme, words)
-        return PublicationDraft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
+        return PublicationDraft(rated_by, at_ms, head, by_player(rows), list_texts(rows), largest_jump, proposals)
 
     def _event(self, draft: PublicationDraft, as_of: str, now_ms: int) -> ListPublished:
         scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
@@ -251,13 +251,15 @@ class Publications:
     def complaints(self, draft: PublicationDraft) -> list[Complaint]:
         """Yield the suspicious features of a list that is to be published, compared with the one before it."""
         before = self.in_force_at(draft.pool.name, draft.at_ms)
-        complaints = [open_proposal(proposal) for proposal in draft.open_proposals]
-        complaints += names_twice(draft.rows, self.ledger.people.by_number)
-        complaints += implausible(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
+        complaints = [open_proposal_complaint(proposal) for proposal in draft.open_proposals]
+        complaints += duplicate_names(draft.rows, self.ledger.people.by_number)
+        complaints += implausible_ratings(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
         listed = set() if before is None else {row.player for row in self.rows(before)}
-        complaints += names_misspelt(draft.rows, self.ledger.people.by_number, listed)
+        complaints += misspelt_names(draft.rows, self.ledger.people.by_number, listed)
         if before is not None:
-            complaints += moved(draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump)
+            complaints += jumps_and_departures(
+                draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump
+            )
         return complaints
 
     # -- what was published ----------------------------------------------------------------------------------------
@@ -307,7 +309,9 @@ class Publications:
                 named = [publication for publication in of_pool if publication.at_ms == end_ms]
         if not named or (divided and not edition):
             names = [publication.name for publication in self.all()]
-            raise UnknownNameError("published list", word, choice_of(word, names) if names else "none is published yet")
+            raise UnknownNameError(
+                "published list", word, expected_names(word, names) if names else "none is published yet"
+            )
         return max(named, key=lambda publication: publication.position)
 
     def at(self, pool: str, ms: int) -> Publication | None:
@@ -337,7 +341,7 @@ class Publications:
         """
         return self._kept(publication).row(player)
 
-    def restore_rows(self, publication: Publication, *, actor: str, progress: Progress = silent) -> None:
+    def restore_rows(self, publication: Publication, *, actor: str, progress: Progress = no_progress) -> None:
         """Work kept rows out again, from the entries that the list followed from, and keep them.
 
         Raises:
@@ -350,7 +354,7 @@ class Publications:
             rows = list_in_force(past.connection, pool, publication.at_ms)
         # Earlier releases kept rows in another form: it is the published digest that says in which.
         form = form_of_digest(rows, event.digest)
-        kept = kept_texts(in_form(rows, form or FORM), form or FORM)
+        kept = list_texts(with_ranks(rows, form or FORM), form or FORM)
         if form is None:
             raise CorruptError(
                 str(self.ledger.path),
@@ -360,14 +364,14 @@ class Publications:
             )
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:  # noqa: ARG001  # nothing is recorded
-            writer.keep_texts(kept.frames())
+            writer.store_texts(kept.frames())
             return ()
 
         self.ledger._record_judged(gate, actor)
 
-    def _kept(self, publication: Publication) -> KeptList:
+    def _kept(self, publication: Publication) -> StoredList:
         journal, event = self.ledger.journal_of_moment, publication.event
-        return KeptList(journal, str(self.ledger.path), publication.position, event.digest)
+        return StoredList(journal, str(self.ledger.path), publication.position, event.digest)
 
 
 JUMP, VANISHED, NAME_TWICE, OPEN_PROPOSAL = "jump", "vanished", "name-twice", "open-proposal"
@@ -402,7 +406,7 @@ class Complaint(NamedTuple):
 Rows = Mapping[int, ListRow]
 
 
-def moved(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[Complaint]:
+def jumps_and_departures(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[Complaint]:
     """Yield the players who moved farther than the limit since the list before, and those gone, in order of number.
 
     Args:
@@ -420,7 +424,7 @@ def moved(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[
             yield Complaint(JUMP, (player,), f"jumps {points}, more than the limit of {largest_jump:g}")
 
 
-def implausible(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
+def implausible_ratings(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
     """Yield the players with an impossible rating, in order of the player numbers."""
     low, high = scheme.plausible
     for player, row in sorted(rows.items()):
@@ -431,12 +435,12 @@ def implausible(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
             yield Complaint(IMPLAUSIBLE, (player,), words)
 
 
-def open_proposal(proposal: int) -> Complaint:
+def open_proposal_complaint(proposal: int) -> Complaint:
     """Return a correction that is not decided yet."""
     return Complaint(OPEN_PROPOSAL, (), f"correction {proposal} is proposed, and nobody has decided it yet")
 
 
-def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:
+def duplicate_names(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:
     """Yield listed players of one name, regardless of its case, accents and the order of its words.
 
     They are several people where one register or server gave each a number: that is only said, for readers of the list.
@@ -461,7 +465,7 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
             yield Complaint(NAME_SHARED if apart else NAME_TWICE, numbers, words)
 
 
-def names_misspelt(
+def misspelt_names(
     rows: Rows, people: Callable[[list[int]], Mapping[int, Person]], listed: set[int]
 ) -> Iterator[Complaint]:
     """Yield players who are new on a list, and whose name is another's there with one letter changed.

@@ -23,7 +23,7 @@ from ledger.ratings.projectors import (
     tournament_performance,
     upsets,
 )
-from ledger.runtime.plugins import loadable
+from ledger.runtime.plugins import load_plugins
 
 BUILT_IN: tuple[ReadModel, ...] = (
     highest_lowest.PROJECTOR,
@@ -39,7 +39,7 @@ NO_LONGER = frozenset({tournament_performance.NAME})  # an installation that is 
 def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
     """The projectors, and by the name of the entry point why one cannot be loaded."""
     points = (point for point in entry_points(group="ledger.projectors") if point.name not in NO_LONGER)
-    offered, failed = loadable(points, (DeclaredProjector, DeclaredFactProjector))
+    offered, failed = load_plugins(points, (DeclaredProjector, DeclaredFactProjector))
     by_name = {projector.name: projector for projector in BUILT_IN}
     for point, projector in offered.items():
         if projector in BUILT_IN:

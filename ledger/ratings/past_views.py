@@ -20,7 +20,7 @@ from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 _WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
 
@@ -31,7 +31,7 @@ def known_at(
     projectors: Sequence[ReadModel],
     journal: Journal,
     position: int,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     *,
     keep: bool = True,
 ) -> Iterator[Views]:
@@ -125,8 +125,8 @@ class Steps:
         self.views = views
         self._until = views.journal
 
-    def go_to(self, position: int, progress: Progress = silent) -> Views:
+    def go_to(self, position: int, progress: Progress = no_progress) -> Views:
         """Return the views of an entry, which must not lie before the last one asked for."""
-        self._until.know(position)
+        self._until.set_recorded(position)
         self.views.catch_up(progress)
         return self.views

@@ -24,8 +24,8 @@ import orjson
 from ledger.errors import ProjectionError
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.ratings import projector_steps
-from ledger.runtime.kernels import digest_of, sources_of
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.kernels import digest_of_sources, kernel_sources
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.records import number, numbers
 
 EACH_GAME, CHANGES = "each game", "changes"  # which rows a table keeps
@@ -253,7 +253,7 @@ class DeclaredProjector:
 
     def _faults_of_columns(self) -> Iterator[str]:
         for unknown in sorted({*self.reads, *self.stores} - set(SIDE_COLUMNS)):
-            yield f"no side of a game has {unknown!r}; {choice_of(unknown, SIDE_COLUMNS)}"
+            yield f"no side of a game has {unknown!r}; {expected_names(unknown, SIDE_COLUMNS)}"
             return
         if texts := sorted(name for name in self.reads if SIDE_COLUMNS[name].type == "TEXT"):
             yield f"a step reads numbers, and {texts} are texts; they can only be stored"
@@ -307,7 +307,7 @@ def source_of_plugin(made: type, method: str) -> tuple[str, ...]:
     """The digest of a plug-in's method and all that it calls; none of our own, whose version we raise."""
     function = getattr(made, method)
     is_own = made.__module__.partition(".")[0] == __name__.partition(".")[0]
-    return () if is_own else (digest_of(sources_of(function, {})),)
+    return () if is_own else (digest_of_sources(kernel_sources(function, {})),)
 
 
 @cache

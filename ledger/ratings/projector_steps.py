@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from ledger.runtime.plugin_code import Argument, faults_of_kernel, place_of, returning_lines
+from ledger.runtime.plugin_code import KernelArgument, faults_of_kernel, returning_lines, source_place
 from ledger.runtime.records import is_record, numbers
 
 _NO_FLOATS = (int, bool, str, "int", "bool", "str")
@@ -56,7 +56,7 @@ def faults_of_step(made: type, reads: Sequence[str]) -> Iterator[str]:
         return
     what = f"step of {made.__name__}"
     fields = [field.name for field in attrs.fields(made)]
-    arguments = {"self": Argument(fields, written=True), "game": Argument(reads, "reads= does not name")}
+    arguments = {"self": KernelArgument(fields, written=True), "game": KernelArgument(reads, "reads= does not name")}
     yield from faults_of_kernel(what, step, arguments)
     for line in returning_lines(step):
-        yield f"{what} ({place_of(step)}): line {line} returns something; what is kept stands in the fields"
+        yield f"{what} ({source_place(step)}): line {line} returns something; what is kept stands in the fields"

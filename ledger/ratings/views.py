@@ -29,7 +29,7 @@ from ledger.ratings.trial_slot import TrialSlot
 from ledger.ratings.views_connection import Version, ViewsConnection, version_of
 from ledger.ratings.whole_builds import WholeBuilds
 from ledger.runtime import sqlite
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading Polars
 BUILD_FROM = 50_000  # a backlog of this many entries that is larger than the folded ones is built in another file
@@ -214,7 +214,7 @@ class Views:
                 # not ROLLBACK, which would end the rows that a caller still reads
                 connection.execute("COMMIT")
 
-    def level(self, progress: Progress = silent) -> None:
+    def level(self, progress: Progress = no_progress) -> None:
         """Make sure that they are level with the journal before questions are asked.
 
         If they are behind and cannot be written (a read-only folder, foreign files) they are built in a temporary
@@ -237,7 +237,7 @@ class Views:
             self._file.move_to_temporary_folder()
         self.catch_up(progress)
 
-    def catch_up(self, progress: Progress = silent) -> int:
+    def catch_up(self, progress: Progress = no_progress) -> int:
         """Fold in every entry that the journal has and the views have not; returns the position reached.
 
         Raises:
@@ -264,7 +264,7 @@ class Views:
         if self._file.is_there():
             self._file.refuse_foreign(self.connection, self.journal)
 
-    def rebuild(self, progress: Progress = silent) -> int:
+    def rebuild(self, progress: Progress = no_progress) -> int:
         """Build the views again from the journal alone; return the position reached."""
         self._refuse_within_a_moment()
         builds = WholeBuilds(self.path)
@@ -273,7 +273,7 @@ class Views:
             self._build(builds, progress)
         return self.catch_up(progress)
 
-    def build_until(self, until: int, progress: Progress = silent) -> None:
+    def build_until(self, until: int, progress: Progress = no_progress) -> None:
         """Build the views of a journal with *until* entries, and leave them there."""
         builds = WholeBuilds(self.path)
         with builds.alone():
@@ -308,14 +308,14 @@ class Views:
         """
         connection = self.connection
         try:
-            with sqlite.immediate(connection):
+            with sqlite.write_transaction(connection):
                 is_compared = self.written() == self._compared
                 live = self._live = self._brought_up(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
                 if live is None or _is_far_behind(live.position, size):
                     return None
                 if live.position < size:
-                    self.journal.fence()  # what may still be lost is not folded in
+                    self.journal.ensure_durable()  # what may still be lost is not folded in
                     self._fold(live, size)
                     if not live.fits_the_rule:  # the ledger keeps other tables from now on
                         self._live = None

@@ -402,7 +402,7 @@ class GameImport:
             self._append_all(writer, games.keep([not is_repeat for is_repeat in matches.known]), stamp)
             self._append_supplements(writer, games, matches.supplements, stamp)
         except KeyTakenError as error:
-            raise rules.refuses_new_key(error) from error
+            raise rules.inconsistent_keys(error) from error
         if matches.others and number < MOST:
             rows = {row for row, _, _ in matches.others}
             others = games.keep([row in rows for row in range(len(games))])
@@ -426,7 +426,7 @@ class GameImport:
         self._pools.update(pools)
         self._taken.notes += self._notes_of(fresh)
         if movetexts := fresh.movetexts():
-            writer.keep_texts(kept_texts.frames(movetexts))
+            writer.store_texts(kept_texts.compressed_texts(movetexts))
 
     def _append_supplements(
         self, writer: Writer, games: GameBlock, supplements: list[tuple[int, GameSupplemented]], stamp: str
@@ -441,7 +441,7 @@ class GameImport:
         rows_with_texts = {row for row, event in supplements if event.text is not None}
         if rows_with_texts:
             movetexts = games.keep([row in rows_with_texts for row in range(len(games))]).movetexts()
-            writer.keep_texts(kept_texts.frames(movetexts))
+            writer.store_texts(kept_texts.compressed_texts(movetexts))
 
 
 def take_blocks(

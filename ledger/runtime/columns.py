@@ -113,7 +113,7 @@ class Columns(Protocol):
         """Return, by row of both, 1 if all its numbers are equal, NaN as itself, else 0."""
 
 
-class Few:
+class ListColumns:
     """Columns as lists."""
 
     def ints(self, values: Iterable[int]) -> Column:
@@ -221,7 +221,7 @@ class Few:
         return [int(all(same[row : row + width])) for row in range(0, len(same), width or 1)]
 
 
-class Many:
+class ArrayColumns:
     """Columns as NumPy arrays."""
 
     def ints(self, values: Iterable[int]) -> Column:
@@ -344,21 +344,21 @@ def equal_values(first: Any, second: Any) -> Any:
     return (first == second) | ((first != first) & (second != second))  # noqa: PLR0124  # NaN
 
 
-FEW: Columns = Few()
-MANY: Columns = Many()
+FEW: Columns = ListColumns()
+MANY: Columns = ArrayColumns()
 
 
 _BITS = 31  # of the second number of two that are one key
 
 
-def keyed(cols: Columns, first: Column, second: Column) -> Column:
+def combined_keys(cols: Columns, first: Column, second: Column) -> Column:
     """Return one number for each two, which sorts by the first, then the second; each is below 2 ** 31."""
     if cols is FEW:
         return [(a << _BITS) | b for a, b in zip(first, second, strict=True)]
     return (np.asarray(first, np.int64) << _BITS) | np.asarray(second, np.int64)
 
 
-def changes(cols: Columns, old: Sequence[Column], new: Sequence[Column]) -> tuple[Column, Column]:
+def changed_rows(cols: Columns, old: Sequence[Column], new: Sequence[Column]) -> tuple[Column, Column]:
     """Return the places of old rows that are gone, and of new rows that are new or changed.
 
     Args:

@@ -20,7 +20,7 @@ _END = object()
 STEPS = 2  # ahead: enough for two cores, little enough for memory
 
 
-def ahead(items: Iterable[Item]) -> Iterator[Item]:
+def prefetched(items: Iterable[Item]) -> Iterator[Item]:
     """Yield the same items; the next is being fetched while the caller works on one."""
     source = iter(items)
     with futures.ThreadPoolExecutor(1) as worker:
@@ -31,7 +31,7 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
             yield item  # type: ignore[misc]
 
 
-def mapped_ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+def mapped_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
     """Yield each item with ``function(item)``; items are fetched here, the function runs two steps ahead."""
     waiting: deque[tuple[Item, futures.Future[Result]]] = deque()
     with futures.ThreadPoolExecutor(STEPS) as workers:
@@ -61,5 +61,5 @@ def collector_paused() -> Iterator[None]:
 Progress = Callable[[str, int, int], None]  # (what, done, of how many)
 
 
-def silent(what: str, done: int, total: int) -> None:
+def no_progress(what: str, done: int, total: int) -> None:
     """Report no progress."""

@@ -40,7 +40,7 @@ def send(stream: IO[bytes], kind: str, value: Any = None, content: bytes | memor
     stream.flush()
 
 
-def received(stream: IO[bytes]) -> Message:
+def receive(stream: IO[bytes]) -> Message:
     """Return the next message.
 
     Raises:

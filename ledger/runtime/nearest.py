@@ -14,7 +14,7 @@ _LIKE_ENOUGH = 0.7  # of difflib's measure from 0 to 1; a letter wrong in five h
 _MOST = 3  # suggestions
 
 
-def nearest(word: str, names: Iterable[str]) -> list[str]:
+def similar_names(word: str, names: Iterable[str]) -> list[str]:
     """Return up to three of the *names* that are most like *word*, the nearest first; case does not count."""
     by_folded: dict[str, list[str]] = {}
     for name in names:
@@ -28,10 +28,10 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """Return a question such as ``did you mean 'rapid'?``, or nothing if no known name is like *word*."""
-    return meant_by(nearest(word, names))
+    return did_you_mean_one_of(similar_names(word, names))
 
 
-def meant_by(likely: Sequence[str]) -> str:
+def did_you_mean_one_of(likely: Sequence[str]) -> str:
     """Return the question whether one of the *likely* names is meant; nothing if there are none."""
     if not likely:
         return ""
@@ -40,13 +40,13 @@ def meant_by(likely: Sequence[str]) -> str:
     return f"did you mean {choice}? "
 
 
-def choice_of(word: str, words: Iterable[str]) -> str:
+def expected_names(word: str, words: Iterable[str]) -> str:
     """Return words about *word*, which is none of the *words*: those that it is like, and then all of them."""
     names = sorted(words)
     return f"{did_you_mean(word, names)}expected one of {names}"
 
 
-def of_name(kind: str, name: str, by_name: Mapping[str, T]) -> T:
+def find_by_name(kind: str, name: str, by_name: Mapping[str, T]) -> T:
     """Return the thing that has a name.
 
     Args:
@@ -58,5 +58,5 @@ def of_name(kind: str, name: str, by_name: Mapping[str, T]) -> T:
         UnknownNameError: there is none; those that there are are listed.
     """
     if name not in by_name:
-        raise UnknownNameError(kind, name, choice_of(name, by_name), where="here")
+        raise UnknownNameError(kind, name, expected_names(name, by_name), where="here")
     return by_name[name]

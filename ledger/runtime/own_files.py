@@ -101,7 +101,7 @@ def _quoted(name: str) -> str:
     return '"' + one_line(name.replace('"', '""')) + '"'
 
 
-def statements(script: str) -> Iterator[str]:
+def split_statements(script: str) -> Iterator[str]:
     """Yield the whole statements of a script; a trigger's body has semicolons of its own."""
     statement = ""
     for piece in script.split(";"):
@@ -116,7 +116,7 @@ def _made_by(script: str) -> tuple[SchemaObject, ...]:
     """Return the objects that a script makes in an empty database."""
     connection = sqlite3.connect(":memory:")
     try:
-        for statement in statements(script):
+        for statement in split_statements(script):
             connection.execute(statement)
         return tuple(_objects(connection))
     finally:

@@ -12,7 +12,7 @@ from ledger.errors import LedgerError, ProjectionError, one_line
 _broken: dict[str, ProjectionError] = {}
 
 
-def nothing(_offered: object) -> tuple[str, ...]:
+def no_faults(_offered: object) -> tuple[str, ...]:
     """Accept a plug-in without checks."""
     return ()
 
@@ -22,8 +22,10 @@ def package_of(point: EntryPoint) -> str | None:
     return point.dist.name if point.dist is not None else None
 
 
-def loaded(
-    point: EntryPoint, kind: type | tuple[type, ...] | None = None, faults_of: Callable[[Any], Iterable[str]] = nothing
+def load_plugin(
+    point: EntryPoint,
+    kind: type | tuple[type, ...] | None = None,
+    faults_of: Callable[[Any], Iterable[str]] = no_faults,
 ) -> Any:
     """Return the object of an entry point.
 
@@ -54,17 +56,17 @@ def loaded(
     return offered
 
 
-def loadable(
+def load_plugins(
     points: Iterable[EntryPoint],
     kind: type | tuple[type, ...] | None = None,
-    faults_of: Callable[[Any], Iterable[str]] = nothing,
+    faults_of: Callable[[Any], Iterable[str]] = no_faults,
 ) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
     """Return the objects of entry points, by their names in alphabetical order, and the faults of broken ones."""
     plugins: dict[str, Any] = {}
     failed: dict[str, ProjectionError] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):  # installed in any order, one answer
         try:
-            offered = loaded(point, kind, faults_of)
+            offered = load_plugin(point, kind, faults_of)
         except ProjectionError as error:
             failed[point.name] = _broken[point.value] = error
             continue
@@ -72,11 +74,11 @@ def loadable(
     return plugins, failed
 
 
-def leave_out(error: ProjectionError) -> None:
+def mark_broken(error: ProjectionError) -> None:
     """Note that a plug-in is left out, for it failed."""
     _broken[error.projector] = error
 
 
-def broken() -> tuple[ProjectionError, ...]:
+def broken_plugins() -> tuple[ProjectionError, ...]:
     """Return the plug-ins that this process left out because they failed; commands report them."""
     return tuple(_broken[value] for value in sorted(_broken))

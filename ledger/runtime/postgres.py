@@ -139,10 +139,10 @@ class storage_errors:  # noqa: N801  # used as a with-statement's word
             return
         is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
         text = error.diag.message_primary or str(error)
-        raise explained(self._address, error.sqlstate or ("08" if is_lost else ""), text) from error
+        raise translated_error(self._address, error.sqlstate or ("08" if is_lost else ""), text) from error
 
 
-def explained(address: str, code: str, text: str) -> CorruptError | StorageError:
+def translated_error(address: str, code: str, text: str) -> CorruptError | StorageError:
     """Return the error to raise for a server's message, in one line with a remedy.
 
     Args:

@@ -17,7 +17,7 @@ _NUMBERS = {"int8": (Struct("!iq").pack, 8), "int4": (Struct("!ii").pack, 4)}
 _NULL = _LENGTH(-1)
 
 
-class Piece(NamedTuple):
+class CopyPiece(NamedTuple):
     """Rows without what begins and ends a COPY."""
 
     rows: int
@@ -36,7 +36,7 @@ class BadTextError(ValueError):
         super().__init__(f"row {row}: a text is not UTF-8")
 
 
-def pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST_ROWS) -> Iterator[Piece]:
+def copy_pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST_ROWS) -> Iterator[CopyPiece]:
     """Yield rows in pieces of about a megabyte.
 
     Args:
@@ -62,10 +62,10 @@ def pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST
         size += len(parts[-1])
         count += len(block)
         if size > PIECE or count == most:
-            yield Piece(count, b"".join(parts))
+            yield CopyPiece(count, b"".join(parts))
             parts, size, count = [], 0, 0
     if count:
-        yield Piece(count, b"".join(parts))
+        yield CopyPiece(count, b"".join(parts))
 
 
 def _column(kind: str, values: Sequence[Any]) -> tuple[Sequence[bytes], ...]:

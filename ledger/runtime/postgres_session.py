@@ -90,24 +90,24 @@ class SilentError(LostError):
     """The server said nothing for too long, and the connection was given up."""
 
 
-def array(oid: int, items: Iterable[bytes]) -> bytes:
+def packed_array(oid: int, items: Iterable[bytes]) -> bytes:
     """Return a one-dimensional array in the binary protocol, of items that are encoded already."""
     packed = [pack("!i", len(item)) + item for item in items]
     return pack("!iiIii", 1, 0, oid, len(packed), 1) + b"".join(packed)
 
 
-def texts(items: Iterable[str]) -> bytes:
+def text_array(items: Iterable[str]) -> bytes:
     """Return an array of ``text`` in the binary protocol."""
-    return array(TEXT, map(str.encode, items))
+    return packed_array(TEXT, map(str.encode, items))
 
 
-def bigints(numbers: Iterable[int]) -> bytes:
-    """Return an array of ``bigint`` in the binary protocol, five times as fast as ``array``."""
+def bigint_array(numbers: Iterable[int]) -> bytes:
+    """Return an array of ``bigint`` in the binary protocol, five times as fast as ``packed_array``."""
     items = [item for number in numbers for item in (8, number)]  # each behind its length in bytes
     return pack(f"!iiIii{'iq' * (len(items) // 2)}", 1, 0, BIGINT, len(items) // 2, 1, *items)
 
 
-def bigint(value: int) -> bytes:
+def packed_bigint(value: int) -> bytes:
     """Return a ``bigint`` in the binary protocol."""
     return value.to_bytes(8, "big", signed=True)
 
@@ -184,7 +184,7 @@ class ServerSession:
         """
         is_alone = not self.in_transaction
         try:
-            return self.try_to_ask(*questions, patience=patience)
+            return self.ask_once(*questions, patience=patience)
         except LostError as error:
             # In a transaction what was asked before is gone with it; and a server that said nothing for so long is not
             # waited for twice.
@@ -193,7 +193,7 @@ class ServerSession:
         except StatementRefusedError as error:
             raise self.explained(error, place) from error
         try:
-            return self.try_to_ask(*questions, patience=patience)
+            return self.ask_once(*questions, patience=patience)
         except (LostError, StatementRefusedError) as error:
             raise self.explained(error, place) from error
 
@@ -204,9 +204,9 @@ class ServerSession:
         place = place or self.address
         if isinstance(error, LostError):
             return StorageError(without_password(place), f"{error}: {UNKNOWN_OUTCOME}")
-        return postgres.explained(place, error.code, error.text)
+        return postgres.translated_error(place, error.code, error.text)
 
-    def try_to_ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
+    def ask_once(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
         """Act as ``ask``, once.
 
         Raises:
@@ -298,7 +298,7 @@ class ServerSession:
             pgconn.send_prepare(name, question.sql.encode())
             fresh.append(question.sql)
         values = [
-            bigint(value) if isinstance(value, int) else value.encode() if isinstance(value, str) else value
+            packed_bigint(value) if isinstance(value, int) else value.encode() if isinstance(value, str) else value
             for value in question.values
         ]
         pgconn.send_query_prepared(name, values, [_BINARY] * len(values), _BINARY)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
-from ledger.runtime.messages import FAILED, received, send, standard_streams
+from ledger.runtime.messages import FAILED, receive, send, standard_streams
 
 if TYPE_CHECKING:
     import sqlite3
@@ -122,14 +122,14 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     the tables come rows for a table of the connection, until there are none. What fails is the last message.
     """
     send(answers, "ready")
-    request = received(requests).value
+    request = receive(requests).value
     judge = _Judge()
     try:
         connection = sqlite3.connect(request["file"], uri=True, isolation_level=None, timeout=request["patience"])
         for statement, arguments in request["preparations"]:
             connection.execute(statement, arguments)
         send(answers, "tables", _tables_of(connection, request, judge))
-        while (filling := received(requests)).kind == "fill":
+        while (filling := receive(requests)).kind == "fill":
             connection.executemany(*filling.value)
         # From here on nothing is expected: they end when the process ends that asks.
         threading.Thread(target=_end_with, args=(requests,), daemon=True).start()

@@ -40,7 +40,7 @@ class QueryError(Exception):
 
 
 @attrs.frozen(kw_only=True)
-class Limits:
+class QueryLimits:
     """The limits of a statement; 0: no limit.
 
     Attributes:
@@ -58,13 +58,13 @@ Preparation = tuple[str, Sequence[Any]]
 Filling = Callable[[set[str]], Iterable[tuple[str, list[tuple[Any, ...]]]]]
 
 
-def rows_of(
+def run_query(
     path: Path,
     preparations: Sequence[Preparation],
     statement: str,
     parameters: Mapping[str, Any],
     filling: Filling,
-    limits: Limits,
+    limits: QueryLimits,
 ) -> Iterator[Sequence[Any]]:
     """Yield the names of the columns, then the rows that a statement selects from a file opened read-only.
 
@@ -81,7 +81,7 @@ def rows_of(
         StorageError: the process does not start.
     """
     request = {
-        "file": sqlite.address(path, read_only=True),
+        "file": sqlite.sqlite_uri(path, read_only=True),
         "patience": sqlite.BUSY_SECONDS,
         "preparations": list(preparations),
         "statement": _LEADING.sub("", statement, count=1),

@@ -126,7 +126,7 @@ def dtype_of(cls: type) -> Any:
     return np.dtype(kinds)
 
 
-def records_of(cls: type, flat: Any) -> Any:
+def view_as_records(cls: type, flat: Any) -> Any:
     """View a flat array of 64-bit floats as records of a class, which share its memory."""
     # As NumPy's record arrays, for the interpreter reads their fields by name, too.
     return flat.view(dtype_of(cls)).view(np.recarray)
@@ -146,14 +146,14 @@ def generated(source: str, name: str, **names: Any) -> Callable[..., Any]:
 
 
 @cache
-def put_of(cls: type) -> Callable[[Any, int, Any], None]:
+def make_writer(cls: type) -> Callable[[Any, int, Any], None]:
     """Return ``put(flat, at, record)``: write the numbers of a record into a flat column, from *at* on."""
     lines = [f"    flat[at + {i}] = record.{each.path}" for i, each in enumerate(numbers(cls))]
     return generated("\n".join(["def put(flat, at, record):", *(lines or ["    pass"]), ""]), "put")
 
 
 @cache
-def copy_of(cls: type) -> Callable[[Any, Any], None]:
+def make_copier(cls: type) -> Callable[[Any, Any], None]:
     """Return ``copy(there, record)``: give one record the numbers of another; the two stay apart.
 
     What a column of records gives by its place is a reference, compiled and interpreted: only this makes a second one.
@@ -163,14 +163,14 @@ def copy_of(cls: type) -> Callable[[Any, Any], None]:
 
 
 @cache
-def clear_of(cls: type) -> Callable[[Any], None]:
+def make_resetter(cls: type) -> Callable[[Any], None]:
     """Return ``clear(record)``: give a record the numbers of a new one."""
     lines = [f"    record.{each.path} = {each.start!r}" for each in numbers(cls)]
     return generated("\n".join(["def clear(record):", *(lines or ["    pass"]), ""]), "clear")
 
 
 @cache
-def update_of(cls: type) -> Callable[[Any, int, Any], int]:
+def make_updater(cls: type) -> Callable[[Any, int, Any], int]:
     """Return ``update(flat, at, record)``: the same; returns 1 if a number there was another one. NaN is as itself."""
     lines = ["def update(flat, at, record):", "    differs = 0"]
     for i, each in enumerate(numbers(cls)):
@@ -184,7 +184,7 @@ def update_of(cls: type) -> Callable[[Any, int, Any], int]:
 
 
 @cache
-def objects_of(cls: type) -> Callable[[Sequence[float], int], Any]:
+def make_reader(cls: type) -> Callable[[Sequence[float], int], Any]:
     """Return ``objects(flat, at)``: the object of the numbers in a flat list, from *at* on."""
     makers: dict[str, Any] = {}
     call, _ = _call(cls, makers, 0)
@@ -210,5 +210,5 @@ def flat_of(record: Any) -> list[float]:
     """Return the numbers of one record."""
     cls: type = type(record)
     flat = [0.0] * len(numbers(cls))
-    put_of(cls)(flat, 0, record)
+    make_writer(cls)(flat, 0, record)
     return flat

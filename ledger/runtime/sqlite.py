@@ -31,18 +31,18 @@ __all__ = [
     "PRAGMAS",
     "FileConnection",
     "FileCursor",
-    "address",
     "breaks_constraint",
+    "busy_timeout",
     "check_identity",
     "connect",
-    "explained",
     "has_wal_reset_bug",
-    "immediate",
     "is_ours",
-    "refuse",
+    "raise_translated",
     "sqlite3",
+    "sqlite_uri",
     "sync_folder",
-    "waiting",
+    "translated_error",
+    "write_transaction",
 ]  # fmt: skip
 
 # https://sqlite.org/wal.html#walresetbug: 3.7.0 to 3.51.2, but for two branches to which the mending was carried back.
@@ -90,7 +90,7 @@ def has_wal_reset_bug() -> bool:
     return version < WAL_RESET_FIXED[-1] and not is_mended
 
 
-def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
+def translated_error(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
     """Return the error to raise for SQLite's message about *path*, with a remedy; None if the message is unknown."""
     if _OTHER_THREAD in text:
         return StorageError(str(path), OTHER_THREAD)
@@ -191,18 +191,18 @@ class FileConnection(OwnedConnection):
         try:
             if self._remedy is None:
                 raise error
-            refuse(self.path, error, self._remedy)
+            raise_translated(self.path, error, self._remedy)
         finally:
-            del error  # as in ``refuse``
+            del error  # as in ``raise_translated``
 
 
-def refuse(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoReturn:
+def raise_translated(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoReturn:
     """Raise our error for one of the driver's about *path*; the driver's own if it is not about the file."""
     if isinstance(error, UnicodeDecodeError):
         raise CorruptError(str(path), 0, f"{error}; {remedy}") from error
     # SQLite quotes the whole statement of a damaged schema
     text = one_line(error)
-    refusal = explained(path, text, remedy)
+    refusal = translated_error(path, text, remedy)
     if refusal is None and isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
         refusal = StorageError(str(path), f"{text}: the file is not as this program left it; {remedy}")
     try:
@@ -238,7 +238,7 @@ def _cannot_have_a_log(path: Path) -> bool:
     return True
 
 
-def address(path: str | Path, *, read_only: bool = False) -> str:
+def sqlite_uri(path: str | Path, *, read_only: bool = False) -> str:
     """Return the URI by which SQLite opens *path*, as ``connect`` does.
 
     Raises:
@@ -262,14 +262,14 @@ def connect(path: str | Path, *, read_only: bool = False, remedy: str | None = R
     Raises:
         StorageError: it cannot be opened.
     """
-    uri = address(path, read_only=read_only)
+    uri = sqlite_uri(path, read_only=read_only)
     refuse_inherited(path)
-    # isolation_level=None: the driver would begin transactions by itself, and deferred ones (see ``immediate``)
+    # isolation_level=None: the driver would begin transactions by itself, and deferred ones (see ``write_transaction``)
     words: dict[str, Any] = {"uri": True, "isolation_level": None, "timeout": BUSY_SECONDS}
     try:
         connection = FileConnection(uri, path=path, remedy=remedy, **words)
     except sqlite3.DatabaseError as error:
-        refuse(path, error, remedy or RESTORE)
+        raise_translated(path, error, remedy or RESTORE)
     for pragma in PRAGMAS:
         connection.execute(pragma)
     return connection
@@ -326,7 +326,7 @@ def sync_folder(path: Path) -> None:
             os.close(folder)
 
 
-class immediate:  # noqa: N801  # used as a with-statement's word; a generator would cost 2 µs more each time
+class write_transaction:  # noqa: N801  # used as a with-statement's word; a generator would cost 2 µs more each time
     """One write transaction that holds the write lock from its start, waiting for other writers with jitter.
 
     A deferred ``BEGIN`` reads first and then fails when another process wrote in between.
@@ -347,7 +347,7 @@ class immediate:  # noqa: N801  # used as a with-statement's word; a generator w
         if self._patience is None:
             _begin(self._connection, BUSY_SECONDS)
         else:
-            with waiting(self._connection, self._patience):
+            with busy_timeout(self._connection, self._patience):
                 _begin(self._connection, self._patience)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
@@ -362,7 +362,7 @@ class immediate:  # noqa: N801  # used as a with-statement's word; a generator w
 
 
 @contextmanager
-def waiting(connection: FileConnection, seconds: float) -> Iterator[None]:
+def busy_timeout(connection: FileConnection, seconds: float) -> Iterator[None]:
     """Wait for other processes no longer than that, within the block."""
     connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
     try:

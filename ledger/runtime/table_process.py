@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from ledger.runtime.lazy import adbc_manager, adbc_sqlite, filelock, pl
-from ledger.runtime.messages import FAILED, received, send, standard_streams
+from ledger.runtime.messages import FAILED, receive, send, standard_streams
 
 if TYPE_CHECKING:
     from adbc_driver_manager import AdbcConnection
@@ -39,7 +39,7 @@ def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> NoReturn:
         # one transaction for all queries: every block is of the moment of the first
         connection.set_autocommit(enabled=False)
         while True:
-            rows = _selected(connection, received(queries).value)
+            rows = _selected(connection, receive(queries).value)
             content = BytesIO()
             # The first row only states the type of each column.
             rows[1:].write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())
@@ -115,7 +115,7 @@ def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> NoReturn:
     try:
         send(answers, "ready")
         while True:
-            kind, query, content = received(messages)
+            kind, query, content = receive(messages)
             if kind == "rows":
                 writer.insert(query, pl.read_ipc_stream(content))
             elif kind == "statement":

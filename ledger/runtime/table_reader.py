@@ -39,7 +39,7 @@ class TableScan:
         columns: by name, the SQL expression and its type: INTEGER, REAL or TEXT.
         source: the tables, as after FROM.
         key: the names of columns that order and identify the rows; their expressions are plain columns.
-        where: conditions, all of which hold; with values as ``literal`` writes them.
+        where: conditions, all of which hold; with values as ``sql_literal`` writes them.
     """
 
     columns: Mapping[str, tuple[str, str]]
@@ -53,7 +53,7 @@ class TableScan:
         conditions = list(self.where)
         # a row value is looked up in the index; OFFSET would walk over all rows before
         if after is not None:
-            conditions.append(f"({order}) > ({', '.join(map(literal, after))})")
+            conditions.append(f"({order}) > ({', '.join(map(sql_literal, after))})")
         selected = ", ".join(f'{expression} AS "{name}"' for name, (expression, _) in self.columns.items())
         where = " AND ".join(conditions) or "1"
         return f"SELECT {selected} FROM {self.source} WHERE {where} ORDER BY {order} LIMIT {rows}"
@@ -64,7 +64,7 @@ class TableScan:
         return f"SELECT {examples} UNION ALL SELECT * FROM ({self.block(after, rows)})"
 
 
-def literal(value: object) -> str:
+def sql_literal(value: object) -> str:
     """Return a whole number or a text as SQL writes it."""
     if isinstance(value, int):
         return str(int(value))
@@ -123,7 +123,7 @@ class ReadingProcess:
         Raises:
             StorageError: it does not start.
         """
-        address = sqlite.address(path, read_only=True)
+        address = sqlite.sqlite_uri(path, read_only=True)
         self._process = Worker(
             table_process.__name__, "reads", address, path=path, work="reads", advice="run the command again"
         )

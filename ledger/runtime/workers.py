@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
-from ledger.runtime.messages import FAILED, Message, received, send
+from ledger.runtime.messages import FAILED, Message, receive, send
 
 _ROOT = Path(__file__).parents[2]  # where this package is imported from
 _DRIVER = Path(sqlite.sqlite3.__file__).parents[1]  # and SQLite's driver, which a worker is to import, too
@@ -77,7 +77,7 @@ class Worker:
         Raises:
             EOFError: it is gone.
         """
-        return received(self._output)
+        return receive(self._output)
 
     def expect(self, kind: str) -> Message:
         """Return its next message, which must be of this kind.
@@ -98,7 +98,7 @@ class Worker:
         """Return its last message, or that it is gone, as an error of ours."""
         if message is not None and message.kind == FAILED:
             text = message.value
-            return sqlite.explained(self._path, text) or StorageError(self._path, f"{text}; {sqlite.RESTORE}")
+            return sqlite.translated_error(self._path, text) or StorageError(self._path, f"{text}; {sqlite.RESTORE}")
         code = self.wait()
         return StorageError(self._path, f"the process that {self._work} it ended (exit code {code}); {self._advice}")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ledger.facts import codec
 from ledger.facts.codec import canonical
 from ledger.journal import Journal, KeyTakenError, Writer
-from ledger.journal.kept_texts import frames
+from ledger.journal.kept_texts import compressed_texts
 from ledger.testing.kit import GivenUpError, refused
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
@@ -168,7 +168,7 @@ class JournalContract:
             other = self.again(journal)
             with refused(GivenUpError), journal.writing() as writer:
                 append(writer, sealed(4), sealed(5))
-                writer.keep_texts(frames(["e4 e5"]))
+                writer.store_texts(compressed_texts(["e4 e5"]))
                 append(writer, sealed(6))
                 assert (writer.size, other.size()) == (6, 3)
                 assert other.find(["entry:4"]) == {}
@@ -326,10 +326,10 @@ class JournalContract:
 
     def test_a_movetext_is_kept_once(self) -> None:
         with self.journal() as journal:
-            (key, first), (other, second), (empty, third) = frames(["e4 e5", "d4", ""])
+            (key, first), (other, second), (empty, third) = compressed_texts(["e4 e5", "d4", ""])
             with journal.writing() as writer:
-                writer.keep_texts([(key, first), (empty, third)])
+                writer.store_texts([(key, first), (empty, third)])
             with journal.writing() as writer:
-                writer.keep_texts([(key, second), (other, second)])
+                writer.store_texts([(key, second), (other, second)])
             assert [journal.text(each) for each in (key, other, empty)] == [first, second, third]
             assert journal.size() == 0

@@ -181,7 +181,7 @@ class ProjectorContract:
             players = {player for (player,) in connection.execute("SELECT player FROM current")}
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
                 book = GameBook(connection, updated.journal)
-                with sqlite.immediate(connection):
+                with sqlite.write_transaction(connection):
                     PoolProjections(book, updated.at_hand.making).update(
                         Changes({1: start_ms}, {1: set(players)}), len(facts)
                     )

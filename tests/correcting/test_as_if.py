@@ -225,7 +225,7 @@ def test_others_read_on_and_a_copy_is_tried_on_while_they_write(asked_as_if: Led
         expected = list(would_be.rows("current"))
     with Ledger.open(ledger.path, clock=lambda: NOW) as other:
         other.level()
-        with sqlite.immediate(other.views.connection), ledger.as_if([change]) as would_be:
+        with sqlite.write_transaction(other.views.connection), ledger.as_if([change]) as would_be:
             assert list(would_be.rows("current")) == expected
     with ledger.moment(), ledger.as_if([change]) as would_be:
         assert list(would_be.rows("current")) == expected

@@ -20,7 +20,7 @@ from tests.kit.people import heads
 from tests.kit.tampering import execute
 
 NEVER_UPDATES, NEVER_DELETES = (
-    statement for statement in own_files.statements(sqlite_store._SCHEMA) if "CREATE TRIGGER" in statement
+    statement for statement in own_files.split_statements(sqlite_store._SCHEMA) if "CREATE TRIGGER" in statement
 )
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import postgres_store
-from ledger.journal.kept_texts import frames
+from ledger.journal.kept_texts import compressed_texts
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
 from ledger.journal.postgres_tables import Roles, making
 from ledger.journal.scratch import ScratchJournal
@@ -267,17 +267,17 @@ def test_what_was_read_and_is_gone_with_a_server_is_not_taken_for_settled(
 ) -> None:
     with opened(writers_address) as reader, opened(writers_address) as writer:
         filled(writer, (3,))
-        reader.fence()
+        reader.ensure_durable()
         add(writer, sealed(4))
         assert reader.head().size == 4
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            reader.fence()
-        reader.fence()
+            reader.ensure_durable()
+        reader.ensure_durable()
         assert reader.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
             add(another, sealed(4, "another"), sealed(5, "another"))
-        reader.fence()
+        reader.ensure_durable()
         assert reader.head().size == 5
 
 
@@ -286,12 +286,12 @@ def test_what_is_tried_out_over_entries_that_are_gone_with_a_server_is_not_settl
 ) -> None:
     with opened(writers_address) as reader, opened(writers_address) as writer:
         filled(writer, (3,))
-        reader.fence()
+        reader.ensure_durable()
         add(writer, sealed(4))
         tried = ScratchJournal(reader, reader.size())
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            tried.fence()
+            tried.ensure_durable()
 
 
 def test_another_entry_in_the_place_of_one_that_is_gone_is_not_taken_for_it(
@@ -305,7 +305,7 @@ def test_another_entry_in_the_place_of_one_that_is_gone_is_not_taken_for_it(
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
             add(another, sealed(4, "another"))
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            reader.fence()
+            reader.ensure_durable()
         assert reader.head().size == lost.size
         assert reader.head() != lost
         add(reader, sealed(5))
@@ -316,7 +316,7 @@ def test_an_entry_that_was_settled_and_is_gone_stays_an_alarm(oldest_server: Ser
     with opened(writers_address) as reader, opened(writers_address) as writer:
         filled(writer, (3,))
         reader.head()
-        reader.fence()
+        reader.ensure_durable()
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 2)
         for ask in (reader.head, lambda: add(reader, sealed(3)), lambda: add(writer, sealed(3))):
             with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
@@ -324,7 +324,7 @@ def test_an_entry_that_was_settled_and_is_gone_stays_an_alarm(oldest_server: Ser
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
             add(another, sealed(3, "another"), sealed(4, "another"))
         with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
-            reader.fence()
+            reader.ensure_durable()
 
 
 def test_a_forked_child_asks_nothing_by_its_parents_session_and_does_not_end_it(writers_address: str) -> None:
@@ -428,7 +428,7 @@ def test_whoever_records_blocks_nobody_by_false_rows(each_server: Server, tmp_pa
         for places in (range(256, 700), range(700, 66_000)):
             with journal.writing() as writer:
                 append(writer, *map(sealed, places))
-                writer.keep_texts(frames(["e4 e5"]))
+                writer.store_texts(compressed_texts(["e4 e5"]))
         with closing(SqliteJournal.create(tmp_path / "same.db")) as file:
             with file.writing() as writer:
                 append(writer, *map(sealed, range(1, 66_000)))
@@ -470,8 +470,8 @@ def test_no_setting_of_a_database_changes_how_it_is_read(each_server: Server) ->
         assert stored(journal) == expected
         with journal.writing() as writer:
             append(writer, *map(sealed, range(301, 303)))
-            writer.keep_texts(frames(["e4"]))
-        assert journal.text(sha256(b"e4").digest()) == frames(["e4"])[0][1]
+            writer.store_texts(compressed_texts(["e4"]))
+        assert journal.text(sha256(b"e4").digest()) == compressed_texts(["e4"])[0][1]
         assert journal.size() == 302
 
 

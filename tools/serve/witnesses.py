@@ -254,11 +254,13 @@ def cosign(ledger: Ledger, witness: Witness) -> bool:
     if last is None or (before is not None and before.head.size >= last.head.size):
         return False
 
-    def growth(size: int) -> str:
+    def consistency_proof(size: int) -> str:
         is_kept = before is not None and before.head.size == size
-        return files.growth(before.head if before and is_kept else TreeHead(size, ledger.journal.root_at(size)), last)
+        return files.consistency_proof(
+            before.head if before and is_kept else TreeHead(size, ledger.journal.root_at(size)), last
+        )
 
-    files.keep_cosigned(last, witness.cosignature(last, 0 if before is None else before.head.size, growth))
+    files.keep_cosigned(last, witness.cosignature(last, 0 if before is None else before.head.size, consistency_proof))
     return True
 
 

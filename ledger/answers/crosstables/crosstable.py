@@ -50,7 +50,7 @@ from ledger.facts.instants import Precision, instant_text
 from ledger.facts.words import Brings, Format
 from ledger.handle import OpenLedger
 from ledger.journal.scratch import ScratchJournal
-from ledger.runtime.nearest import of_name
+from ledger.runtime.nearest import find_by_name
 
 # Shown, and used to order the rows of players who share a place, if no choice says which decide.
 USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
@@ -98,7 +98,7 @@ class TableChoice:
             tie_breaks.named(name)
         for word, choice, there in (("ratings", self.ratings, WHOSE), ("format", self.kind, kinds.KINDS)):
             if choice is not None:
-                of_name(word, choice, dict.fromkeys(there))
+                find_by_name(word, choice, dict.fromkeys(there))
 
 
 NOTHING_SPECIAL = TableChoice()

@@ -21,7 +21,7 @@ from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from ledger.facts.words import Brings
-from ledger.runtime.nearest import of_name
+from ledger.runtime.nearest import find_by_name
 
 NOBODY = 0  # the opponent in a round without a game
 
@@ -359,7 +359,7 @@ def named(name: str) -> TieBreak:
     Raises:
         UnknownNameError: there is none; those that there are are listed.
     """
-    return of_name("tie-break", name, TIE_BREAKS)
+    return find_by_name("tie-break", name, TIE_BREAKS)
 
 
 class SharedPlace(NamedTuple):
