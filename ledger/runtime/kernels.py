@@ -1,4 +1,4 @@
-"""Kernels to machine code: a plain function and all that it calls, compiled by Numba and cached on disk.
+"""Compiling kernels: a plain function and all that it calls become machine code by Numba, cached on disk.
 
 The name of the cached code has a digest of the sources, so that no stale code is ever used; a sidecar file holds the
 types of its arguments in words (``_cache_in_words``). The functions that a kernel calls become part of it, without
@@ -33,14 +33,20 @@ SIGN_AND_FRACTION, HALF = -0x7FF0000000000001, 0x3FE0000000000000  # of the 64 b
 
 
 def with_globals(loop: Callable[..., Any], name: str, **names: object) -> Callable[..., Any]:
-    """Return a copy of *loop* in which the given global names mean the given things."""
+    """Return a copy of a function in which some global names have other values.
+
+    Args:
+        loop: the function.
+        name: the name of the copy.
+        names: the values by global name.
+    """
     copy = FunctionType(loop.__code__, {**loop.__globals__, **names}, name)
     copy.__qualname__ = name
     return copy
 
 
 def called_functions(function: Callable[..., Any]) -> dict[str, FunctionType]:
-    """Yield the plain functions that *function* calls by a global name; a setting may have the name of one of them."""
+    """Return the plain functions that *function* calls by a global name; a setting may have the name of one of them."""
     names = function.__globals__
     read = {step.argval for step in dis.get_instructions(function.__code__) if step.opname == "LOAD_GLOBAL"}
     return {
@@ -51,7 +57,7 @@ def called_functions(function: Callable[..., Any]) -> dict[str, FunctionType]:
 
 
 def kernel_sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
-    """Add the sources of a function and of all that it calls to *seen*, by name; one without a source has its code."""
+    """Add the source texts of a function and of all that it calls to *seen*, by name; without a source the bytecode."""
     # with the file, whose name distinguishes the code that ``records`` writes out for each class under one name
     key = f"{function.__module__}.{function.__qualname__} {Path(function.__code__.co_filename).name}"
     # Numba takes global numbers for constants and writes them into the code: with another value it is another kernel.
@@ -110,9 +116,8 @@ def _inlined(function: Callable[..., Any], compiled: dict[Callable[..., Any], An
                 inside[name] = _by_bits(instead)
     for name, callee in called_functions(function).items():
         if callee not in compiled:
-            compiled[callee] = nb.njit(
-                _ready(callee, callee.__qualname__, compiled), forceinline=True, **INSIDE, **OPTIONS
-            )
+            ready = _ready(callee, callee.__qualname__, compiled)
+            compiled[callee] = nb.njit(ready, forceinline=True, **INSIDE, **OPTIONS)
         inside[name] = compiled[callee]
     return inside
 
@@ -150,13 +155,13 @@ def _cache_in_words() -> Any:
 
 
 def digest_of_sources(sources: dict[str, str]) -> str:
-    """Return 16 hexadecimal digits that represent sources."""
+    """Return a digest of source texts, 16 hexadecimal digits."""
     return sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
 
 
 @cache
 def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return *function* and all that it calls, compiled and cached on disk; same arguments, NumPy arrays for lists."""
+    """Compile a function and all that it calls, cached on disk; the result takes NumPy arrays instead of lists."""
     # with this module, which puts functions of its own into every kernel
     sources = kernel_sources(function, {__name__: inspect.getsource(sys.modules[__name__])})
     ready = _ready(function, f"{function.__qualname__}_{digest_of_sources(sources)}", {})

@@ -1,4 +1,4 @@
-"""The functions of a plug-in are looked at when it is declared: their bytecode, for a console keeps no source.
+"""Checks of a plug-in's functions when it is declared, by their bytecode, for a console keeps no source.
 
 A kernel runs as Python on objects for a few games and compiled on records for many. What only the compiler would refuse
 is refused here: a small ledger never compiles, and its owner would learn of it with the sixty thousandth game. When a
@@ -23,11 +23,11 @@ from ledger.runtime.nearest import expected_names
 
 
 class KernelArgument(NamedTuple):
-    """One argument of a kernel.
+    """An argument that a kernel must take.
 
     Attributes:
-        fields: what it has; None for a plain number.
-        lack: what to say of a name that it has not: ``is none of its fields``.
+        fields: the names of its fields; None for a plain number.
+        lack: what a message says of a name that it has not.
         written: whether the kernel may write the fields.
     """
 
@@ -37,12 +37,12 @@ class KernelArgument(NamedTuple):
 
 
 def faults_of_kernel(what: str, kernel: Any, arguments: Mapping[str, KernelArgument]) -> Iterator[str]:
-    """Say what a kernel does that it may not.
+    """Yield a message for each thing that a kernel does and must not do.
 
     Args:
-        what: how its author calls it.
+        what: the kernel's name in messages.
         kernel: the function.
-        arguments: what it takes, in order, by the usual names.
+        arguments: the arguments that it must take, in order, by their usual names.
     """
     if not isinstance(kernel, FunctionType):
         yield f"{what} is to be a plain function of a module, got {kernel!r}"
@@ -62,7 +62,7 @@ def faults_of_kernel(what: str, kernel: Any, arguments: Mapping[str, KernelArgum
 
 
 def faults_of_names(what: str, function: Any) -> Iterator[str]:
-    """Say which names a function uses that are defined nowhere; it runs as Python alone."""
+    """Yield a message for each undefined name in a function that is never compiled."""
     if not isinstance(function, FunctionType):
         return
     for line, instruction in iter_instructions(function):
@@ -73,18 +73,12 @@ def faults_of_names(what: str, function: Any) -> Iterator[str]:
 
 
 def source_place(function: Any) -> str:
-    """Return the file and the line where a function begins."""
+    """Return the file and the line where a function begins, as ``FILE:LINE``."""
     return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
 
 
 def describe_failure(what: str, function: Any, error: BaseException) -> str:
-    """Say how a function of a plug-in failed, and in which line.
-
-    Args:
-        what: how its author calls it.
-        function: the function.
-        error: what it raised.
-    """
+    """Return a message about an error that a plug-in's function, called *what*, raised, with its line."""
     if type(error).__module__.startswith("numba"):
         # Numba reports all that led to the faulty line; for files other than the function's no more is known.
         source = function.__code__.co_filename
@@ -118,7 +112,6 @@ _MAY = f"it may use numbers, math, {', '.join(_BUILT_IN)} and functions of modul
 
 
 def _faults_of_code(where: str, function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
-    """Say what a kernel, or a function that it calls, does and may not."""
     seen.add(function)
     faults = dict[str, int]()
     instructions = [*iter_instructions(function)]
@@ -140,7 +133,7 @@ def _faults_of_code(where: str, function: FunctionType, seen: set[FunctionType])
 
 
 def iter_instructions(function: FunctionType) -> Iterator[tuple[int, dis.Instruction]]:
-    """Yield the instructions of a function, each with its line."""
+    """Yield the bytecode instructions of a function, each with its line."""
     line = function.__code__.co_firstlineno
     for instruction in dis.get_instructions(function):
         line = (instruction.positions.lineno if instruction.positions else None) or line
@@ -167,7 +160,6 @@ def _is_undefined(function: FunctionType, name: str) -> bool:
 
 
 def _faults_of_fields(where: str, kernel: FunctionType, arguments: Mapping[str, KernelArgument]) -> Iterator[str]:
-    """Say which fields a kernel uses that its arguments lack, and which it writes and may not."""
     loaded = None
     faults = set[str]()
     for line, instruction in iter_instructions(kernel):
@@ -189,7 +181,7 @@ def _faults_of_fields(where: str, kernel: FunctionType, arguments: Mapping[str, 
 
 
 def returning_lines(kernel: FunctionType) -> Iterator[int]:
-    """Yield the lines in which a function returns something."""
+    """Yield the lines in which a function returns a value other than None."""
     before = None
     for line, instruction in iter_instructions(kernel):
         if instruction.opname == "RETURN_VALUE" and before is not None and before != ("LOAD_CONST", None):

@@ -1,4 +1,4 @@
-"""Rows in the form of PostgreSQL's binary COPY: of the journal that is recorded, and of ledgers that are moved."""
+"""Encoding rows for PostgreSQL's binary COPY, to record entries and to copy ledgers to a server."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NULL = _LENGTH(-1)
 
 
 class CopyPiece(NamedTuple):
-    """Rows without what begins and ends a COPY."""
+    """Encoded rows, without the header and the end of a COPY."""
 
     rows: int
     data: bytes
 
 
 class BadTextError(ValueError):
-    """A text that is not UTF-8.
+    """An error about a text that is not UTF-8.
 
     Attributes:
         row: the first value of its row.
@@ -37,7 +37,7 @@ class BadTextError(ValueError):
 
 
 def copy_pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST_ROWS) -> Iterator[CopyPiece]:
-    """Yield rows in pieces of about a megabyte.
+    """Yield rows encoded for a binary COPY, in pieces of about a megabyte.
 
     Args:
         types: of the columns: ``int8``, ``int4``, ``text`` or ``bytea``.

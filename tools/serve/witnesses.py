@@ -254,13 +254,13 @@ def cosign(ledger: Ledger, witness: Witness) -> bool:
     if last is None or (before is not None and before.head.size >= last.head.size):
         return False
 
-    def consistency_proof(size: int) -> str:
+    def growth(size: int) -> str:
         is_kept = before is not None and before.head.size == size
         return files.consistency_proof(
             before.head if before and is_kept else TreeHead(size, ledger.journal.root_at(size)), last
         )
 
-    files.keep_cosigned(last, witness.cosignature(last, 0 if before is None else before.head.size, consistency_proof))
+    files.keep_cosigned(last, witness.cosignature(last, 0 if before is None else before.head.size, growth))
     return True
 
 
