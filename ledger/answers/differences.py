@@ -143,7 +143,7 @@ def differences(
         Who only changed places because others moved is unchanged.
     """
     # who only changed places because others moved is unchanged
-    changed = {change.player for change in row_changes(first.rows, second.rows, lambda row: row.said)}
+    changed = {change.player for change in row_changes(first.rows, second.rows, lambda row: row.figures)}
     steps_of = _why(ledger, first, second, changed, progress) if why else {}
     players = sorted(second.rows.values(), key=_in_order)
     gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=_in_order)

@@ -138,7 +138,7 @@ def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRo
 
 def same(row: ListRow | None, other: ListRow | None) -> bool:
     """Return whether two lists have the same numbers of a player; a place changed by others' moves alone is equal."""
-    return (row and row.said) == (other and other.said)
+    return (row and row.figures) == (other and other.figures)
 
 
 class Original(NamedTuple):

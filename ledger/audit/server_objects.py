@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.auth import postgres_token_tables
 from ledger.auth.postgres_tokens import LACKING
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tables import Roles, creation_sql
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.runtime import postgres
@@ -83,7 +83,7 @@ class _Schema(NamedTuple):
 
 def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
     published = tomllib.loads(Path(__file__).with_name("server.toml").read_text("utf-8"))
-    made = _functions(schema, making(schema, Roles.of(schema), ""))
+    made = _functions(schema, creation_sql(schema, Roles.of(schema), ""))
     journal = _Schema(schema, published["journal"], made, frozenset({"leave", "keep_texts"}), is_of_names=False)
     names, tokens = schema_of(schema), postgres_token_tables.schema_of(schema)
     helpers = _functions(names, "\n".join(postgres_layout.statements(schema, Roles.of(names))))

@@ -1,4 +1,4 @@
-"""The append-only journal and the contract of its stores; ``sqlite_store`` is the SQLite store, ``merkle`` the tree.
+"""The append-only journal: the interface and the contract of its stores, such as ``sqlite_store``.
 
 The contract (``ledger.testing.JournalContract`` runs it over any store):
 
@@ -32,7 +32,7 @@ FindEntries = Callable[
 
 
 class KeyTakenError(Exception):
-    """The key of an entry is taken already; the caller asks ``find`` which one."""
+    """An error about entries one of whose keys is taken already; the caller asks ``find`` which one."""
 
 
 class Writer(Protocol):
@@ -43,7 +43,7 @@ class Writer(Protocol):
         """The number of entries so far, those of this transaction included."""
 
     def last_recorded_at(self) -> str | None:
-        """Return ``recorded_at`` of the last entry; None in an empty journal."""
+        """Return when the last entry was recorded; None in an empty journal."""
 
     def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
         """Return the entries with these keys, those of this transaction included."""
@@ -66,23 +66,22 @@ class Writer(Protocol):
 
 
 class Journal(Protocol):
-    """A store of entries."""
+    """An append-only store of entries, with a Merkle tree over them."""
 
     def writing(self, *, keys: Sequence[str] = ()) -> AbstractContextManager[Writer]:
         """Begin a write transaction, committed when the block ends without an error.
 
-        Args:
-            keys: the first ones to be looked up: a store on another machine asks for them together with the lock.
+        A store on another machine looks up *keys*, the first ones that are needed, together with the lock.
         """
 
     def ensure_durable(self) -> None:
-        """Return once every entry that could be read before is stored wherever the store must have it.
+        """Wait until every entry that could be read before the call is durable on all required machines.
 
         If other machines must have each entry, a reader may see one that is lost with the machine at that moment: call
         this before a head is signed or given away.
 
         Raises:
-            StorageError: that is not known.
+            StorageError: it is not known whether they are.
         """
 
     def size(self) -> int:
@@ -99,7 +98,7 @@ class Journal(Protocol):
         """
 
     def subtree_root(self, first: int, last: int) -> bytes:
-        """Return the Merkle root over the entries with first < position <= last, a subtree of the tree; 32 bytes.
+        """Return the root over the entries with first < position <= last, a subtree of the Merkle tree; 32 bytes.
 
         Its number of entries is a power of two, or less at the right edge of some size of the tree; it begins at a
         multiple of the power of two that is not below it.
@@ -130,11 +129,11 @@ class Journal(Protocol):
         """Return the zstd frame of a movetext, or None."""
 
     def close(self) -> None:
-        """Release the store."""
+        """Close the store."""
 
 
 class StoredJournal(Journal, Protocol):
-    """A journal that is stored, not tried out.
+    """A journal in a file or on a server, as opposed to one of a dry run.
 
     Attributes:
         refusal: why nothing may be written, if the process that opened it found a reason.
@@ -143,4 +142,4 @@ class StoredJournal(Journal, Protocol):
     refusal: str | None
 
     def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> AbstractContextManager[Writer]:
-        """Begin as ``Journal.writing`` does; *patience*: seconds to wait for another writer, by default the usual."""
+        """Begin a write transaction; *patience*: seconds to wait for another writer, by default the usual."""

@@ -1,4 +1,4 @@
-"""References to a game: its key, its number in the journal, its server's id, or its web address.
+"""Finding a game by a reference: its key, its number in the journal, its server's id, or its web address.
 
 Keys are looked up in the index of the journal; no entry is read but the one that is meant.
 """
@@ -23,15 +23,15 @@ _HINT = "give the key as 'games' shows it, the id that its server gave it, or it
 
 
 def find_game(journal: Journal, reference: str) -> tuple[str, StoredEntry]:
-    """Return the key of a referenced game, without ``game:``, and its entry.
+    """Return the key of a game, without ``game:``, and its entry.
 
     Args:
         journal: the journal.
-        reference: its key, ``#`` and the number of the entry that recorded it, the part of the key behind its source,
-            or its address on lichess.org, chess.com or ficsgames.org.
+        reference: the key, ``#`` and the number of the entry that recorded the game, the part of the key behind its
+            source, or the game's address on lichess.org, chess.com or ficsgames.org.
 
     Raises:
-        UnknownNameError: no game, or games of several sources: their keys are listed.
+        UnknownNameError: there is no such game, or games of several sources, whose keys are listed.
     """
     if reference[:1] == "#" and reference[1:].isdecimal():
         return _game_of_entry(journal, reference)

@@ -1,4 +1,4 @@
-"""Facts that reach into the past while four eyes are on: only the approval of a proposal may record them.
+"""Facts that change past ratings: while the four-eyes policy is on, only an approved proposal may record them.
 
 Those are adoptions, openings and closings that hold from before today, in UTC, by the time under which they are
 recorded: they rate again what was rated already. So do ratings of a list, standings, declared ratings and years of
@@ -49,7 +49,7 @@ def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = No
 
 
 def past_effect_from(event: Event, now_ms: int) -> str | None:
-    """Return from when a fact changes ratings of before today; None if it does not."""
+    """Return the instant from which a fact changes ratings of before today; None if it changes none."""
     today_ms = now_ms - now_ms % DAY_MS
     match event:
         case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
@@ -69,14 +69,14 @@ def past_effect_from(event: Event, now_ms: int) -> str | None:
 
 
 def are_four_eyes_on(find: FindEntries) -> bool:
-    """Return whether the journal's last setting of four eyes has them on."""
+    """Return whether the four-eyes policy is on, by its last entry."""
     settings = policy_entries(find, FOUR_EYES)
     last = max(settings, key=lambda stored: stored.position, default=None)
     return last is not None and facts_of(last)["settings"].get("on") is True
 
 
 def policy_entries(find: FindEntries, policy: str) -> list[StoredEntry]:
-    """Return the settings of a policy, which are numbered without gaps."""
+    """Return the entries that set a policy; their keys are numbered without gaps."""
     stored: dict[str, StoredEntry] = {}
     while True:
         first = len(stored) + 1
@@ -87,5 +87,5 @@ def policy_entries(find: FindEntries, policy: str) -> list[StoredEntry]:
 
 
 def next_policy_number(find: FindEntries, policy: str) -> int:
-    """Return the number of the next setting of a policy."""
+    """Return the number of the next entry that sets a policy."""
     return len(policy_entries(find, policy)) + 1

@@ -107,7 +107,7 @@ def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_i
     files = file_digests(ledger.path.parent)
     with ledger.as_if(number) as would_be:
         tried = answers(would_be)
-        with pytest.raises(StorageError, match="takes no entries while something is tried out"):
+        with pytest.raises(StorageError, match="takes no entries during a dry run"):
             would_be.append(game_recorded("another", ended_at="2021-06"))
     assert file_digests(ledger.path.parent) == files
     assert answers(ledger) == before

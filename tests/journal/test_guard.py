@@ -265,7 +265,7 @@ def test_an_older_copy_written_over_the_open_journal_is_found(writer: str, club_
             file.truncate(0)
             file.write(older)
         execute(club_of_three, "CREATE TABLE x(a)")  # any writer beside makes it look again
-        with pytest.raises(LedgerError, match=r"stood there while it was open and is gone|malformed"):
+        with pytest.raises(LedgerError, match=r"was in the journal while it was open and is gone|malformed"):
             WRITERS[writer](ledger)
 
 
@@ -277,7 +277,7 @@ def test_a_journal_that_was_cut_while_it_was_open_takes_nothing_more(club_of_thr
             connection.execute("DELETE FROM journal WHERE key = 'game:last'")
             connection.execute(NEVER_DELETES)
         for act in (ledger.head, lambda: ledger.append(game_of_2020("more"))):
-            with pytest.raises(CorruptError, match="entry 6: stood there while it was open and is gone"):
+            with pytest.raises(CorruptError, match="entry 6: was in the journal while it was open and is gone"):
                 act()
 
 

@@ -18,7 +18,7 @@ from ledger.errors import CorruptError, StorageError
 from ledger.journal import postgres_store
 from ledger.journal.kept_texts import compressed_texts
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
-from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tables import Roles, creation_sql
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
@@ -319,11 +319,11 @@ def test_an_entry_that_was_settled_and_is_gone_stays_an_alarm(oldest_server: Ser
         reader.ensure_durable()
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 2)
         for ask in (reader.head, lambda: add(reader, sealed(3)), lambda: add(writer, sealed(3))):
-            with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
+            with pytest.raises(CorruptError, match="entry 3: was in the journal while it was open and is gone"):
                 ask()
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
             add(another, sealed(3, "another"), sealed(4, "another"))
-        with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
+        with pytest.raises(CorruptError, match="entry 3: was in the journal while it was open and is gone"):
             reader.ensure_durable()
 
 
@@ -521,7 +521,7 @@ def test_one_who_may_make_roles_makes_a_journal_by_the_printed_sql_and_is_left_n
         connection.execute(f"GRANT CREATE ON DATABASE {name} TO maker_{name}")
     maker = each_server.url(name, f"maker_{name}")
     with closing(psycopg.connect(maker, autocommit=True)) as connection:
-        connection.execute(f"BEGIN; {making(odd, roles, 'ab' * 16)}; COMMIT")
+        connection.execute(f"BEGIN; {creation_sql(odd, roles, 'ab' * 16)}; COMMIT")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute('SELECT FROM "the ""club\'s"" {journal}".journal')
         connection.execute(f'CREATE USER "w_{name}" IN ROLE "{roles.writer}"')

@@ -180,7 +180,7 @@ def test_a_session_is_looked_up_in_one_round_trip_and_recording_asks_nothing_of_
 ) -> None:
     one = two_nodes[0]
     trips: list[tuple[str, ...]] = []
-    asked = ServerSession.try_to_ask
+    asked = ServerSession.ask_once
 
     def counted(self: ServerSession, *questions: object, patience: float | None = None) -> object:
         trips.append(tuple(question.sql for question in questions))  # type: ignore[attr-defined]

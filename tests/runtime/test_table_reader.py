@@ -104,7 +104,7 @@ def test_a_damaged_file_is_named_and_so_is_a_process_that_died(table: Path) -> N
 @pytest.mark.slow
 def test_nothing_can_be_written_by_it(table: Path) -> None:
     reader = ReadingProcess(table)
-    reader._ask("DELETE FROM t")
+    reader._process.send("query", "DELETE FROM t")
     with pytest.raises(StorageError, match="read-only"):
         reader._answer()
     reader.close()
