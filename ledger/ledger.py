@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ledger import schemes
 from ledger.book import judge
 from ledger.book.evidence import Context, Evidence
-from ledger.correcting.corrections import Corrections, Proposed
+from ledger.correcting.corrections import Corrections, RecordedProposal
 from ledger.correcting.game_log import GameLog
 from ledger.correcting.previews import Impact, Previews
 from ledger.duplicates.detector import DuplicateDetector
@@ -526,7 +526,7 @@ class Ledger(OpenLedger):
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
-    ) -> Proposed:
+    ) -> RecordedProposal:
         """Record a proposal to correct facts, as ``Corrections.propose`` does."""
         return self.corrections.propose(changes, reason=reason, by=by, token=token)
 

@@ -9,7 +9,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers.asking import ERASED, is_kept_back, nameless, names, of_one_moment
-from ledger.correcting.corrections import Corrections, ShownProposal
+from ledger.correcting.corrections import Corrections, ProposalDetails
 from ledger.facts.changes import BLANK, Change, Verb, Which
 from ledger.facts.events import GameRecorded, SchemeAdopted
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -54,7 +54,7 @@ class ProposalRow:
 
 
 @of_one_moment
-def proposal_rows(ledger: OpenLedger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
+def proposal_rows(ledger: OpenLedger, proposals: Iterable[ProposalDetails]) -> list[ProposalRow]:
     """Return proposals as rows."""
     return [_row(ledger, view) for view in proposals]
 
@@ -72,7 +72,7 @@ def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
     return attrs.evolve(_row(ledger, view), what=described(ledger, view.changes), in_full=in_full)
 
 
-def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
+def _row(ledger: OpenLedger, view: ProposalDetails) -> ProposalRow:
     proposal = view.proposal
     return ProposalRow(
         proposal=proposal.proposal,
@@ -87,7 +87,7 @@ def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
         decided_by=proposal.decided_by,
         decided_proven=None if proposal.decided_proven is None else bool(proposal.decided_proven),
         decision_reason=view.decision_reason,
-        alike=list(view.alike),
+        alike=list(view.related),
     )
 
 

@@ -118,7 +118,7 @@ def _statements(schema: str) -> _Statements:
     unchanged = "RETURNING 1 / (position = $1 AND kind = $2 AND key = $3 AND body = $4 AND leaf = $5)::integer"
     return _Statements(
         about=f"SELECT name, value FROM {s}.about",
-        leave=f"SELECT {s}.mark_moved($1::text)",
+        leave=f"SELECT {s}.leave($1::text)",
         size=f"SELECT coalesce(max(position), 0) FROM {s}.journal",
         last=f"SELECT position, leaf, substr(body, length(body) - {ENDING - 1}) FROM {s}.journal "
         "ORDER BY position DESC LIMIT 1",

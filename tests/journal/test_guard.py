@@ -288,11 +288,11 @@ def test_a_last_entry_that_was_exchanged_while_the_journal_was_open_is_found(clu
             connection.execute("DROP TRIGGER journal_never_updates")
             connection.execute("UPDATE journal SET leaf = zeroblob(32) WHERE key = 'game:last'")
             connection.execute(NEVER_UPDATES)
-        with pytest.raises(CorruptError, match="entry 6: stood there while"):
+        with pytest.raises(CorruptError, match="entry 6: was in the journal while"):
             ledger.append(game_of_2020("more"))
         with open_ledger(club_of_three) as other:
             other.append(game_of_2020("others"))  # which does not know it to be false
-        with pytest.raises(CorruptError, match="entry 6: stood there while"):
+        with pytest.raises(CorruptError, match="entry 6: was in the journal while"):
             ledger.append(game_of_2020("more"))
 
 
