@@ -1,4 +1,4 @@
-"""The published lists of a ledger: published, stored, and calculated again from the entries of their time.
+"""Published rating lists of a ledger: publishing them, reading their rows, and restoring lost rows.
 
 ``journal.kept_lists`` defines how rows are stored, ``ratings.standings`` the rows of a list. A published list never
 changes: later entries about the same day go into a revised list of that day. Suspicious features of a list before it
@@ -54,14 +54,7 @@ _FIRST, _AFTER = "list:", "list;"  # keys of publications
 
 @attrs.frozen
 class Publication:
-    """A list that was published.
-
-    Attributes:
-        position: of its entry.
-        recorded_at: when it was published.
-        actor: who published it.
-        event: pool, instant, edition, head, digest.
-    """
+    """A published list: its journal entry, with pool, instant, edition, head and digest in *event*."""
 
     position: int
     recorded_at: str
@@ -70,7 +63,7 @@ class Publication:
 
     @property
     def name(self) -> str:
-        """``POOL@INSTANT/EDITION``."""
+        """The name of the list, ``POOL@INSTANT/EDITION``."""
         return self.event.key.removeprefix(_FIRST)
 
     @cached_property
@@ -81,12 +74,12 @@ class Publication:
 
 @attrs.frozen
 class Published:
-    """The result of a publishing.
+    """The result of publishing a list.
 
     Attributes:
         publication: the list.
         recorded: False if the last edition had the same rows, so that nothing was recorded.
-        complaints: what looked wrong and was published in spite of it.
+        complaints: the suspicious features in spite of which it was published.
     """
 
     publication: Publication
@@ -96,15 +89,15 @@ class Published:
 
 @attrs.frozen
 class PublicationDraft:
-    """A list as it would be published.
+    """A list as it would be published now.
 
     Attributes:
         pool: the pool.
         at_ms: its instant, milliseconds since 1970.
-        head: how many entries it follows from.
-        rows: by player.
-        kept: their stored bytes.
-        largest_jump: points between two lists above which a change is complained of, by the policy of that instant.
+        head: the number of entries from which it follows.
+        rows: the rows by player number.
+        kept: the texts in which the rows are stored.
+        largest_jump: the limit of points between two lists, by the policy of that instant.
         open_proposals: numbers of the undecided corrections.
     """
 
@@ -120,11 +113,7 @@ class PublicationDraft:
 @checked_methods
 @attrs.frozen
 class Publications:
-    """The published lists of one ledger.
-
-    Attributes:
-        ledger: whose lists they are.
-    """
+    """The published lists of one ledger."""
 
     ledger: OpenLedger
 
@@ -141,18 +130,18 @@ class Publications:
         seen: int | None = None,
         despite_games: bool = False,
     ) -> Published:
-        """Freeze the list in force at the end of an instant; its rows are stored outside the journal.
+        """Publish the list in force at the end of an instant; its rows are stored outside the journal.
 
-        A list whose last edition has the same rows is published already, and nothing is recorded.
+        If the last edition has the same rows, nothing is recorded.
 
         Args:
             as_of: a day, month, year or moment.
-            pool: its name; the first pool by default.
-            actor: who publishes it; where tokens are set up, the token of an approver names that person.
-            despite_complaints: record it though something looks wrong.
+            pool: the name of the pool; by default the first one.
+            actor: the name of the publisher; if tokens are set up, the token of an approver names that person.
+            despite_complaints: publish it though something looks wrong.
             token: that token.
-            seen: the number of entries for which the list was looked at: refused where more are there by now.
-            despite_games: though games came since it was looked at, but nothing else: ``OpenLedger.unseen``.
+            seen: the number of entries for which a person looked at the list: refused if there are more by now.
+            despite_games: allow further games since, but nothing else: ``OpenLedger.unseen``.
 
         Raises:
             MalformedError: *as_of* is no instant.
@@ -204,7 +193,7 @@ class Publications:
         return Published(last, bool(receipts), tuple(complaints))
 
     def draft(self, as_of: str, pool: str | None = None) -> PublicationDraft:
-        """Return the list as it would be published from views that are up to date, of one read snapshot.
+        """Return the list as it would be published now, from one read snapshot.
 
         Raises:
             ProjectionError: it has a rating that no list can show.
@@ -249,7 +238,7 @@ class Publications:
         return event
 
     def complaints(self, draft: PublicationDraft) -> list[Complaint]:
-        """Yield the suspicious features of a list that is to be published, compared with the one before it."""
+        """Return the suspicious features of a list to be published, compared with the list before it."""
         before = self.in_force_at(draft.pool.name, draft.at_ms)
         complaints = [open_proposal_complaint(proposal) for proposal in draft.open_proposals]
         complaints += duplicate_names(draft.rows, self.ledger.people.by_number)
@@ -265,13 +254,13 @@ class Publications:
     # -- what was published ----------------------------------------------------------------------------------------
 
     def all(self, pool: str | None = None) -> list[Publication]:
-        """Return the published lists of a pool, or of all, by pool, instant, and order of publishing."""
+        """Return the published lists of one pool or of all pools, by pool, instant, and order of publishing."""
         # a pool's name ends with '@' in a key, and 'A' follows that
         first, after = (_FIRST, _AFTER) if pool is None else (f"{_FIRST}{pool}@", f"{_FIRST}{pool}A")
         return sorted(self._between(first, after), key=lambda each: (each.event.pool, each.at_ms, each.position))
 
     def last_editions(self) -> list[AskedList]:
-        """Return the last edition of the list of each pool and instant, as a preview asks about it."""
+        """Return the last edition of the list of each pool and instant, for a preview."""
         # Later editions come later, and take the place of earlier ones.
         last = {(publication.event.pool, publication.at_ms): publication for publication in self.all()}
         return [AskedList(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
@@ -293,10 +282,10 @@ class Publications:
                 yield Publication(stored.position, entry.recorded_at, entry.actor, entry.event)
 
     def named(self, word: str) -> Publication:
-        """Return the list that ``POOL@INSTANT/EDITION`` names, or ``POOL@INSTANT``: the last edition of it.
+        """Return the published list named ``POOL@INSTANT/EDITION``, or the last edition of ``POOL@INSTANT``.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such list.
         """
         pool, _, rest = word.removeprefix(_FIRST).partition("@")
         instant, divided, edition = rest.partition("/")
@@ -315,26 +304,26 @@ class Publications:
         return max(named, key=lambda publication: publication.position)
 
     def at(self, pool: str, ms: int) -> Publication | None:
-        """Return the last edition of the list of that very instant, milliseconds; None if there is none."""
+        """Return the last edition of a pool's list of exactly that instant, milliseconds; None if there is none."""
         # Of several editions the one that was published last, whose entry comes last.
         same = [publication for publication in self.all(pool) if publication.at_ms == ms]
         return max(same, key=lambda publication: publication.position, default=None)
 
     def in_force_at(self, pool: str, ms: int = MAX_WHOLE) -> Publication | None:
-        """Return the last list of an instant up to that one, milliseconds, in its last edition; None if none exists."""
+        """Return the last edition of a pool's latest list up to an instant, milliseconds; None if there is none."""
         earlier = [publication for publication in self.all(pool) if publication.at_ms <= ms]
         return max(earlier, key=lambda publication: (publication.at_ms, publication.position), default=None)
 
     def rows(self, publication: Publication) -> Iterator[ListRow]:
-        """Return the rows as they were published, in order of the player numbers.
+        """Return the rows of a published list, in order of the player numbers.
 
         Raises:
-            CorruptError: what is kept is not what was published.
+            CorruptError: the stored rows are missing, or are not those that were published.
         """
         return self._kept(publication).rows()
 
     def row(self, publication: Publication, player: int) -> ListRow | None:
-        """Return a player's row as it was published; None for one who is not on the list.
+        """Return a player's row of a published list; None if the player is not on the list.
 
         Raises:
             CorruptError: as for ``rows``.
@@ -342,7 +331,7 @@ class Publications:
         return self._kept(publication).row(player)
 
     def restore_rows(self, publication: Publication, *, actor: str, progress: Progress = no_progress) -> None:
-        """Work kept rows out again, from the entries that the list followed from, and keep them.
+        """Calculate the rows of a published list again, from the entries from which it followed, and store them.
 
         Raises:
             CorruptError: they are not those that were published: another version made them, or something is false.
@@ -374,24 +363,20 @@ class Publications:
         return StoredList(journal, str(self.ledger.path), publication.position, event.digest)
 
 
-JUMP, VANISHED, NAME_TWICE, OPEN_PROPOSAL = "jump", "vanished", "name-twice", "open-proposal"
-# --- what looks wrong before a list is published ------------------------------------------------------------
+# --- suspicious features of a list before it is published ---------------------------------------------------
 
-
-IMPLAUSIBLE = "implausible"
-NAME_SHARED = "name-shared"
-NAME_MISSPELT = "name-misspelt"
+JUMP, VANISHED, IMPLAUSIBLE, OPEN_PROPOSAL = "jump", "vanished", "implausible", "open-proposal"
+NAME_TWICE, NAME_SHARED, NAME_MISSPELT = "name-twice", "name-shared", "name-misspelt"
 ONLY_NOTED = frozenset({NAME_SHARED, NAME_MISSPELT})  # complaints in spite of which a list is published
 
 
 class Complaint(NamedTuple):
-    """Something that looks wrong.
+    """A suspicious feature of a list before it is published.
 
     Attributes:
-        what: ``jump``, ``vanished``, ``implausible``, ``name-twice``, ``open-proposal``, or ``name-shared``: several
-            people, certainly, have one name, which refuses nothing.
-        players: whom it concerns, by number.
-        text: in words, without names of people; of a player, what follows the name.
+        what: the kind of feature, such as ``jump``; those of ``ONLY_NOTED`` refuse nothing.
+        players: the numbers of the players that it concerns.
+        text: a text without names of people; about a player, the words that follow the name.
     """
 
     what: str
@@ -399,7 +384,7 @@ class Complaint(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """One line without names."""
+        """Return one line without names."""
         return f"player {self.players[0]} {self.text}" if self.players else self.text
 
 
@@ -407,25 +392,25 @@ Rows = Mapping[int, ListRow]
 
 
 def jumps_and_departures(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[Complaint]:
-    """Yield the players who moved farther than the limit since the list before, and those gone, in order of number.
+    """Yield complaints about players whose rating jumps and who vanish, in order of the player numbers.
 
     Args:
         rows: the list, by player.
         before: the list before.
-        last: what that list is called.
-        largest_jump: the limit, points.
+        last: the name of the list before.
+        largest_jump: the limit of a change, points.
     """
     for player, row in sorted(before.items()):
         now = rows.get(player)
         if now is None:
-            yield Complaint(VANISHED, (player,), f"stood on {last} with {row.shown}, and is on this list no more")
+            yield Complaint(VANISHED, (player,), f"was on {last} with {row.shown}, and is not on this list")
         elif abs(now.rating - row.rating) > largest_jump:
             points = f"{abs(now.rating - row.rating):.0f} points from {row.shown} on {last} to {now.shown}"
             yield Complaint(JUMP, (player,), f"jumps {points}, more than the limit of {largest_jump:g}")
 
 
 def implausible_ratings(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
-    """Yield the players with an impossible rating, in order of the player numbers."""
+    """Yield complaints about ratings beyond the scheme's plausible range, in order of the player numbers."""
     low, high = scheme.plausible
     for player, row in sorted(rows.items()):
         if not low <= row.rating <= high:
@@ -436,18 +421,14 @@ def implausible_ratings(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
 
 
 def open_proposal_complaint(proposal: int) -> Complaint:
-    """Return a correction that is not decided yet."""
+    """Return a complaint about a correction that is not decided yet."""
     return Complaint(OPEN_PROPOSAL, (), f"correction {proposal} is proposed, and nobody has decided it yet")
 
 
 def duplicate_names(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:
-    """Yield listed players of one name, regardless of its case, accents and the order of its words.
+    """Yield complaints about listed players with the same name, ignoring case, accents and the order of its words.
 
-    They are several people where one register or server gave each a number: that is only said, for readers of the list.
-
-    Args:
-        rows: the list, by player.
-        people: who bears these numbers.
+    If one register or server gave each a number, they are several people, which is only noted.
     """
     bearers: dict[str, list[Person]] = {}
     for person in people(sorted(rows)).values():
@@ -468,12 +449,12 @@ def duplicate_names(rows: Rows, people: Callable[[list[int]], Mapping[int, Perso
 def misspelt_names(
     rows: Rows, people: Callable[[list[int]], Mapping[int, Person]], listed: set[int]
 ) -> Iterator[Complaint]:
-    """Yield players who are new on a list, and whose name is another's there with one letter changed.
+    """Yield complaints about new players on a list whose name is another player's with one letter changed.
 
     Args:
         rows: the list, by player.
-        people: who bears these numbers.
-        listed: who was on the list before it.
+        people: a function that returns the persons with some player numbers.
+        listed: the players on the list before it.
     """
     named = {person.identity: person for person in people(sorted(rows)).values() if person.identity and person.name}
     for pair in resembling_pairs({str(identity): str(person.name) for identity, person in named.items()}):
