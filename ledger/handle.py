@@ -29,7 +29,7 @@ from ledger.facts import codec
 from ledger.facts.event_fields import SHA256_PATTERN
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, kept_texts
+from ledger.journal import Journal, stored_texts
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.listing import kind_marks, matching_bodies
 from ledger.journal.scratch import ScratchJournal
@@ -395,7 +395,7 @@ class OpenLedger:
         """
         if re.fullmatch(SHA256_PATTERN, sha256) is None:
             raise MalformedError([f"sha256 must be 64 hexadecimal digits, got {sha256[:80]!r}"])
-        return kept_texts.movetext(self.journal, sha256)
+        return stored_texts.movetext(self.journal, sha256)
 
     # -- recording -------------------------------------------------------------------------------------------------
 

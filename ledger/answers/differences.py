@@ -25,7 +25,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.journal.kept_lists import ListRow, with_ranks
+from ledger.journal.stored_lists import ListRow, with_ranks
 from ledger.publishing.publications import Publications
 from ledger.ratings.row_changes import RowChange, row_changes
 from ledger.ratings.standings import Standings, by_player, list_in_force

@@ -22,7 +22,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
 from ledger.ratings.standings import Standings, by_player, list_in_force

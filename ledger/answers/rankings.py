@@ -21,7 +21,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import shared_ranks
+from ledger.journal.stored_lists import shared_ranks
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import queries

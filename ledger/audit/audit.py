@@ -37,7 +37,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.kept_lists import ListRow, form_of_digest, list_texts, with_ranks
+from ledger.journal.stored_lists import ListRow, form_of_digest, list_texts, with_ranks
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import available
 from ledger.ratings.past_views import stepping

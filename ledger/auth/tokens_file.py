@@ -19,8 +19,8 @@ from ledger.auth.token_store import KEY_BYTES, RefusalRow, SendingRow, keyed_has
 from ledger.errors import StorageError
 from ledger.facts.person_names import may_be_called, without_person
 from ledger.runtime import sqlite
-from ledger.runtime.own_files import schema_faults as faults
-from ledger.runtime.own_files import split_statements
+from ledger.runtime.file_guard import schema_faults as faults
+from ledger.runtime.file_guard import split_statements
 
 LAYOUT = 4
 SCHEMA = """

@@ -18,7 +18,7 @@ from ledger.journal import KeyTakenError, StoredEntry
 from ledger.journal.merkle import Node
 from ledger.journal.stored_tree import Edge, StoredTree, StoredWriter
 from ledger.runtime import sqlite
-from ledger.runtime.own_files import FileGuard, split_statements
+from ledger.runtime.file_guard import FileGuard, split_statements
 
 APPLICATION_ID = sqlite.JOURNAL_ID
 LAYOUT = 1

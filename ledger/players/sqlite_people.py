@@ -30,7 +30,7 @@ from ledger.players.persons import Person
 from ledger.players.reasons import KeptReason, Reasons
 from ledger.players.sqlite_name_indexes import SqliteNameFolds, SqliteNameSearch
 from ledger.runtime import sqlite
-from ledger.runtime.own_files import FileGuard, split_statements
+from ledger.runtime.file_guard import FileGuard, split_statements
 
 APPLICATION_ID = sqlite.PEOPLE_ID
 MISSING = (

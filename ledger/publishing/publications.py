@@ -1,6 +1,6 @@
 """Published rating lists of a ledger: publishing them, reading their rows, and restoring lost rows.
 
-``journal.kept_lists`` defines how rows are stored, ``ratings.standings`` the rows of a list. A published list never
+``journal.stored_lists`` defines how rows are stored, ``ratings.standings`` the rows of a list. A published list never
 changes: later entries about the same day go into a revised list of that day. Suspicious features of a list before it
 is published (jumps, vanished players, names that occur twice) are reported, and refuse nothing: the caller decides,
 and supplies the names.
@@ -34,7 +34,7 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.person_names import are_apart, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
-from ledger.journal.kept_lists import FORM, ListRow, ListTexts, StoredList, form_of_digest, list_texts, with_ranks
+from ledger.journal.stored_lists import FORM, ListRow, ListTexts, StoredList, form_of_digest, list_texts, with_ranks
 from ledger.players.misspelt import resembling_pairs
 from ledger.players.persons import Person
 from ledger.ratings import queries

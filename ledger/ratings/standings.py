@@ -22,7 +22,7 @@ from ledger.book import stored_proposals
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import Precision, instant_text
-from ledger.journal.kept_lists import ListRow, shared_ranks
+from ledger.journal.stored_lists import ListRow, shared_ranks
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.views_file import band, highest

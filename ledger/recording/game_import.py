@@ -28,7 +28,7 @@ from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, excerpt
 from ledger.facts.words import Brings
-from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
+from ledger.journal import Journal, KeyTakenError, Writer, rules, stored_texts
 from ledger.players.sealed_names import VerifiedNames
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged
@@ -426,7 +426,7 @@ class GameImport:
         self._pools.update(pools)
         self._taken.notes += self._notes_of(fresh)
         if movetexts := fresh.movetexts():
-            writer.store_texts(kept_texts.compressed_texts(movetexts))
+            writer.store_texts(stored_texts.compressed_texts(movetexts))
 
     def _append_supplements(
         self, writer: Writer, games: GameBlock, supplements: list[tuple[int, GameSupplemented]], stamp: str
@@ -441,7 +441,7 @@ class GameImport:
         rows_with_texts = {row for row, event in supplements if event.text is not None}
         if rows_with_texts:
             movetexts = games.keep([row in rows_with_texts for row in range(len(games))]).movetexts()
-            writer.store_texts(kept_texts.compressed_texts(movetexts))
+            writer.store_texts(stored_texts.compressed_texts(movetexts))
 
 
 def take_blocks(

@@ -31,7 +31,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.source_games import excerpt
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, KeyTakenError, StoredEntry, Writer, kept_texts, late_facts, rules
+from ledger.journal import Journal, KeyTakenError, StoredEntry, Writer, late_facts, rules, stored_texts
 from ledger.runtime.long_work import collector_paused
 
 STRANGERS_NAMED = 20  # the first things that are no events are named
@@ -153,7 +153,7 @@ class Recorder:
             refused |= {good[place][0]: fault for place, fault in refused_by_rules.items()}
             texts = [game.movetext for place, game in good if place not in refused and game.movetext is not None]
             if texts:
-                writer.store_texts(kept_texts.compressed_texts(texts))
+                writer.store_texts(stored_texts.compressed_texts(texts))
         return RecordedEach(recorded, refused)
 
     def append_judged(

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
-from ledger.runtime.messages import FAILED, receive, send, standard_streams
+from ledger.runtime.worker_messages import FAILED, receive, send, standard_streams
 
 if TYPE_CHECKING:
     import sqlite3

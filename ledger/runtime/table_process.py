@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from ledger.runtime.lazy import adbc_manager, adbc_sqlite, filelock, pl
-from ledger.runtime.messages import FAILED, receive, send, standard_streams
+from ledger.runtime.worker_messages import FAILED, receive, send, standard_streams
 
 if TYPE_CHECKING:
     from adbc_driver_manager import AdbcConnection

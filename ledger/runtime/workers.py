@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ledger.errors import StorageError
 from ledger.runtime import sqlite
-from ledger.runtime.messages import FAILED, Message, receive, send
+from ledger.runtime.worker_messages import FAILED, Message, receive, send
 
 _ROOT = Path(__file__).parents[2]  # where this package is imported from
 _DRIVER = Path(sqlite.sqlite3.__file__).parents[1]  # and SQLite's driver, which a worker is to import, too

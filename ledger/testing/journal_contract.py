@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ledger.facts import codec
 from ledger.facts.codec import canonical
 from ledger.journal import Journal, KeyTakenError, Writer
-from ledger.journal.kept_texts import compressed_texts
+from ledger.journal.stored_texts import compressed_texts
 from ledger.testing.kit import GivenUpError, refused
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"

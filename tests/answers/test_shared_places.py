@@ -15,7 +15,7 @@ from ledger.answers.rankings import RankingChoice, ranking, ranking_in_full
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision
-from ledger.journal.kept_lists import ONE_BY_ONE, ListRow, list_texts, shared_ranks, with_ranks
+from ledger.journal.stored_lists import ONE_BY_ONE, ListRow, list_texts, shared_ranks, with_ranks
 from ledger.ledger import Ledger
 from ledger.publishing import publications
 from ledger.ratings.what_ifs import Figures
@@ -97,7 +97,7 @@ def test_a_preview_tells_shared_places_now_and_then(scheme: str, tmp_path: Path)
 def published_in_the_old_form(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         old = lambda rows: list_texts(with_ranks(rows, ONE_BY_ONE), ONE_BY_ONE)  # noqa: E731
-        patch.setattr(publications, "kept_texts", old)
+        patch.setattr(publications, "list_texts", old)
         assert ledger.publications.publish(DAY, actor="eve").recorded
 
 

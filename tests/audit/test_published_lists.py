@@ -17,7 +17,7 @@ from ledger.audit.audit import Verdict, audit
 from ledger.errors import CorruptError
 from ledger.facts.events import ListPublished
 from ledger.journal import Writer
-from ledger.journal.kept_lists import ListRow, list_texts
+from ledger.journal.stored_lists import ListRow, list_texts
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import zstandard

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import CorruptError
-from ledger.journal.kept_lists import COLUMNS, ROWS_A_PART, ListRow, ListTexts, StoredList, list_texts
+from ledger.journal.stored_lists import COLUMNS, ROWS_A_PART, ListRow, ListTexts, StoredList, list_texts
 from ledger.runtime.lazy import zstandard
 from ledger.testing import MemoryJournal
 from tests.kit.yardsticks import within

@@ -16,11 +16,11 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import postgres_store
-from ledger.journal.kept_texts import compressed_texts
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
 from ledger.journal.postgres_tables import Roles, creation_sql
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal.stored_texts import compressed_texts
 from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
 from tests.kit import postgres
 from tests.kit.places import ROOT

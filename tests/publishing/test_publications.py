@@ -14,7 +14,7 @@ from ledger.answers import players, publications
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.publishing.publications import Publication, Published
 from ledger.runtime import arith

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ledger.journal.kept_lists import shared_ranks
+from ledger.journal.stored_lists import shared_ranks
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.commands import Run

@@ -36,7 +36,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.publishing.publications import Publications
 from ledger.ratings import keeping, view_docs
 from ledger.ratings.standings import list_in_force

@@ -22,7 +22,7 @@ import orjson
 
 from ledger.errors import CorruptError
 from ledger.journal import Journal
-from ledger.journal.kept_texts import decompressed_text
+from ledger.journal.stored_texts import decompressed_text
 from ledger.runtime.lazy import zstandard
 
 FORM = "rating-list/2"
