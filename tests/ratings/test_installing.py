@@ -388,7 +388,7 @@ def test_a_projector_may_store_columns_and_keep_nothing(plain_club: Path) -> Non
 
 
 def test_what_is_no_number_and_no_part_is_refused() -> None:
-    with pytest.raises(MalformedError, match=r"where a number \(a number\) starts is a number itself, got '0'"):
+    with pytest.raises(MalformedError, match=r"the initial value of a number \(a number\) must be a number, got '0'"):
         column("0", "INTEGER", "a number")  # type: ignore[arg-type]
     with pytest.raises(MalformedError, match="a part is a class of attrs whose fields are columns, got <class 'int'>"):
         part(int)
