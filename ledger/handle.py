@@ -29,9 +29,9 @@ from ledger.facts import codec
 from ledger.facts.event_fields import SHA256_PATTERN
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, kept_texts
+from ledger.journal import Journal, stored_texts
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
-from ledger.journal.listing import chosen, marks
+from ledger.journal.listing import kind_marks, matching_bodies
 from ledger.journal.scratch import ScratchJournal
 from ledger.players import erasing, renaming
 from ledger.players.people import People
@@ -49,8 +49,8 @@ from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.ledger_files import journal_file, refuse_half_restored, sidecar
-from ledger.runtime.long_work import Progress, silent
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.long_work import Progress, no_progress
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.owners import Owner
 
 DEFAULT_ACTOR = "ledger"
@@ -234,7 +234,7 @@ class OpenLedger:
 
     # -- of one moment ---------------------------------------------------------------------------------------------
 
-    def level(self, progress: Progress = silent) -> None:
+    def level(self, progress: Progress = no_progress) -> None:
         """Make sure that the views are level with the journal before questions are asked, as ``Views.level`` does."""
         self.views.ensure_up_to_date(progress)
 
@@ -262,7 +262,7 @@ class OpenLedger:
             raise UnknownNameError("entry", str(entry), f"the journal holds entries 1 to {size}{waited}")
 
     @contextmanager
-    def moment(self, progress: Progress = silent) -> Iterator[int]:
+    def moment(self, progress: Progress = no_progress) -> Iterator[int]:
         """Make all answers within the block answers of one moment, and give the journal's position that they are of.
 
         The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
@@ -312,7 +312,7 @@ class OpenLedger:
         pool_name = self.first_pool() if name is None else name
         pools = {pool.name: pool for pool in self.pools()}
         if pool_name not in pools:
-            raise UnknownNameError("pool", pool_name, choice_of(pool_name, pools))
+            raise UnknownNameError("pool", pool_name, expected_names(pool_name, pools))
         return pools[pool_name]
 
     def pools(self) -> list[Pool]:
@@ -354,7 +354,7 @@ class OpenLedger:
         if seen is None or seen == size:
             return None
         if despite_games and seen < size:
-            games = chosen(self.journal, seen, size, marks((GameRecorded, PlayerRegistered)))
+            games = matching_bodies(self.journal, seen, size, kind_marks((GameRecorded, PlayerRegistered)))
             # An entry of any other kind is missing from the count.
             if sum(1 for _ in games) == size - seen:
                 return None
@@ -395,7 +395,7 @@ class OpenLedger:
         """
         if re.fullmatch(SHA256_PATTERN, sha256) is None:
             raise MalformedError([f"sha256 must be 64 hexadecimal digits, got {sha256[:80]!r}"])
-        return kept_texts.movetext(self.journal, sha256)
+        return stored_texts.movetext(self.journal, sha256)
 
     # -- recording -------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ledger import schemes
 from ledger.book import judge
 from ledger.book.evidence import Context, Evidence
-from ledger.correcting.corrections import Corrections, Proposed
+from ledger.correcting.corrections import Corrections, RecordedProposal
 from ledger.correcting.game_log import GameLog
 from ledger.correcting.previews import Impact, Previews
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
@@ -49,7 +49,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import Lazy, sqlite_utils
 from ledger.runtime.ledger_files import atomic_file, journal_file, refuse_half_restored, refuse_leftovers, sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -159,7 +159,7 @@ class Ledger(OpenLedger):
 
     @contextmanager
     def known_at(
-        self, position: int, *, listed: int | None = None, keep: bool = True, progress: Progress = silent
+        self, position: int, *, listed: int | None = None, keep: bool = True, progress: Progress = no_progress
     ) -> Iterator[Ledger]:
         """Yield the ledger as of an earlier entry, with the present names. Nothing is recorded.
 
@@ -514,7 +514,7 @@ class Ledger(OpenLedger):
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
-    ) -> Proposed:
+    ) -> RecordedProposal:
         """Record a proposal to correct facts, as ``Corrections.propose`` does."""
         return self.corrections.propose(changes, reason=reason, by=by, token=token)
 
@@ -566,11 +566,11 @@ class Ledger(OpenLedger):
 
     # -- deriving --------------------------------------------------------------------------------------------------
 
-    def catch_up(self, progress: Progress = silent) -> int:
+    def catch_up(self, progress: Progress = no_progress) -> int:
         """Bring the views up to date with the journal; return their position."""
         return self.views.catch_up(progress)
 
-    def rebuild(self, progress: Progress = silent) -> int:
+    def rebuild(self, progress: Progress = no_progress) -> int:
         """Rebuild the views from the journal alone; return their position."""
         return self.views.rebuild(progress)
 
@@ -700,7 +700,7 @@ class Ledger(OpenLedger):
         since: TreeHead | None = None,
         journal_only: bool = False,
         lists: bool = False,
-        progress: Progress = silent,
+        progress: Progress = no_progress,
     ) -> Verdict:
         """Prove the files of the ledger, or name what is false in them, as the command ``audit`` does.
 
@@ -784,7 +784,7 @@ class Ledger(OpenLedger):
         """
         if last is not None and last < 0:
             raise MalformedError([f"last is a number of entries, and 0 or None asks for all of them; got {last}"])
-        return map(JournalEntry.of, listing.bodies(self.journal, kind, last))
+        return map(JournalEntry.of, listing.entry_bodies(self.journal, kind, last))
 
 
 def _game_frame(frame: DataFrame) -> DataFrame:

@@ -16,7 +16,7 @@ from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import Lazy
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 if TYPE_CHECKING:
     from ledger.answers import explanations, player_games, players, rating_changes
@@ -157,7 +157,7 @@ class LedgerPlayer(Person):
                 look=looks.Look(opponents=opponents, mono=mono),
             )
 
-    def why(self, since: str, pool: str | None = None, *, progress: Progress = silent) -> RatingChanges:
+    def why(self, since: str, pool: str | None = None, *, progress: Progress = no_progress) -> RatingChanges:
         """Return the games and corrections that changed the rating since then, as the command ``changes`` does.
 
         Args:

@@ -72,7 +72,7 @@ def stored_game(ledger: OpenLedger, game: str) -> StoredGame:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    entries = listing.about(ledger.journal_of_moment, game)
+    entries = listing.entries_of_game(ledger.journal_of_moment, game)
     texts = (entry.facts.get("text") for entry in entries)
     # At most one entry has a text: a supplement fills blank fields, and contradicts nothing.
     text = next((text for text in texts if text is not None), None)

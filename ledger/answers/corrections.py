@@ -9,7 +9,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers.asking import ERASED, anonymous_label, is_field_hidden, names, of_one_moment
-from ledger.correcting.corrections import Corrections, ShownProposal
+from ledger.correcting.corrections import Corrections, ProposalDetails
 from ledger.facts.changes import BLANK, AnnulledGames, Change, Verb
 from ledger.facts.events import GameRecorded, SchemeAdopted
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -26,7 +26,7 @@ _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class ProposalDetails:
+class ProposalRecord:
     """The details of a proposal: the changes as recorded, and the rule that its decision broke."""
 
     recorded: list[dict[str, Any]] = documented("the changes as they were recorded")
@@ -50,11 +50,11 @@ class ProposalRow:
     decided_proven: bool | None = documented("whether a token named who that was")
     decision_reason: str | None = documented("why it was decided so; null: no reason, or erased")
     alike: list[int] = documented("numbers of other open proposals that speak of the same facts, while it is open")
-    details: ProposalDetails | None = flattened()
+    details: ProposalRecord | None = flattened()
 
 
 @of_one_moment
-def proposal_rows(ledger: OpenLedger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
+def proposal_rows(ledger: OpenLedger, proposals: Iterable[ProposalDetails]) -> list[ProposalRow]:
     """Return a row for each proposal, with its first change in words."""
     return [_row(ledger, view) for view in proposals]
 
@@ -68,11 +68,11 @@ def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
     """
     view = Corrections(ledger).proposal(number)
     recorded = [change.plain() for change in view.changes]
-    details = ProposalDetails(recorded=recorded, why_not=view.proposal.why_not)
+    details = ProposalRecord(recorded=recorded, why_not=view.proposal.why_not)
     return attrs.evolve(_row(ledger, view), what=describe_changes(ledger, view.changes), details=details)
 
 
-def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
+def _row(ledger: OpenLedger, view: ProposalDetails) -> ProposalRow:
     proposal = view.proposal
     return ProposalRow(
         proposal=proposal.proposal,
@@ -87,7 +87,7 @@ def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
         decided_by=proposal.decided_by,
         decided_proven=None if proposal.decided_proven is None else bool(proposal.decided_proven),
         decision_reason=view.decision_reason,
-        alike=list(view.alike),
+        alike=list(view.related),
     )
 
 

@@ -25,13 +25,13 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.journal.kept_lists import ListRow, in_form
+from ledger.journal.stored_lists import ListRow, with_ranks
 from ledger.publishing.publications import Publications
 from ledger.ratings.row_changes import RowChange, row_changes
 from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
 from ledger.ratings.views import Views
 from ledger.runtime.calls import checked
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 NOW = "now"
 CREATED: Literal["created"] = "created"
@@ -113,7 +113,7 @@ def _list(ledger: OpenLedger, word: str) -> RatingList:
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
     publication = Publications(ledger).named(word)
-    rows = rows_by_player(in_form(Publications(ledger).rows(publication)))  # an older form of list moves no player
+    rows = rows_by_player(with_ranks(Publications(ledger).rows(publication)))  # an older form of list moves no player
     return RatingList(publication.name, publication.event.pool, publication.at_ms, publication.event.head, rows)
 
 
@@ -125,7 +125,7 @@ def _list_now(ledger: OpenLedger, pool: str, ms: int) -> RatingList:
 # Not of one read snapshot: views of earlier entries are made for it, which takes long: their log would grow.
 @checked
 def list_differences(
-    ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
+    ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = no_progress, *, why: bool = True
 ) -> list[ListDifference]:
     """Return each player's difference between two lists, in the order of the second, vanished players at the end.
 
@@ -133,7 +133,7 @@ def list_differences(
     entries that caused it, for which views of earlier entries are made.
     """
     # a player whose rank alone changed, because others moved, is unchanged
-    changed = {change.player for change in row_changes(first.rows, second.rows, lambda row: row.said)}
+    changed = {change.player for change in row_changes(first.rows, second.rows, lambda row: row.figures)}
     steps_of = _why(ledger, first, second, changed, progress) if why else {}
     players = sorted(second.rows.values(), key=_in_order)
     gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=_in_order)

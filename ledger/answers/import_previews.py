@@ -23,7 +23,7 @@ from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import spelt
 from ledger.facts.source_games import SourceRound
 from ledger.handle import OpenLedger
-from ledger.journal import Find, Journal
+from ledger.journal import FindEntries, Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import People
 from ledger.players.persons import Person
@@ -122,7 +122,7 @@ class _DryNames(VerifiedNames):
         self.new: dict[str, Person] = {}  # by identity as it is compared
         self._free = people.highest() + 1
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
+    def number(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> NumberedPersons:
         """Return what ``VerifiedNames.number`` would, without storing a person."""
         people = self.people()
         persons = people.by_identity(list(named))

@@ -47,7 +47,7 @@ def journal_status(ledger: OpenLedger) -> JournalStatus:
     journal = ledger.journal
     # The fence follows the head: the head that is returned here must be permanent.
     head = journal.head()
-    journal.fence()
+    journal.ensure_durable()
     where: dict[str, Any] = dict.fromkeys(("server", "version", "waits_for"))
     where |= {"place": str(ledger.path), "promise": "file", "followers": []}
     if isinstance(journal, PostgresJournal):

@@ -23,7 +23,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
 from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
@@ -130,7 +130,7 @@ def published_list_rows(ledger: OpenLedger, publication: Publication) -> list[Pu
 
 def have_same_numbers(row: ListRow | None, other: ListRow | None) -> bool:
     """Return whether two lists have the same rating, games and last game of a player; ranks may differ."""
-    return (row and row.said) == (other and other.said)
+    return (row and row.figures) == (other and other.figures)
 
 
 class PublishedRating(NamedTuple):

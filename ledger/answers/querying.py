@@ -28,7 +28,7 @@ from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import query_runner, sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.lazy import sqlite_utils
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 
 SECONDS = 60.0  # default time limit of a statement
 MEMORY = 1024  # default limit of SQLite's memory for a statement, MiB
@@ -96,18 +96,18 @@ def query(
             for start in range(0, len(names), query_runner.ROWS_AT_ONCE):
                 yield "INSERT INTO names VALUES (?, ?, ?)", names[start : start + query_runner.ROWS_AT_ONCE]
 
-    limits = query_runner.Limits(seconds=seconds, memory=memory * MIB, longest=LONGEST)
+    limits = query_runner.QueryLimits(seconds=seconds, memory=memory * MIB, longest=LONGEST)
     parameters = dict(parameters or {})
     stack = ExitStack()
     try:
         file = stack.enter_context(_journal_file(ledger, statement)) if journal else None
         preparations: list[query_runner.Preparation] = [
             *((pragma, ()) for pragma in sqlite.PRAGMAS),
-            *([("ATTACH ? AS journal", (sqlite.address(file, read_only=True),))] if file else []),
+            *([("ATTACH ? AS journal", (sqlite.sqlite_uri(file, read_only=True),))] if file else []),
             ("PRAGMA temp_store=MEMORY", ()),  # names belong in no other file
             (_NAMES, ()),
         ]
-        rows = query_runner.rows_of(ledger.views.path, preparations, statement, parameters, filling, limits)
+        rows = query_runner.run_query(ledger.views.path, preparations, statement, parameters, filling, limits)
         names = next(rows)
         # only then: sqlite-utils takes longer to load than a short statement to run
         if len(set(names)) < len(names):
@@ -131,7 +131,7 @@ def _journal_file(ledger: OpenLedger, statement: str) -> Iterator[Path | None]:
     else:
         with tempfile.TemporaryDirectory(prefix=f"{ledger.path.stem}.query-", dir=ledger.path.parent) as folder:
             copy = Path(folder) / "journal.db"
-            with closing(sqlite.connect(copy)) as connection, sqlite.immediate(connection):
+            with closing(sqlite.connect(copy)) as connection, sqlite.write_transaction(connection):
                 connection.execute(_ENTRIES)
                 first = 0
                 for bodies in journal.read():
@@ -167,9 +167,9 @@ def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: fl
     if "no such table: " in words:
         table = words.partition("no such table: ")[2]
         tables = [*view_tables(ledger), *QUERY_ONLY_TABLES]
-        return MalformedError([f"query: no table {table!r}; {choice_of(table, tables)}"])
+        return MalformedError([f"query: no table {table!r}; {expected_names(table, tables)}"])
     # malformed JSON is in a text that the statement parses, not in the file
-    damaged = None if "malformed JSON" in words else sqlite.explained(ledger.views.path, words)
+    damaged = None if "malformed JSON" in words else sqlite.translated_error(ledger.views.path, words)
     return damaged or MalformedError([f"query: {words}"])
 
 

@@ -20,7 +20,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import shared_places
+from ledger.journal.stored_lists import shared_ranks
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import queries
@@ -165,7 +165,7 @@ def ranking(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) 
     best = standings.best(choice.limit)
     rest = best[choice.offset :]
     called = names(ledger, {player.player for player in rest})
-    places_of = shared_places([player.rating for player in best])[choice.offset :]
+    places_of = shared_ranks([player.rating for player in best])[choice.offset :]
     players = [player.player for player in rest]
     in_full: Sequence[RankingDetails | None] = [None] * len(rest)
     if details:

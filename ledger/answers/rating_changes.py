@@ -44,7 +44,7 @@ from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.calls import checked
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 from ledger.schemes.scheme import UNRATED, Rhythm, unchanged_by_time
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class _Since(NamedTuple):
 
 @checked
 def changes(
-    ledger: OpenLedger, person: Person, since: str, pool: str | None = None, progress: Progress = silent
+    ledger: OpenLedger, person: Person, since: str, pool: str | None = None, progress: Progress = no_progress
 ) -> RatingChanges:
     """Return the causes of the difference between a player's rating then and now.
 

@@ -38,7 +38,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
+from ledger.journal.stored_lists import ListRow, form_of_digest, list_texts, with_ranks
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import installed_projectors
 from ledger.ratings.past_views import open_advancing_views
@@ -47,7 +47,7 @@ from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 
 __all__ = ["UncheckedPart", "Verdict", "audit", "table_digests"]
 
@@ -115,7 +115,7 @@ def audit(
     *,
     since: TreeHead | None = None,
     journal_only: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     projectors: tuple[ReadModel, ...] | None = None,
     lists: bool = False,
 ) -> Verdict:
@@ -431,11 +431,11 @@ def _list_falsehood(
     file: Snapshot, published: PublishedList, event: ListPublished, rows: Mapping[int, ListRow]
 ) -> Falsehood | None:
     """Return the first row of a list that does not follow from its entries; without stored rows, its false digest."""
-    of_form = {row.player: row for row in in_form(rows.values(), list_form(file, published))}
+    of_form = {row.player: row for row in with_ranks(rows.values(), list_form(file, published))}
     try:
         first = next(_differences(stored_list_rows(file, published), of_form), None)
     except ValueError:  # named already
-        digest = kept_texts(rows.values()).digest
+        digest = list_texts(rows.values()).digest
         same = form_of_digest(list(rows.values()), event.digest) is not None
         first = None if same else ("digest", f"is {event.digest}, the {published.head} entries before give {digest}")
     return None if first is None else Falsehood(str(published), first[0], f"{first[1]}; {REMEDY}")

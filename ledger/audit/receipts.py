@@ -20,7 +20,7 @@ from ledger.audit.reader import verify_inclusion
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.words import TreeHead
 from ledger.handle import OpenLedger
-from ledger.journal import Stored
+from ledger.journal import StoredEntry
 from ledger.journal.game_references import find_game
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
@@ -65,7 +65,7 @@ def make_receipt(ledger: OpenLedger, game: str, *, name_of: str | None = None) -
     return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])
 
 
-def _player_of(ledger: OpenLedger, entry: Stored, word: str) -> Person:
+def _player_of(ledger: OpenLedger, entry: StoredEntry, word: str) -> Person:
     """Return the named player of a game; one who was merged since is looked up as recorded."""
     names = VerifiedNames(ledger.journal, ledger.people)
     person, facts = find_player(ledger.journal, names, word), facts_of(entry)
@@ -95,7 +95,7 @@ def _name(ledger: OpenLedger, person: Person, head: TreeHead) -> dict[str, Any]:
     }
 
 
-def _check_covered(place: Path, head: TreeHead, entry: Stored, what: str) -> None:
+def _check_covered(place: Path, head: TreeHead, entry: StoredEntry, what: str) -> None:
     if entry.position > head.size:
         raise StorageError(
             str(place),
@@ -104,14 +104,14 @@ def _check_covered(place: Path, head: TreeHead, entry: Stored, what: str) -> Non
         )
 
 
-def _text(ledger: OpenLedger, entry: Stored) -> str:
+def _text(ledger: OpenLedger, entry: StoredEntry) -> str:
     try:
         return entry.body.decode()
     except UnicodeDecodeError:
         raise CorruptError(str(ledger.path), entry.position, "is not UTF-8; run 'audit'") from None
 
 
-def _path(ledger: OpenLedger, entry: Stored, head: TreeHead) -> list[bytes]:
+def _path(ledger: OpenLedger, entry: StoredEntry, head: TreeHead) -> list[bytes]:
     path = inclusion_path(entry.position - 1, head.size, ledger.journal.subtree_root)
     # Asked of the verifier before it leaves the house: a receipt that fails years later could not be made again.
     if not verify_inclusion(leaf_hash(entry.body), entry.position, head, path):

@@ -22,7 +22,7 @@ from ledger.journal.checkpoints import CheckpointFiles
 from ledger.players.stores import token_store_of
 from ledger.ratings.installed_projectors import installed_projectors
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 
 
 @attrs.frozen
@@ -35,7 +35,7 @@ class RecomputedLedger(Finding):
 
 
 def recompute_ledger(
-    path: str | Path, progress: Progress = silent, *, kind: type[OpenLedger] = OpenLedger
+    path: str | Path, progress: Progress = no_progress, *, kind: type[OpenLedger] = OpenLedger
 ) -> RecomputedLedger:
     """Verify a ledger's journal and names, and open it with views rebuilt from them in a temporary folder.
 

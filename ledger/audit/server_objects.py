@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.auth import postgres_token_tables
 from ledger.auth.postgres_tokens import LACKING
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tables import Roles, creation_sql
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.runtime import postgres
@@ -54,7 +54,7 @@ class _Schema(NamedTuple):
 def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
     published = tomllib.loads(Path(__file__).with_name("server.toml").read_text("utf-8"))
     names, tokens = schema_of(schema), postgres_token_tables.schema_of(schema)
-    made = _functions(schema, making(schema, Roles.of(schema), ""))
+    made = _functions(schema, creation_sql(schema, Roles.of(schema), ""))
     helpers = _functions(names, "\n".join(postgres_layout.statements(schema, Roles.of(names))))
     return (
         _Schema(schema, made, frozenset({"leave", "keep_texts"}), **published["journal"], is_of_names=False),

@@ -16,13 +16,13 @@ from ledger.players.stores import place_of
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 _LOCK = "held"  # the file of a copy that its process keeps locked
 
 
 @contextmanager
-def ledger_as_files(path: str | Path, progress: Progress = silent, *, with_views: bool = True) -> Iterator[Path]:
+def ledger_as_files(path: str | Path, progress: Progress = no_progress, *, with_views: bool = True) -> Iterator[Path]:
     """Yield the journal's file of a ledger, with the other files next to it; copy a ledger on a server into files.
 
     The copy is exact, row by row, in a folder of its own next to the views, which other users may not enter. It is

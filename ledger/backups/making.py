@@ -31,7 +31,7 @@ from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
 
@@ -69,7 +69,7 @@ def backup(
     *,
     with_views: bool = True,
     clock: Callable[[], datetime] = utc_now,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Backup:
     """Copy a ledger into *folder* as one consistent set, while others read and write it.
 
@@ -193,7 +193,7 @@ def _copy_people(source: Path, target: Path) -> None:
         try:
             people.attempt("VACUUM INTO ?", (str(target),))
         except sqlite.sqlite3.DatabaseError as error:
-            sqlite.refuse(target, error)  # this file alone is written
+            sqlite.raise_translated(target, error)  # this file alone is written
     with closing(sqlite.connect(target)) as copy:
         # VACUUM INTO does not copy the mode of the log, which all files of a ledger have.
         copy.execute("PRAGMA journal_mode=WAL")

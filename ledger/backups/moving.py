@@ -23,7 +23,7 @@ from ledger.players.server_stores import on_server
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import journal_file, sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 _GONE = "the ledger went to "  # begins the name of the trigger that refuses entries in a file that was left
 
@@ -43,7 +43,7 @@ class ServerMove:
 
 
 @checked
-def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = silent) -> ServerMove:
+def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = no_progress) -> ServerMove:
     """Move a ledger in files onto a server, and its files into a folder next to them.
 
     Args:
@@ -76,7 +76,7 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
         # The root of the first entry alone: it identifies this ledger, and stays while the journal grows.
         tokens_to_server(path, journal.root_at(1), place, progress)
     # The lock of the journal is free for a moment between the two: what was recorded then is not on the server.
-    with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection):
+    with closing(sqlite.connect(path)) as connection, sqlite.write_transaction(connection):
         # Read within the transaction that makes the guard: no entry can be recorded between the look and the guard.
         last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
         if last != head.size:
@@ -120,7 +120,7 @@ def _move_to_folder(path: Path) -> Path:
 
 
 @checked
-def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
+def move_to_files(path: str | Path, progress: Progress = no_progress) -> TreeHead:
     """Move a ledger on a server into files next to its views, and return its head.
 
     The schemas stay, and accept no more entries.
@@ -144,6 +144,6 @@ def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
                 raise StorageError(str(path), message)
         tokens_to_file(place, path, journal.root_at(1), progress)
         # last, in the transaction that kept others out: until it is committed the server is the ledger
-        journal.leave(str(path.absolute()))
+        journal.mark_moved(str(path.absolute()))
     settings.drop(*OF_A_SERVER)
     return head

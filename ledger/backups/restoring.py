@@ -31,7 +31,7 @@ from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import RESTORE_PLAN, restore_folder
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 if TYPE_CHECKING:
     import sqlite3
@@ -211,7 +211,7 @@ def restore(
     since: TreeHead | None = None,
     with_views: bool = True,
     approve: Callable[[Loss], object] = lambda _: None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Restored:
     """Restore a ledger from a backup, after the audit has verified its files.
 

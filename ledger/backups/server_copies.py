@@ -51,9 +51,9 @@ from ledger.players.server_stores import make_schemas
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 from ledger.runtime.postgres import quoted, without_password
-from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, Piece
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, CopyPiece
 from ledger.runtime.postgres_session import ServerSession
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class ServerCopy:
 # --- from a server into files -------------------------------------------------------------------------------
 
 
-def copy_to_files(address: str, schema: str, path: str | Path, progress: Progress = silent) -> LedgerContent:
+def copy_to_files(address: str, schema: str, path: str | Path, progress: Progress = no_progress) -> LedgerContent:
     """Copy the ledger in a server's schema into new files: the journal at *path*, the people next to it.
 
     All rows are of one read snapshot and are written unchanged, so that ``audit`` of the files names the falsehoods
@@ -163,7 +163,7 @@ def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[SchemaPlace
         with postgres.storage_errors(journal.name):
             begin_snapshot(connection)
             count_server_rows(journal, SECRET._replace(name="about"))  # here the snapshot begins
-        opened.fence()
+        opened.ensure_durable()
         with postgres.storage_errors(journal.name):
             yield journal, names
 
@@ -221,7 +221,7 @@ def copy_to_server(
     address: str,
     schema: str,
     *,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> ServerCopy:
     """Copy a ledger in files into a new schema of a server, and prove that the copy is equal.
 
@@ -266,7 +266,7 @@ def copy_to_server(
             there = journal.head()
             if there != head:
                 raise CorruptError(places[0].name, 0, f"its head is {there}, that of the files {head}: {UNFIT}")
-            journal.fence()  # and so is everything before it replicated
+            journal.ensure_durable()  # and so is everything before it replicated
             return ServerCopy(head, content, tuple(server_faults(address, schema)))
 
 
@@ -345,7 +345,7 @@ def _send(file: Snapshot, place: SchemaPlace, table: TableToCopy, progress: Prog
     return done, digest.text()
 
 
-def send_rows(place: SchemaPlace, table: TableToCopy, waiting: Iterator[Piece], digest: Digest) -> int:
+def send_rows(place: SchemaPlace, table: TableToCopy, waiting: Iterator[CopyPiece], digest: Digest) -> int:
     """Send the next rows of a table to a server in one transaction, add them to *digest*, and return their number."""
     added, target = 0, f"{quoted(place.schema)}.{table.name}"
     with place.connection.transaction(), place.connection.cursor() as cursor:

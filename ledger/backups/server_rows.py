@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.errors import CorruptError
 from ledger.runtime import postgres_rows
 from ledger.runtime.postgres import quoted
-from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, BadTextError, Piece
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, BadTextError, CopyPiece
 
 if TYPE_CHECKING:
     import sqlite3
@@ -69,14 +69,14 @@ TOKEN_TABLES = (
 )
 
 
-def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
+def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Iterator[CopyPiece]:
     """Yield the rows of a table in the form of a binary COPY, in pieces of about a megabyte.
 
     Raises:
         CorruptError: a text is not UTF-8; *place* is the table's, as messages name it.
     """
     try:
-        yield from postgres_rows.pieces(table.types, rows, BLOCK)
+        yield from postgres_rows.copy_pieces(table.types, rows, BLOCK)
     except BadTextError as error:
         raise CorruptError(
             place, 0, f"table {table.name}, row {error.row}: a text is not UTF-8; run 'audit'"

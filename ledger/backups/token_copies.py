@@ -117,7 +117,7 @@ def _fill(making: Path, there: SchemaPlace, progress: Progress) -> None:
     with closing(sqlite.connect(making)) as file:
         # as ``TokensFile`` writes it: a session that was ended must not be back after a power cut
         file.execute("PRAGMA synchronous=EXTRA")
-        with sqlite.immediate(file):
+        with sqlite.write_transaction(file):
             for table in TOKEN_TABLES:
                 copy_table_to_file(file, there, table, progress)
         for table in TOKEN_TABLES:

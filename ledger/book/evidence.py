@@ -25,8 +25,8 @@ from ledger.errors import RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, GameRecorded, RoundWithoutGame
-from ledger.journal import Find, Journal
-from ledger.runtime.nearest import choice_of
+from ledger.journal import FindEntries, Journal
+from ledger.runtime.nearest import expected_names
 
 if TYPE_CHECKING:
     import sqlite3
@@ -171,7 +171,7 @@ class CurrentFacts:
         models, said = self.views.read_models(), stored_policies(self.views.connection).last(READ_MODELS)
         for name in settings:
             if name not in models and (said is None or name not in said.settings):
-                hint = f"{choice_of(name, models)}; install its plug-in first"
+                hint = f"{expected_names(name, models)}; install its plug-in first"
                 raise UnknownNameError("read model", name, hint, where="at hand here")
 
     def recorded_round_now(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
@@ -226,7 +226,7 @@ class Evidence:
     others: Mapping[str, Sequence[Event]] = attrs.Factory(dict)
     moved_entries: Collection[int] = ()
     before: Event | None = None
-    find: Find = lambda _: {}
+    find: FindEntries = lambda _: {}
     latest_ms: Callable[[], int] = lambda: 0
 
     @property

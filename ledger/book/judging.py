@@ -17,7 +17,7 @@ from ledger.book.timeline import ALONE, Place, Pool
 from ledger.book.whole_tournaments import Edition
 from ledger.facts.events import Event
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
-from ledger.runtime.kernels import bound, compiled
+from ledger.runtime.kernels import compile_kernel, with_globals
 from ledger.runtime.lazy import np, pl
 from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, STANDING_GUEST, Scheme
 
@@ -75,7 +75,7 @@ class Changes:
         self.touched.setdefault(pool, set()).update(players)
 
 
-refuse: Callable[..., int]  # a name that ``bound`` gives to the loop below
+refuse: Callable[..., int]  # a name that ``with_globals`` gives to the loop below
 
 
 def with_verdicts(
@@ -122,7 +122,7 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
                     sides = era.standings(int(white[place]), int(black[place]), frame["tournament"][int(here[place])])
                     white[place], black[place] = sides
                 codes = np.zeros(len(here), np.int32)
-                compiled(refusal_loop(era.scheme))(*arguments, codes, era.numbers)
+                compile_kernel(refusal_loop(era.scheme))(*arguments, codes, era.numbers)
                 reasons[here] = codes
     return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
 
@@ -162,7 +162,7 @@ def refuse_all(
     """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
     # in the part of Python that Numba compiles: columns in, codes out, no object is made on the way
     for game in range(len(outcome)):
-        # ``bound`` puts the scheme's own kernel in under this name.
+        # ``with_globals`` puts the scheme's own kernel in under this name.
         reasons[game] = refuse(  # noqa: F821
             outcome[game], termination[game], half_moves[game], rated[game], white[game], black[game], numbers
         )
@@ -171,7 +171,7 @@ def refuse_all(
 @cache
 def refusal_loop(scheme: Scheme) -> Callable[..., None]:
     """``refuse_all`` for one scheme."""
-    return bound(refuse_all, f"refuse_{scheme.name}", refuse=scheme.refuse)
+    return with_globals(refuse_all, f"refuse_{scheme.name}", refuse=scheme.refuse)
 
 
 # ``_standings`` gives this code to all whom the roster does not name.

@@ -20,7 +20,7 @@ from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import FOUR_EYES, Decision, PolicySet
 from ledger.facts.instants import instant_ms
 from ledger.facts.person_names import look_alike, same_person
-from ledger.runtime.nearest import choice_of, did_you_mean
+from ledger.runtime.nearest import did_you_mean, expected_names
 
 if TYPE_CHECKING:
     import sqlite3
@@ -171,7 +171,7 @@ def known_policy(name: str) -> Policy:
         UnknownNameError: this version knows none; those that it knows are listed.
     """
     if name not in POLICIES:
-        raise UnknownNameError("policy", name, choice_of(name, POLICIES), where="in this version")
+        raise UnknownNameError("policy", name, expected_names(name, POLICIES), where="in this version")
     return POLICIES[name]
 
 

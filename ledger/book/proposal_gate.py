@@ -23,7 +23,7 @@ from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
 from ledger.facts.events import Decision, Event, PolicySet
 from ledger.journal import Journal
-from ledger.journal.late_facts import next_number
+from ledger.journal.late_facts import next_policy_number
 from ledger.runtime.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ class ProposalGate:
                 self._current.refuse_unknown_models(event.policy, event.settings)
             except UnknownNameError as error:
                 yield "bad-value", f"{event.key!r} may not be set so: {error}"
-            number = next_number(self._journal.find, event.policy)
+            number = next_policy_number(self._journal.find, event.policy)
             # they are looked up as numbered without gaps
             if event.number != number:
                 yield "bad-value", f"{event.key!r}: the next setting of this policy has number {number}"

@@ -99,7 +99,7 @@ def unknown_player(event: GameRecorded | OfPlayer, evidence: Evidence) -> Reject
     """Refuse a player number that was never registered: register the player first."""
     for player in (event.white, event.black) if isinstance(event, GameRecorded) else (event.player,):
         if f"player:{player}" not in evidence.keys:
-            return rules.stranger(event.key, player)
+            return rules.unknown_player(event.key, player)
     return None
 
 
@@ -232,8 +232,8 @@ def not_by_append(event: Event, _: Evidence) -> RejectedError:
 
 def needs_a_proposal(event: Event, evidence: Evidence) -> RejectedError | None:
     """Refuse a fact that affects the past while four eyes are on: propose it, for somebody else to approve."""
-    since = late_facts.reaches_back_to(event, evidence.now_ms)
-    since = since or late_facts.reaches_back_to(event, evidence.latest_ms())
+    since = late_facts.past_effect_from(event, evidence.now_ms)
+    since = since or late_facts.past_effect_from(event, evidence.latest_ms())
     if since is None or not late_facts.are_four_eyes_on(evidence.find) or _comes_with_the_player(event, evidence):
         return None
     return _refusal(
@@ -259,7 +259,7 @@ def are_plain_games(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
         all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})
         and all(f"player:{player}" in keys and f"erased:{player}" not in keys for player in players)
         and not any(game.white == game.black or game.started_at is not None for game in games)
-        and max((game.ended_at for game in games), default="") < rules.day(evidence.now_ms // DAY_MS)
+        and max((game.ended_at for game in games), default="") < rules.day_text(evidence.now_ms // DAY_MS)
     )
 
 

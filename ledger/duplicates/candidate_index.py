@@ -26,7 +26,7 @@ from ledger.duplicates.similar_games import (
 )
 from ledger.errors import CorruptError, one_line
 from ledger.facts.words import movetext_number
-from ledger.journal import Find, Journal
+from ledger.journal import FindEntries, Journal
 from ledger.players.people import People
 from ledger.players.persons import Person
 
@@ -169,7 +169,13 @@ class CandidateIndex(Candidates):
 
     @classmethod
     def of_games(
-        cls, games: ReportedGames, journal: Journal, find: Find, people: People, claimed: bytearray, index: GameIndex
+        cls,
+        games: ReportedGames,
+        journal: Journal,
+        find: FindEntries,
+        people: People,
+        claimed: bytearray,
+        index: GameIndex,
     ) -> CandidateIndex | None:
         """Return those that some games may be; None if there is no index.
 
@@ -287,7 +293,7 @@ def _lookup(
     return GameLookup(list(days), list(meetings), list(moves))
 
 
-def _with_their_supplements(journal: Journal, find: Find, positions: Sequence[int]) -> dict[int, bytes]:
+def _with_their_supplements(journal: Journal, find: FindEntries, positions: Sequence[int]) -> dict[int, bytes]:
     """Return the bodies of games by position, and those of what supplements them."""
     bodies: dict[int, bytes] = {}
     breaks = [place for place, (before, after) in enumerate(pairwise(positions), 1) if after != before + 1]

@@ -9,7 +9,7 @@ import attrs
 
 from ledger.facts.events import SUPPLEMENTED, GameRecorded, GameSupplemented
 from ledger.facts.words import Outcome, Termination
-from ledger.journal import Find, Stored, rules
+from ledger.journal import FindEntries, StoredEntry, rules
 
 # Supplements of a game are numbered, so that each is found by its key; nearly all journals have none.
 
@@ -51,7 +51,7 @@ class KnownGame:
         return GameRecorded(game=game, **_in_words({**self.facts, **added}))
 
 
-def load_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, KnownGame]:
+def load_games(find: FindEntries, recorded: Mapping[str, StoredEntry]) -> dict[str, KnownGame]:
     """Return recorded games with their supplements, by key of the game.
 
     Args:

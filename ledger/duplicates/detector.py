@@ -25,7 +25,7 @@ from ledger.duplicates.similar_games import DAY_LETTERS, contradictions
 from ledger.errors import CorruptError
 from ledger.facts.instants import is_before
 from ledger.facts.submissions import compare
-from ledger.journal import Find, Journal, Stored
+from ledger.journal import FindEntries, Journal, StoredEntry
 from ledger.players.people import People
 
 Block = TypeVar("Block", bound=ReportedGames)
@@ -103,7 +103,7 @@ class DuplicateDetector:
         self._read = 0  # entries that could have been read for what was looked up so far
         self._claimed = bytearray()  # by entry, 1 if the file has reported that game
 
-    def split_off_duplicates(self, games: Block, find: Find, size: int) -> tuple[Block, list[ProbableDuplicate]]:
+    def split_off_duplicates(self, games: Block, find: FindEntries, size: int) -> tuple[Block, list[ProbableDuplicate]]:
         """Return the games without those that are held back; recorded ones get the keys of their records.
 
         Args:
@@ -153,7 +153,7 @@ class DuplicateDetector:
             games = games.keep([row not in away for row in range(len(games))])
         return games, [duplicate for _, duplicate in sorted(repeats)]
 
-    def _few(self, games: ReportedGames, find: Find) -> CandidateIndex | None:
+    def _few(self, games: ReportedGames, find: FindEntries) -> CandidateIndex | None:
         """Return the games that those of a block may be; None if it is cheaper, or the only way, to read all."""
         indexed_up_to = None if self._index is None else self._index.reached()
         if self._index is None or indexed_up_to is None:
@@ -164,7 +164,7 @@ class DuplicateDetector:
             return None
         return CandidateIndex.of_games(games, self._journal, find, self._people, self._claimed, self._index)
 
-    def _match(self, report: _Report, comparison: GameComparison, find: Find) -> _Candidate | None:
+    def _match(self, report: _Report, comparison: GameComparison, find: FindEntries) -> _Candidate | None:
         """Claim and return the recorded game that a report repeats or resembles; no other row of the file gets it."""
         assert self._candidates is not None
         best: _Candidate | None = None
@@ -191,7 +191,9 @@ class DuplicateDetector:
             self._candidates.claimed[best.entry] = True
         return best
 
-    def _match_with_contradiction(self, report: _Report, comparison: GameComparison, find: Find) -> _Candidate | None:
+    def _match_with_contradiction(
+        self, report: _Report, comparison: GameComparison, find: FindEntries
+    ) -> _Candidate | None:
         """Return the first recorded game that a report resembles but for its day, its colours or a name."""
         assert self._candidates is not None
         for entry in comparison.others:
@@ -212,13 +214,13 @@ class DuplicateDetector:
         assert self._candidates is not None
         return [(name, self._candidates.name(number)) for name, number in zip(report.names, numbers, strict=True)]
 
-    def _game(self, entry: int, find: Find) -> tuple[str, KnownGame]:
+    def _game(self, entry: int, find: FindEntries) -> tuple[str, KnownGame]:
         ((body,),) = self._journal.read(entry - 1, entry)
         try:
             key = str(orjson.loads(body)["key"])
         except (ValueError, KeyError) as error:
             raise CorruptError("journal", entry, f"cannot be read ({error}); run 'audit'") from error
-        (game,) = load_games(find, {key: Stored(entry, body, b"")}).values()
+        (game,) = load_games(find, {key: StoredEntry(entry, body, b"")}).values()
         return key.removeprefix("game:"), game
 
 

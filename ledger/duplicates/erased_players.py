@@ -17,7 +17,7 @@ from ledger.duplicates.game_keys import MadeKeys
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import days_of
 from ledger.facts.person_names import spelt
-from ledger.journal import Find, rules
+from ledger.journal import FindEntries, rules
 from ledger.players.people import People
 from ledger.players.sealed_names import registration_key
 
@@ -59,7 +59,7 @@ class ErasedPlayerMatcher:
         """Load the nameless players again at the next question: other processes have written since."""
         self._players = None
 
-    def split_off_duplicates(self, games: Block, find: Find) -> tuple[Block, list[ProbableDuplicate]]:
+    def split_off_duplicates(self, games: Block, find: FindEntries) -> tuple[Block, list[ProbableDuplicate]]:
         """Return the games without those that are held back.
 
         Args:
@@ -103,7 +103,9 @@ class ErasedPlayerMatcher:
         remaining = games.keep([row not in repeats for row in range(len(games))]) if repeats else games
         return remaining, list(repeats.values())
 
-    def _match(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
+    def _match(
+        self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: FindEntries
+    ) -> tuple[str, int] | None:
         """Return key and entry of the first game of a nameless side that a report may repeat."""
         if self._by_day is None:  # the games of nameless players are read for the first report that may be one of them
             self._by_day = {}
@@ -125,7 +127,7 @@ class ErasedPlayerMatcher:
                 return game["key"], game["position"]
         return None
 
-    def _may_be(self, name: str, number: int | None, player: int, entry: int, find: Find) -> bool:
+    def _may_be(self, name: str, number: int | None, player: int, entry: int, find: FindEntries) -> bool:
         """Return whether a reported player may be that of an entry: same number, same name, or nameless.
 
         A player who was registered before the game was recorded is not a nameless one.

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ledger.duplicates.reported_games import ReportedGames
 from ledger.facts.source_games import PLAIN_KEY, SourceGame, plain_key
-from ledger.journal import Find, Journal, Stored
+from ledger.journal import FindEntries, Journal, StoredEntry
 
 Block = TypeVar("Block", bound=ReportedGames)
 MOST_OF_ONE_KEY = 64  # games of one made key
@@ -80,7 +80,7 @@ class MadeKeys:
         self._secret = secret
         self._of_old: dict[str, bool] = {}  # by source, whether the journal may hold plain keys
 
-    def keys(self, plain: Iterable[str], find: Find) -> list[str]:
+    def keys(self, plain: Iterable[str], find: FindEntries) -> list[str]:
         """Return the keys of games by their plain ones: these if the journal has them, else keyed ones."""
         plain_keys = list(plain)
         keys = keyed(self._secret(), plain_keys)
@@ -95,7 +95,7 @@ class MadeKeys:
         """Return the ledger's key of a game that an importer read, if it is the only one of its facts."""
         return self.keys([game.key], self._journal.find)[0] if game.is_made else game.key
 
-    def with_keys(self, games: Block, find: Find) -> Block:
+    def with_keys(self, games: Block, find: FindEntries) -> Block:
         """Return games with the keys that they are recorded under, and the plain keys in field ``plain``.
 
         If a source gave the key, ``plain`` is null.
@@ -114,7 +114,7 @@ class MadeKeys:
             "key", [next(made_keys) if made else key for key, made in zip(keys, is_made, strict=True)]
         )
 
-    def with_next_keys(self, games: Block, number: int, find: Find) -> Block:
+    def with_next_keys(self, games: Block, number: int, find: FindEntries) -> Block:
         """Return games, in the fields of events, with the *number*-th key of their made ones.
 
         If a key is another game's, the caller asks for the next number, so that a repeated file ends at the same keys
@@ -124,7 +124,7 @@ class MadeKeys:
         keys = self.keys([numbered_key(made, number) for made in plain], find)
         return games.with_column("plain", plain).with_column("game", keys)
 
-    def further(self, made: str, find: Find) -> Iterator[Stored]:
+    def further(self, made: str, find: FindEntries) -> Iterator[StoredEntry]:
         """Yield the second game of some facts, and those after it, in the order in which they were recorded.
 
         Args:

@@ -17,7 +17,7 @@ from ledger.errors import ConflictError, RejectedError
 from ledger.facts.events import GameRecorded, GameSupplemented
 from ledger.facts.submissions import compare, contradictions
 from ledger.facts.words import becomes_drawn_by_time, is_impossible
-from ledger.journal import Find, Stored, rules
+from ledger.journal import FindEntries, StoredEntry, rules
 
 _ENDING = frozenset({"termination", "half_moves"})
 ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
@@ -90,7 +90,7 @@ class RepeatMatches(NamedTuple):
 
 
 def match_repeats(
-    find: Find,
+    find: FindEntries,
     games: ReportedGames,
     first: int,
     pools: Container[str],
@@ -257,13 +257,13 @@ def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], current: Mappin
     return fitting
 
 
-def _facts_text(stored: Stored) -> str:
+def _facts_text(stored: StoredEntry) -> str:
     body = stored.body
     try:
         start = body.index(b',"facts":') + len(b',"facts":')
         return body[start : body.rindex(b',"key":"game:')].decode()
     except ValueError as error:
-        raise rules.unreadable(stored.position, error) from error
+        raise rules.unreadable_entry(stored.position, error) from error
 
 
 def _report(facts_text: str, *, is_numbered: bool) -> dict[str, Any]:
@@ -278,5 +278,5 @@ def _plain(facts_text: str) -> dict[str, Any]:
     try:
         plain: dict[str, Any] = orjson.loads(facts_text)
     except ValueError as error:
-        raise rules.unreadable(0, error) from error
+        raise rules.unreadable_entry(0, error) from error
     return plain

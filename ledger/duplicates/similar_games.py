@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.runtime.lazy import np, pl
-from ledger.runtime.nearest import nearest
+from ledger.runtime.nearest import similar_names
 
 if TYPE_CHECKING:
     from polars import DataFrame, Expr
@@ -205,5 +205,5 @@ def contradictions(
     if (sides.white or sides.black) and same_moves and same_event and same_outcome:
         # Of the side that differs: those of the Blacks if White is the same.
         other = names()[int(sides.white)]
-        return "with another name" if nearest(other[0], [other[1]]) else ""
+        return "with another name" if similar_names(other[0], [other[1]]) else ""
     return ""

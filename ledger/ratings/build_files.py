@@ -59,7 +59,7 @@ class BuildFiles:
 
     def make(self, journal: Journal, installed: InstalledProjectors, until: int, progress: Progress) -> None:
         """Build the views up to entry *until*, without a projector that fails."""
-        journal.fence()
+        journal.ensure_durable()
         while True:
             former = self.former_read_models()
             rule = read_models.rule_in_journal(journal)

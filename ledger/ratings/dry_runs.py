@@ -103,10 +103,10 @@ def _locked(views: Views, *, apart: bool) -> Iterator[Views]:
         is_copied = apart or not views.can_be_written()
         tried = stack.enter_context(copy_of_views(views)) if is_copied else views.open_for_dry_run()
         try:
-            stack.enter_context(sqlite.immediate(tried.connection, PATIENCE))
+            stack.enter_context(sqlite.write_transaction(tried.connection, PATIENCE))
         except StorageError:  # others are writing, perhaps for long
             tried = stack.enter_context(copy_of_views(views))
-            stack.enter_context(sqlite.immediate(tried.connection))
+            stack.enter_context(sqlite.write_transaction(tried.connection))
         stack.enter_context(views.dry_runs.taken(views.path))
         yield tried
 

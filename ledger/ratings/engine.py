@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from ledger.errors import ProjectionError
 from ledger.runtime.columns import FEW, Column, Columns
-from ledger.runtime.kernels import bound, compiled
+from ledger.runtime.kernels import compile_kernel, with_globals
 from ledger.runtime.lazy import np
-from ledger.runtime.records import clear_of, copy_of, generated, objects_of, put_of, records_of
+from ledger.runtime.records import generated, make_copier, make_reader, make_resetter, make_writer, view_as_records
 from ledger.runtime.records import numbers as numbers_of
 from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm, Scheme, When, unchanged_by_time
 
@@ -25,7 +25,7 @@ from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm,
 # A loop cuts nothing and chooses nothing: it receives games as columns and fills columns. The functions below them put
 # together the loop of a scheme and run it.
 
-# Names that ``bound`` gives to the loops below, each time to something else.
+# Names that ``with_globals`` gives to the loops below, each time to something else.
 FIELDS = PASSES = 0
 AGES = BEGINS = MIRRORED = False
 at: Callable[..., None]
@@ -255,12 +255,12 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
         "AGES": scheme.at is not unchanged_by_time, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
         "rate_game": scheme.rate_game, "expected_score": scheme.expected_score,
         "provisional": scheme.provisional, "listed": scheme.listed,
-        "copy": copy_of(scheme.player), "put": put_of(scheme.player), "clear": clear_of(scheme.work),
+        "copy": make_copier(scheme.player), "put": make_writer(scheme.player), "clear": make_resetter(scheme.work),
         "rate_pass": _rate_pass(scheme.passes),
     }  # fmt: skip
     for helper in helpers:
-        bindings[helper.__name__] = bound(helper, f"{helper.__name__}_{scheme.name}", **bindings)
-    return bound(loop, f"{loop.__name__}_{scheme.name}", **bindings)
+        bindings[helper.__name__] = with_globals(helper, f"{helper.__name__}_{scheme.name}", **bindings)
+    return with_globals(loop, f"{loop.__name__}_{scheme.name}", **bindings)
 
 
 @cache
@@ -328,7 +328,7 @@ def run_loop(
     """Run a loop of ``rating_loop_of`` over games of *players* players, on lists or compiled on arrays."""
     everybody = records(cols, scheme.player, state)
     if cols is not FEW:
-        loop = compiled(loop)
+        loop = compile_kernel(loop)
     try:
         if scheme.rhythm is Rhythm.GAME:
             loop(games, everybody, blank_records(cols, scheme.player, 2), kept, numbers)
@@ -341,15 +341,15 @@ def run_loop(
         raise scheme.failed(error) from error
     if cols is FEW:
         for place, player in enumerate(everybody):
-            put_of(scheme.player)(state, place * len(scheme.state), player)
+            make_writer(scheme.player)(state, place * len(scheme.state), player)
 
 
 def records(cols: Columns, cls: type, flat: Column) -> Any:
     """Return the records of a flat column: objects of a few, or a view of the memory of many."""
     if cols is not FEW:
-        return records_of(cls, flat)
+        return view_as_records(cls, flat)
     width = len(numbers_of(cls))
-    return [objects_of(cls)(flat, at) for at in range(0, len(flat), width)]
+    return [make_reader(cls)(flat, at) for at in range(0, len(flat), width)]
 
 
 def blank_records(cols: Columns, cls: type, count: int) -> Any:

@@ -18,7 +18,7 @@ from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import listing
 from ledger.ratings.fact_projector import DeclaredFactProjector, FactRows
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 _COLUMNS = ("position", "pool", "key", *FACTS)
 # Voided games do not count, nor do games between two numbers of one person.
@@ -63,7 +63,7 @@ def fold_changed_facts(
 
 
 def fold_all_facts(
-    book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent
+    book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = no_progress
 ) -> None:
     """Pass all current facts of an entry to projectors with empty tables; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
@@ -78,7 +78,7 @@ def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> It
         for position, now in _games(book, _NEW, (after, until)):
             yield _FactAtPosition(position, None, now)
     if others := kinds - {GameRecorded}:
-        for body in listing.chosen(book.journal, after, until, listing.marks(others)):
+        for body in listing.matching_bodies(book.journal, after, until, listing.kind_marks(others)):
             entry = codec.decode(body)
             # while nothing was ever approved, each fact is as it was recorded, and nothing need be looked up
             current = book.counted(entry.event) if book.decided.any_approved else entry.event

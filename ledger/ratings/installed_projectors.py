@@ -15,7 +15,7 @@ from ledger.ratings.fact_projector import DeclaredFactProjector, ReadModel
 from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.projectors import bests, highest_lowest, streaks, time_losses, tournament_performance, upsets
 from ledger.ratings.read_models import InstalledProjectors
-from ledger.runtime.plugins import loadable
+from ledger.runtime.plugins import load_plugins
 
 BUILT_IN: tuple[ReadModel, ...] = (
     highest_lowest.PROJECTOR,
@@ -31,7 +31,7 @@ RETIRED = frozenset({tournament_performance.NAME})  # an installation that is ol
 def _installed() -> tuple[tuple[ReadModel, ...], dict[str, ProjectionError]]:
     """Return the projectors, and by name of an entry point why it cannot be loaded."""
     points = (point for point in entry_points(group="ledger.projectors") if point.name not in RETIRED)
-    offered, failed = loadable(points, (DeclaredProjector, DeclaredFactProjector))
+    offered, failed = load_plugins(points, (DeclaredProjector, DeclaredFactProjector))
     by_name = {projector.name: projector for projector in BUILT_IN}
     for point, projector in offered.items():
         if projector in BUILT_IN:

@@ -19,7 +19,7 @@ from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 _WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
 
@@ -30,7 +30,7 @@ def open_views_known_at(
     projectors: Sequence[ReadModel],
     journal: Journal,
     position: int,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     *,
     keep: bool = True,
 ) -> Iterator[Views]:
@@ -110,8 +110,8 @@ class AdvancingViews:
         self.views = views
         self._until = views.journal
 
-    def advance_to(self, position: int, progress: Progress = silent) -> Views:
+    def advance_to(self, position: int, progress: Progress = no_progress) -> Views:
         """Return the views of an entry, which must not lie before the last one asked for."""
-        self._until.know(position)
+        self._until.set_recorded(position)
         self.views.catch_up(progress)
         return self.views

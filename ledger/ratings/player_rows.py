@@ -23,7 +23,7 @@ from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state
 from ledger.ratings.views_file import RATING_BOUNDS
 from ledger.runtime.columns import FEW, Column, Columns
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Scheme, Seed, always_listed
 
@@ -111,7 +111,7 @@ def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
         loop(engine.records(FEW, era.scheme.player, state.tolist()), marks, era.numbers)
         return marks
     flags = cols.zeros(players)
-    compiled(loop)(engine.records(cols, era.scheme.player, state), flags, era.numbers)
+    compile_kernel(loop)(engine.records(cols, era.scheme.player, state), flags, era.numbers)
     return flags
 
 

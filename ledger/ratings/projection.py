@@ -38,7 +38,7 @@ from ledger.ratings.reratings import (
 from ledger.ratings.side_rows import former_rows
 from ledger.ratings.view_tables import SideTable, initial_state, side_tables
 from ledger.runtime.columns import FEW, MANY, Column, Columns
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.long_work import collector_paused
 from ledger.schemes.scheme import Newcomer
 
@@ -276,7 +276,7 @@ class PoolProjection:
         numbers = cols.lists([players])[0]
         touched = cols.small([int(player in rerating.touched) for player in numbers])
         skipped, affected = cols.zeros(len(numbers)), cols.zeros(len(games.white))
-        loop = mark_affected if cols is FEW else compiled(mark_affected)
+        loop = mark_affected if cols is FEW else compile_kernel(mark_affected)
         loop(white, black, games.begins, games.fresh, touched, skipped, affected)
         passed = cols.where(skipped)
         hit, over, counts = cols.lists([cols.where(touched), passed, cols.take(skipped, passed)])

@@ -25,9 +25,9 @@ import orjson
 
 from ledger.errors import ProjectionError
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.runtime.kernels import digest_of, sources_of
-from ledger.runtime.nearest import choice_of
-from ledger.runtime.plugin_code import Argument, faults_of_kernel, place_of, returning_lines
+from ledger.runtime.kernels import digest_of_sources, kernel_sources
+from ledger.runtime.nearest import expected_names
+from ledger.runtime.plugin_code import KernelArgument, faults_of_kernel, returning_lines, source_place
 from ledger.runtime.records import is_record, number, numbers
 
 EACH_GAME, CHANGES = "each game", "changes"  # which rows a table keeps
@@ -247,7 +247,7 @@ class DeclaredProjector:
 
     def _faults_of_columns(self) -> Iterator[str]:
         for unknown in sorted({*self.reads, *self.stores} - set(SIDE_COLUMNS)):
-            yield f"no side of a game has {unknown!r}; {choice_of(unknown, SIDE_COLUMNS)}"
+            yield f"no side of a game has {unknown!r}; {expected_names(unknown, SIDE_COLUMNS)}"
             return
         if texts := sorted(name for name in self.reads if SIDE_COLUMNS[name].type == "TEXT"):
             yield f"a step reads numbers, and {texts} are texts; they can only be stored"
@@ -301,7 +301,7 @@ def source_of_plugin(made: type, method: str) -> tuple[str, ...]:
     """Return the digest of a plug-in's method and all that it calls; none of our own, whose version we raise."""
     function = getattr(made, method)
     is_own = made.__module__.partition(".")[0] == __name__.partition(".")[0]
-    return () if is_own else (digest_of(sources_of(function, {})),)
+    return () if is_own else (digest_of_sources(kernel_sources(function, {})),)
 
 
 @cache
@@ -348,7 +348,7 @@ def _faults_of_step(made: type, reads: Sequence[str]) -> Iterator[str]:
         return
     what = f"step of {made.__name__}"
     fields = [field.name for field in attrs.fields(made)]
-    arguments = {"self": Argument(fields, written=True), "game": Argument(reads, "reads= does not name")}
+    arguments = {"self": KernelArgument(fields, written=True), "game": KernelArgument(reads, "reads= does not name")}
     yield from faults_of_kernel(what, step, arguments)
     for line in returning_lines(step):
-        yield f"{what} ({place_of(step)}): line {line} returns something; store it in the fields"
+        yield f"{what} ({source_place(step)}): line {line} returns something; store it in the fields"

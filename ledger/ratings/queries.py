@@ -13,7 +13,7 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.ratings import views_file
 from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import sqlite
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 
 if TYPE_CHECKING:
     import sqlite3
@@ -349,7 +349,7 @@ def select_where(
     """
     names = sorted([*table_names(connection), tournament_performance.NAME])
     if table not in names:
-        raise UnknownNameError("table", table, choice_of(table, names))
+        raise UnknownNameError("table", table, expected_names(table, names))
     query = f'SELECT * FROM "{table}" WHERE {where}'
     try:
         connection.attempt(f"EXPLAIN {query}", arguments)

@@ -109,7 +109,7 @@ class InstalledProjectors:
         self.offered = tuple(made for made in self.offered if made.name != error.projector)
         self.further = tuple(made for made in self.further if made.name != error.projector)
         self.broken[error.projector] = error
-        plugins.leave_out(error)
+        plugins.mark_broken(error)
         warnings.warn(f"left out: {error}", ReadModelWarning, stacklevel=2)
 
     def projectors_to_keep(self, rule: ReadModelRule, present: Iterable[str]) -> list[ReadModel]:

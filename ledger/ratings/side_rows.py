@@ -23,15 +23,15 @@ from ledger.ratings.projector import CHANGES, DeclaredProjector
 from ledger.ratings.projectors.history import GAMES_BEFORE, HISTORY
 from ledger.ratings.rated_games import RatedGameColumns, columns_of_sides
 from ledger.ratings.view_tables import SideTable
-from ledger.runtime.columns import FEW, Column, Columns, changes, keyed
-from ledger.runtime.kernels import bound, compiled
+from ledger.runtime.columns import FEW, Column, Columns, changed_rows, combined_keys
+from ledger.runtime.kernels import compile_kernel, with_globals
 from ledger.runtime.lazy import np
-from ledger.runtime.plugin_code import failure_of, place_of
-from ledger.runtime.records import generated, objects_of, put_of, records_of, update_of
+from ledger.runtime.plugin_code import describe_failure, source_place
+from ledger.runtime.records import generated, make_reader, make_updater, make_writer, view_as_records
 
 # Folds: a projector's step over the sides of players' runs, interpreted for a few, compiled for many.
 
-# Names that ``bound`` gives to the loop below, each time to something else.
+# Names that ``with_globals`` gives to the loop below, each time to something else.
 FIELDS = 0
 SPARSE = False
 step: Callable[..., None]
@@ -66,15 +66,15 @@ def fold_sides(run: Any, columns: Any, players: Any, history: Any, changed: Any)
 def folding_loop(projector: DeclaredProjector) -> Callable[..., None]:
     """Return ``fold_sides`` for one projector."""
     made = projector.made
-    return bound(
+    return with_globals(
         fold_sides,
         f"fold_{projector.name}",
         FIELDS=len(projector.state),
         SPARSE=projector.rows == CHANGES,
         step=projector.step,
         side_of=_side_of(projector.reads),
-        put=put_of(made),
-        update=update_of(made),
+        put=make_writer(made),
+        update=make_updater(made),
     )
 
 
@@ -115,7 +115,7 @@ class FormerRows:
         player, n, *values = zip(*self.rows, strict=True)
         unknown = [float("nan")]
         return [
-            keyed(cols, player, n),
+            combined_keys(cols, player, n),
             *(
                 cols.texts(column) if kind.startswith("TEXT") else cols.filled(column, unknown)
                 for column, (_, kind) in zip(values, self.table.values, strict=True)
@@ -157,7 +157,7 @@ def rows_to_write(cols: Columns, rows: PlayerRows, former: FormerRows, columns: 
     """Delete the rows that are gone; return the columns of those to be written: player, game number, the others."""
     if not former.rows:
         return list(columns)
-    gone, changed = changes(cols, former.columns(cols), [keyed(cols, *columns[:2]), *columns[2:]])
+    gone, changed = changed_rows(cols, former.columns(cols), [combined_keys(cols, *columns[:2]), *columns[2:]])
     keys = [former.rows[place][:2] for place in cols.lists([gone])[0]]
     if keys:
         rows.delete(former.table, keys)
@@ -382,10 +382,10 @@ def fold_side_columns(
     if cols is FEW:
         reached = state[:]
         runs = len(reached) // width if width else max(run, default=-1) + 1
-        players: Any = [objects_of(made)(reached, place * width) for place in range(runs)]
+        players: Any = [make_reader(made)(reached, place * width) for place in range(runs)]
     else:
-        loop, reached = compiled(loop), state.copy()
-        players = records_of(made, reached) if width else np.zeros(run.max() + 1)
+        loop, reached = compile_kernel(loop), state.copy()
+        players = view_as_records(made, reached) if width else np.zeros(run.max() + 1)
         # A build has some whole numbers in fewer bits than an update; the step would be compiled again for each width.
         taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
@@ -394,13 +394,13 @@ def fold_side_columns(
     except Exception as error:  # a plug-in's step may raise anything; the history's is ours
         if projector is HISTORY:
             raise
-        words = failure_of("its step", projector.step, error)
+        words = describe_failure("its step", projector.step, error)
         raise ReadModelError(
             projector.name, f"{words}{_at(whose, _failing_side(error))}; correct the plug-in"
         ) from error
     if cols is FEW:
         for place, player in enumerate(players):
-            put_of(made)(reached, place * width, player)
+            make_writer(made)(reached, place * width, player)
     places = cols.where(changed) if sparse else None
     columns = [cols.field(out, i, width) for i in range(width)]
     folded = TableFold(columns if places is None else [cols.take(each, places) for each in columns], places, reached)
@@ -424,7 +424,7 @@ def _refuse_fractions(projector: DeclaredProjector, folded: TableFold, whose: Wh
             # NaN is stored as NULL
             if value == value and not (value % 1.0 == 0.0 and abs(value) < MOST_WHOLE):  # noqa: PLR0124
                 side = int(row if folded.places is None else folded.places[row])
-                words = f"its step ({place_of(projector.step)}) gives {value!r} to column {kept.name!r}"
+                words = f"its step ({source_place(projector.step)}) gives {value!r} to column {kept.name!r}"
                 message = f"{words}{_at(whose, side)}, which is of whole numbers; call it REAL, or correct the step"
                 raise ReadModelError(projector.name, message)
 

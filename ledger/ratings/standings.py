@@ -22,7 +22,7 @@ from ledger.book import stored_proposals
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import Precision, instant_text
-from ledger.journal.kept_lists import ListRow, shared_places
+from ledger.journal.stored_lists import ListRow, shared_ranks
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.views_file import highest_rating_of, whole_points
@@ -352,7 +352,7 @@ class Standings:
             above = self.before(sorted({(rating, 0) for rating, _ in points}))
             return {player: above[rating, 0] + 1 for rating, player in points}
         requested = {player for _, player in points}
-        shared = shared_places([rating for rating, _ in self._order])
+        shared = shared_ranks([rating for rating, _ in self._order])
         return {player: rank for rank, (_, player) in zip(shared, self._order, strict=True) if player in requested}
 
     @cached_property
@@ -404,7 +404,7 @@ def rating_list_at(connection: sqlite3.Connection, pool: Pool, ms: int, limit: i
     # Halves go to the even point, as Python rounds: digests of published lists depend on it.
     return [
         ListRow(row.player, rank, round(row.rating), row.rating, row.games, row.last_game)
-        for rank, row in zip(shared_places([row.rating for row in best]), best, strict=True)
+        for rank, row in zip(shared_ranks([row.rating for row in best]), best, strict=True)
     ]
 
 

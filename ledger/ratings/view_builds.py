@@ -37,7 +37,7 @@ from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, 
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FAR_APART, MANY
 from ledger.runtime.lazy import np, pl
-from ledger.runtime.long_work import Progress, collector_paused, mapped_ahead
+from ledger.runtime.long_work import Progress, collector_paused, mapped_in_threads
 from ledger.runtime.sorted_runs import SortedRuns
 from ledger.runtime.table_writer import (
     MESSAGE,
@@ -291,7 +291,7 @@ class Build:
                     with build:
                         build.rate(blocks, after)
                         self._write(writers.concurrent(), number, build.write(writers.concurrent(), progress))
-            with sqlite.immediate(connection):
+            with sqlite.write_transaction(connection):
                 views_file.create_indexes(connection, self._projectors)
                 if listeners := fact_projectors_among(self._projectors):
                     fold_all_facts(book, listeners, target, progress)
@@ -350,7 +350,7 @@ class Build:
         """Fold the rest of the journal into the game book; all that counts, of before too, goes into *games*."""
         # What a stopped build folded went into the tables alone: it is read back from there at the end.
         stale, committed = folded > 0, folded
-        for bodies, block in mapped_ahead(decode_bodies, self._journal.read(folded, target)):
+        for bodies, block in mapped_in_threads(decode_bodies, self._journal.read(folded, target)):
             fresh = Changes()
             # What is more than players and games changes rows that the game book reads: it is written by the book's
             # own connection, in one transaction with the note that it was folded in.
@@ -373,7 +373,7 @@ class Build:
         if book.is_to_settle:
             stale = True
             writers.own()
-            with sqlite.immediate(connection):
+            with sqlite.write_transaction(connection):
                 # it looks for games; tournaments alone go through all of them
                 if book.correcting.is_needed:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):

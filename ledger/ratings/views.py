@@ -30,7 +30,7 @@ from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.read_models import InstalledProjectors, TablePlan
 from ledger.ratings.views_connection import DryRunSlot, Version, ViewsConnection
 from ledger.runtime import sqlite
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading Polars
 BUILD_FROM = 50_000  # a backlog of this many entries that is larger than the folded ones is built in another file
@@ -259,7 +259,7 @@ class Views:
                 # not ROLLBACK, which would end the rows that a caller still reads
                 connection.execute("COMMIT")
 
-    def ensure_up_to_date(self, progress: Progress = silent) -> None:
+    def ensure_up_to_date(self, progress: Progress = no_progress) -> None:
         """Bring the views up to date with the journal before questions are asked.
 
         If they are behind and cannot be written (a read-only folder, foreign files) they are built in a temporary
@@ -281,7 +281,7 @@ class Views:
             self._file.move_to_temporary_folder()
         self.catch_up(progress)
 
-    def catch_up(self, progress: Progress = silent) -> int:
+    def catch_up(self, progress: Progress = no_progress) -> int:
         """Fold in every entry that the journal has and the views have not; return the position reached.
 
         Raises:
@@ -308,7 +308,7 @@ class Views:
         if self._file.is_there():
             self._file.refuse_foreign(self.connection, self.journal)
 
-    def rebuild(self, progress: Progress = silent) -> int:
+    def rebuild(self, progress: Progress = no_progress) -> int:
         """Build the views again from the journal alone; return the position reached."""
         self._refuse_within_snapshot()
         builds = BuildFiles(self.path)
@@ -317,7 +317,7 @@ class Views:
             self._build(builds, progress)
         return self.catch_up(progress)
 
-    def build_until(self, until: int, progress: Progress = silent) -> None:
+    def build_until(self, until: int, progress: Progress = no_progress) -> None:
         """Build the views of a journal with *until* entries, and leave them there."""
         builds = BuildFiles(self.path)
         with builds.exclusive():
@@ -349,14 +349,14 @@ class Views:
         """Fold a backlog in, in one transaction; return the position, or None if a build in another file is cheaper."""
         connection = self.connection
         try:
-            with sqlite.immediate(connection):
+            with sqlite.write_transaction(connection):
                 is_compared = self.version() == self._compared
                 live = self._live = self._brought_up(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
                 if live is None or _is_far_behind(live.position, size):
                     return None
                 if live.position < size:
-                    self.journal.fence()  # what may still be lost is not folded in
+                    self.journal.ensure_durable()  # what may still be lost is not folded in
                     self._fold(live, size)
                     if not live.follows_rule:  # the ledger keeps other tables from now on
                         self._live = None

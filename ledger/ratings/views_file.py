@@ -149,7 +149,7 @@ def create_views(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite.Fi
     connection = sqlite.connect(path)
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA cache_size=-65536")
-    with sqlite.immediate(connection):
+    with sqlite.write_transaction(connection):
         for statement in _SCHEMA:
             connection.execute(statement)
         connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))

@@ -18,7 +18,7 @@ from ledger.journal import rules
 from ledger.recording.game_rows import DAY_ALONE, Judged, SeededSide
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.runtime.lazy import pl
-from ledger.runtime.long_work import ahead
+from ledger.runtime.long_work import prefetched
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -177,7 +177,7 @@ def suspects(games: DataFrame, now_ms: int) -> Series:
 
 def blocks_of(frames: Iterable[DataFrame]) -> Iterator[GameColumns]:
     """Yield the frames of one file, the next one read while the caller works on one."""
-    return map(GameColumns, ahead(in_sequence(frames)))
+    return map(GameColumns, prefetched(in_sequence(frames)))
 
 
 def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:

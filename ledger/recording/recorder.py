@@ -29,7 +29,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.source_games import excerpt
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, late_facts, rules
+from ledger.journal import Journal, KeyTakenError, StoredEntry, Writer, late_facts, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.runtime.long_work import collector_paused
 
@@ -152,7 +152,7 @@ class Recorder:
             refused |= {good[place][0]: fault for place, fault in refused_by_rules.items()}
             texts = [game.movetext for place, game in good if place not in refused and game.movetext is not None]
             if texts:
-                writer.keep_texts(kept_texts.frames(texts))
+                writer.store_texts(stored_texts.compressed_texts(texts))
         return RecordedEach(recorded, refused)
 
     def append_judged(
@@ -287,7 +287,7 @@ class _Batch:
         try:
             return self._append(events, actors, dict(self._writer.find([event.key for event in events])), refused)
         except KeyTakenError as error:
-            raise rules.refuses_new_key(error) from error
+            raise rules.inconsistent_keys(error) from error
 
     def _append_games(self, games: Sequence[GameRecorded], actors: Sequence[str]) -> RecordedEvents:
         """Append games whose keys are all new; the journal refuses them otherwise."""
@@ -320,7 +320,7 @@ class _Batch:
         self,
         events: Sequence[Event],
         actors: Sequence[str],
-        stored: dict[str, Stored],
+        stored: dict[str, StoredEntry],
         refused: dict[int, Refused] | None = None,
     ) -> RecordedEvents:
         """Judge and append; a refusal ends it or, if *refused* is given, is noted there by its place."""
@@ -345,7 +345,7 @@ class _Batch:
         return RecordedEvents(receipts, [event for _, _, event in entries.places])
 
     def _add(
-        self, entries: _JudgedEntries, event: Event, actor: str, stored: dict[str, Stored], evidence: Evidence
+        self, entries: _JudgedEntries, event: Event, actor: str, stored: dict[str, StoredEntry], evidence: Evidence
     ) -> None:
         """Judge one fact, and add the entry that it makes, if any; a refused one leaves no trace."""
         before = stored.get(event.key)
@@ -359,13 +359,13 @@ class _Batch:
             self._check(event, evidence)
         key, position = event.key, entries.next
         # The leaf does not exist yet: the receipts of this batch take it from the journal's answer.
-        stored[key] = Stored(position, entries.add(event, actor), b"")
+        stored[key] = StoredEntry(position, entries.add(event, actor), b"")
         if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # no rule looks up a game
             self._stored_keys.add(key)
         entries.places.append((key, position, event))
         entries.earlier.setdefault(subject_of(event), []).append(event)
 
-    def _repeated(self, event: Event, before: Stored) -> GameSupplemented | None:
+    def _repeated(self, event: Event, before: StoredEntry) -> GameSupplemented | None:
         """Return the supplement with what an event adds to the recorded one of its key, if anything.
 
         Raises:

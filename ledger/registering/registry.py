@@ -32,7 +32,7 @@ from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, p
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
-from ledger.journal import Find, Writer, late_facts, rules
+from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
 from ledger.players.renaming import Renamed
@@ -566,7 +566,7 @@ class Registry:
             problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
         return problems
 
-    def _registration(self, player: NewPlayer, numbered: NumberedPersons, find: Find) -> list[Event]:
+    def _registration(self, player: NewPlayer, numbered: NumberedPersons, find: FindEntries) -> list[Event]:
         """Return the events to record for a player who has a number.
 
         Raises:

@@ -15,8 +15,8 @@ import attrs
 from ledger.errors import LedgerError, UnknownNameError
 from ledger.facts.events import SchemeAdopted
 from ledger.runtime import arith, plugins
-from ledger.runtime.nearest import choice_of
-from ledger.runtime.plugins import loadable
+from ledger.runtime.nearest import expected_names
+from ledger.runtime.plugins import load_plugins
 from ledger.schemes.scheme import Scheme
 from ledger.schemes.scheme_faults import faults_of_scheme
 
@@ -46,7 +46,7 @@ def built_in_schemes() -> tuple[Scheme, ...]:
 def available_schemes() -> dict[str, Scheme]:
     """Return every scheme by name, except broken plug-ins. A plug-in may not take the name of a built-in one."""
     points = (point for name, point in _points().items() if name not in built_in_names())
-    offered, _ = loadable(points, Scheme, faults_of_scheme)
+    offered, _ = load_plugins(points, Scheme, faults_of_scheme)
     schemes = {scheme.name: scheme for scheme in built_in_schemes()}
     for scheme in offered.values():
         schemes.setdefault(scheme.name, scheme)
@@ -84,8 +84,8 @@ def find_scheme(name: str) -> Scheme:
         return schemes[name]
     point = _points().get(name)
     if point is not None:
-        plugins.loaded(point, Scheme, faults_of_scheme)  # raises with the reason
-    raise UnknownNameError("scheme", name, choice_of(name, schemes), where="installed")
+        plugins.load_plugin(point, Scheme, faults_of_scheme)  # raises with the reason
+    raise UnknownNameError("scheme", name, expected_names(name, schemes), where="installed")
 
 
 def complete_adoption(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:

@@ -34,7 +34,7 @@ import attrs
 
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import DAY_MS, months_of, year_of
-from ledger.runtime.records import copy_of, number
+from ledger.runtime.records import make_copier, number
 from ledger.schemes.formulas.fide_rules import (
     MARCH_2024,
     compressed,
@@ -159,7 +159,7 @@ class Work:
     k: float = number(0.0, "K of a rated player, points")
 
 
-copy = copy_of(Player)
+copy = make_copier(Player)
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:

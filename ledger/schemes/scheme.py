@@ -23,9 +23,9 @@ import attrs
 from ledger.errors import MalformedError, ProjectionError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
-from ledger.runtime.nearest import choice_of
-from ledger.runtime.plugin_code import failure_of
-from ledger.runtime.records import flat_of, number, objects_of
+from ledger.runtime.nearest import expected_names
+from ledger.runtime.plugin_code import describe_failure
+from ledger.runtime.records import flat_of, make_reader, number
 from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, stored_setting
 
@@ -428,7 +428,7 @@ class Scheme:
 
     def player_of(self, state: Sequence[float]) -> Any:
         """Return the player of a state as rows store it."""
-        return objects_of(self.player)(state, 0)
+        return make_reader(self.player)(state, 0)
 
     def player_at(self, state: Sequence[float], when: When, numbers: Any) -> Any:
         """Return the player of a state at a time."""
@@ -499,7 +499,7 @@ class Scheme:
         """
         name = name or ("rate_game" if self.rate_game is not None else "a pass")
         function = getattr(self, name, None) or self.passes[0]
-        return ProjectionError(self.name, f"{failure_of(name, function, error)}; correct the scheme")
+        return ProjectionError(self.name, f"{describe_failure(name, function, error)}; correct the scheme")
 
     def explained(
         self, side: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any
@@ -570,7 +570,7 @@ class Scheme:
         fields = attrs.fields_dict(self.settings)
         names = (*fields, *POOL_SETTINGS)
         problems = [
-            f"scheme {self.name!r} has no setting {name!r}; {choice_of(name, names)}"
+            f"scheme {self.name!r} has no setting {name!r}; {expected_names(name, names)}"
             for name in settings
             if name not in names
         ]

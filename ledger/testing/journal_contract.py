@@ -13,7 +13,7 @@ import orjson
 
 from ledger.facts import codec
 from ledger.journal import Journal, KeyTakenError, Writer
-from ledger.journal.kept_texts import frames
+from ledger.journal.stored_texts import compressed_texts
 from ledger.testing.kit import AbandonedError, expect_error
 
 RECORDED_AT = "2021-03-04T05:06:07.890Z"
@@ -166,7 +166,7 @@ class JournalContract:
             other = self.reopen(journal)
             with expect_error(AbandonedError), journal.writing() as writer:
                 append_entries(writer, encode_entry(4), encode_entry(5))
-                writer.keep_texts(frames(["e4 e5"]))
+                writer.store_texts(compressed_texts(["e4 e5"]))
                 append_entries(writer, encode_entry(6))
                 assert (writer.size, other.size()) == (6, 3)
                 assert other.find(["entry:4"]) == {}
@@ -324,10 +324,10 @@ class JournalContract:
 
     def test_a_movetext_is_kept_once(self) -> None:
         with self.new_journal() as journal:
-            (key, first), (other, second), (empty, third) = frames(["e4 e5", "d4", ""])
+            (key, first), (other, second), (empty, third) = compressed_texts(["e4 e5", "d4", ""])
             with journal.writing() as writer:
-                writer.keep_texts([(key, first), (empty, third)])
+                writer.store_texts([(key, first), (empty, third)])
             with journal.writing() as writer:
-                writer.keep_texts([(key, second), (other, second)])
+                writer.store_texts([(key, second), (other, second)])
             assert [journal.text(each) for each in (key, other, empty)] == [first, second, third]
             assert journal.size() == 0

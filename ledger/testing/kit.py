@@ -24,7 +24,7 @@ import orjson
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Outcome, Standing, Termination, TreeHead
-from ledger.journal import Journal, KeyTakenError, Stored
+from ledger.journal import Journal, KeyTakenError, StoredEntry
 from ledger.journal.merkle import EMPTY_ROOT, TILE_HEIGHT, check_hashes, check_subtree, leaf_hash, node_hash
 from ledger.ratings import queries
 from ledger.ratings.views import Views
@@ -175,8 +175,8 @@ class MemoryJournal:
     """A journal in memory, which threads may share: one writes at a time, readers see the committed entries."""
 
     def __init__(self) -> None:
-        self._entries: list[Stored] = []
-        self._by_key: dict[str, Stored] = {}
+        self._entries: list[StoredEntry] = []
+        self._by_key: dict[str, StoredEntry] = {}
         self._texts: dict[bytes, bytes] = {}
         self._lock = Lock()
 
@@ -196,7 +196,7 @@ class MemoryJournal:
             self._texts = {**writer.texts, **self._texts}
             self._entries = self._entries + writer.entries
 
-    def fence(self) -> None:
+    def ensure_durable(self) -> None:
         """Do nothing: memory has no disk or replica to wait for."""
 
     def size(self) -> int:
@@ -232,7 +232,7 @@ class MemoryJournal:
         for start in range(0, len(entries), BLOCK):
             yield [entry.body for entry in entries[start : start + BLOCK]]
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """Return the committed entries that have these keys."""
         by_key = self._by_key
         return {key: by_key[key] for key in keys if key in by_key}
@@ -254,11 +254,11 @@ class MemoryJournal:
 class MemoryWriter:
     """The writer of one transaction on a ``MemoryJournal``."""
 
-    def __init__(self, committed: Sequence[Stored], committed_by_key: dict[str, Stored]) -> None:
+    def __init__(self, committed: Sequence[StoredEntry], committed_by_key: dict[str, StoredEntry]) -> None:
         self._committed = committed
         self._committed_by_key = committed_by_key
-        self.entries: list[Stored] = []
-        self.by_key: dict[str, Stored] = {}
+        self.entries: list[StoredEntry] = []
+        self.by_key: dict[str, StoredEntry] = {}
         self.texts: dict[bytes, bytes] = {}
 
     @property
@@ -273,7 +273,7 @@ class MemoryWriter:
         last = (self.entries or self._committed)[-1]
         return str(orjson.loads(last.body)["recorded_at"])
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """Return the entries that have these keys, those of this transaction included."""
         by_key = {**self._committed_by_key, **self.by_key}
         return {key: by_key[key] for key in keys if key in by_key}
@@ -291,13 +291,13 @@ class MemoryWriter:
             raise KeyTakenError
         leaves = []
         for _, key, body in zip(kinds, keys, bodies, strict=False):
-            stored = Stored(self.size + 1, bytes(body), leaf_hash(body))
+            stored = StoredEntry(self.size + 1, bytes(body), leaf_hash(body))
             self.entries.append(stored)
             self.by_key[key] = stored
             leaves.append(stored.leaf)
         return leaves
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
         for sha256, frame in texts:
             self.texts.setdefault(sha256, frame)

@@ -204,7 +204,7 @@ class ProjectorContract(_ReadModelContract):
             players = {player for (player,) in connection.execute("SELECT player FROM current")}
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
                 book = GameBook(connection, updated.journal)
-                with sqlite.immediate(connection):
+                with sqlite.write_transaction(connection):
                     PoolProjections(book, updated.installed.offered).update(
                         Changes({1: start_ms}, {1: set(players)}), len(facts)
                     )

@@ -20,7 +20,7 @@ from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
 from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW, MANY
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
 from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import (
@@ -184,7 +184,7 @@ class SchemeContract:
             columns = [np.asarray(column, np.int32) for column in zip(*cases, strict=True)]
             columns[3] = columns[3].astype(np.bool_)
             reasons = np.zeros(len(cases), np.int32)
-            compiled(judging.refusal_loop(scheme))(*columns, reasons, numbers)
+            compile_kernel(judging.refusal_loop(scheme))(*columns, reasons, numbers)
             assert reasons.tolist() == plain
 
     # -- the numbers -----------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class SchemeContract:
 
     def test_answers_about_a_state_are_the_same_interpreted_and_compiled(self) -> None:
         scheme = self.make()
-        ask, compiled_ask = _asking(scheme), compiled(_asking(scheme))
+        ask, compiled_ask = _asking(scheme), compile_kernel(_asking(scheme))
         for numbers in self.numbers():
             for case in itertools.islice(self._cases(numbers), 60):
                 flat = [*flat_of(case.side.before), *flat_of(case.meetings[0].opponent)]

@@ -268,4 +268,4 @@ def test_moves_that_are_not_those_that_were_recorded_are_told_of_and_not_shown(
     tampering.edit(club, ("UPDATE texts SET zstd = ?", (frame,)))
     done = run("board", club, key_of(run, club, 7))
     assert (done.code, done.out) == (1, "")
-    assert "that is kept beside it was changed or is damaged; restore that row from a copy" in done.err
+    assert "was changed or is damaged; restore that row from a copy" in done.err

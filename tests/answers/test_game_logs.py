@@ -80,7 +80,7 @@ def test_a_merge_concerns_the_games_of_who_becomes_another_person(three_games: L
     approve(three_games, drafts.merge(4, 3))
     approve(three_games, drafts.annul_games(3, AnnulledGames.ALL, until="2026-11-05"))
     assert {game: proposals(three_games, game) for game in ("g1", "g2", "g3")} == {"g1": [1, 2, 3], "g2": [], "g3": []}
-    approve(three_games, drafts.part(2))
+    approve(three_games, drafts.unmerge(2))
     assert proposals(three_games, "g1") == [1, 2, 3, 4]
 
 

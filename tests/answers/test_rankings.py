@@ -173,7 +173,7 @@ def test_a_bound_that_is_too_high_costs_time_and_changes_no_answer(
         connection, pool = ledger.views.connection, ledger.pool()
         best = Standings(connection, pool, instant_end_ms("2005-07")).best(3)
         (worst,) = connection.execute("SELECT player FROM rating_bounds ORDER BY rating LIMIT 1").fetchone()
-        with sqlite.immediate(connection):
+        with sqlite.write_transaction(connection):
             connection.execute("UPDATE rating_bounds SET rating = 9999 WHERE player = ?", (worst,))
         assert Standings(connection, pool, instant_end_ms("2005-07")).best(3) == best
     assert audit(sample_club).falsehoods == ()

@@ -15,7 +15,7 @@ from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision
-from ledger.journal.kept_lists import ONE_BY_ONE, ListRow, in_form, kept_texts, shared_places
+from ledger.journal.stored_lists import ONE_BY_ONE, ListRow, list_texts, shared_ranks, with_ranks
 from ledger.ledger import Ledger
 from ledger.publishing import publications
 from ledger.ratings.rating_previews import PlayerFigures
@@ -96,8 +96,8 @@ def test_a_preview_tells_shared_places_now_and_then(scheme: str, tmp_path: Path)
 
 def published_in_the_old_form(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        old = lambda rows: kept_texts(in_form(rows, ONE_BY_ONE), ONE_BY_ONE)  # noqa: E731
-        patch.setattr(publications, "kept_texts", old)
+        old = lambda rows: list_texts(with_ranks(rows, ONE_BY_ONE), ONE_BY_ONE)  # noqa: E731
+        patch.setattr(publications, "list_texts", old)
         assert ledger.publications.publish(DAY, actor="eve").recorded
 
 
@@ -140,7 +140,7 @@ def test_commands_tell_shared_places(tmp_path: Path, run: Run) -> None:
 @given(st.lists(st.integers(0, 5).map(float), max_size=12))
 def test_a_place_is_one_more_than_there_are_better_ones(ratings: list[float]) -> None:
     ordered = sorted(ratings, reverse=True)
-    assert shared_places(ordered) == [1 + sum(other > rating for other in ordered) for rating in ordered]
+    assert shared_ranks(ordered) == [1 + sum(other > rating for other in ordered) for rating in ordered]
     rows = [ListRow(player, 0, 0, rating, 1, None) for player, rating in enumerate(ratings, 1)]
-    assert [row.rank for row in in_form(rows)] == shared_places(ordered)
-    assert [row.rank for row in in_form(rows, ONE_BY_ONE)] == list(range(1, len(ratings) + 1))
+    assert [row.rank for row in with_ranks(rows)] == shared_ranks(ordered)
+    assert [row.rank for row in with_ranks(rows, ONE_BY_ONE)] == list(range(1, len(ratings) + 1))

@@ -18,7 +18,7 @@ from ledger.errors import CorruptError
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import silent
+from ledger.runtime.long_work import no_progress
 from tests.kit.commands import Run
 from tests.kit.every_table import columns, rows, tables
 from tests.kit.tampering import edit
@@ -208,7 +208,7 @@ def built_aside(club: Path) -> Iterator[tuple[Views, JournalVerdict]]:
     with open_snapshot(str(club)) as file:
         head = verify_journal(file).head
         with rebuilt_views.temporary_views((), VerifiedJournal(file, head)) as made:
-            assert rebuilt_views.build_views(made, head.size, silent) == []
+            assert rebuilt_views.build_views(made, head.size, no_progress) == []
             yield made, verify_journal(file, sizes=(head.size,))
 
 
@@ -222,7 +222,7 @@ def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy
                 standing = rebuilt_views.read_current_views(file)
                 if standing.why_not or standing.falsehoods or standing.position != proven.head.size:
                     return [standing.why_not, *standing.falsehoods, standing.position]
-                rows, why_not, strange = rebuilt_views.compare_views(file, made, silent)
+                rows, why_not, strange = rebuilt_views.compare_views(file, made, no_progress)
                 return [
                     *rebuilt_views.position_falsehoods(standing, proven.head.size, proven.roots),
                     *rows,

@@ -17,7 +17,7 @@ from ledger.audit.audit import Verdict, audit
 from ledger.errors import CorruptError
 from ledger.facts.events import ListPublished
 from ledger.journal import Writer
-from ledger.journal.kept_lists import ListRow, kept_texts
+from ledger.journal.stored_lists import ListRow, list_texts
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import zstandard
@@ -127,12 +127,12 @@ def publish_falsely(club: Path, change: Callable[[ListPublished, Rows], ListPubl
         head = ledger.journal.size()
         told = attrs.evolve(true.event, edition=2, head=head, root=ledger.journal.root_at(head).hex())
         event = change(told, rows)
-        texts = kept_texts(rows.values())
+        texts = list_texts(rows.values())
         if event is told:
             event = attrs.evolve(event, digest=texts.digest, players=len(rows))
 
         def gate(writer: Writer, now_ms: int) -> Sequence[ListPublished]:
-            writer.keep_texts(texts.frames())
+            writer.store_texts(texts.frames())
             return [event]
 
         ledger._record_judged(gate, "mallory")
@@ -182,7 +182,7 @@ def test_who_is_left_out_or_added_is_named(lists: Path) -> None:
 
     def added(event: ListPublished, rows: Rows) -> ListPublished:
         rows[99] = ListRow(99, 99, 2800, 2800.0, 0, None)
-        return attrs.evolve(event, edition=3, digest=kept_texts(rows.values()).digest, players=len(rows))
+        return attrs.evolve(event, edition=3, digest=list_texts(rows.values()).digest, players=len(rows))
 
     publish_falsely(lists, without)
     publish_falsely(lists, added)
@@ -229,7 +229,7 @@ def test_what_another_version_published_is_said_to_be_so_and_not_called_false(
 ) -> None:
     def change(event: ListPublished, rows: Rows) -> ListPublished:
         rows[3] = rows[3]._replace(rating=1.0)
-        return attrs.evolve(event, digest=kept_texts(rows.values()).digest, players=len(rows), **version)
+        return attrs.evolve(event, digest=list_texts(rows.values()).digest, players=len(rows), **version)
 
     publish_falsely(lists, change)
     verdict = audit(lists, lists=True)

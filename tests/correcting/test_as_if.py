@@ -109,7 +109,7 @@ def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_i
     files = file_digests(ledger.path.parent)
     with ledger.as_if(number) as would_be:
         tried = answers(would_be)
-        with pytest.raises(StorageError, match="takes no entries while something is tried out"):
+        with pytest.raises(StorageError, match="takes no entries during a dry run"):
             would_be.append(game_recorded("another", ended_at="2021-06"))
     assert file_digests(ledger.path.parent) == files
     assert answers(ledger) == before
@@ -229,7 +229,7 @@ def test_others_read_on_and_a_copy_is_tried_on_while_they_write(asked_as_if: Led
         expected = list(would_be.rows("current"))
     with Ledger.open(ledger.path, clock=lambda: NOW) as other:
         other.level()
-        with sqlite.immediate(other.views.connection), ledger.as_if([change]) as would_be:
+        with sqlite.write_transaction(other.views.connection), ledger.as_if([change]) as would_be:
             assert list(would_be.rows("current")) == expected
     with ledger.moment(), ledger.as_if([change]) as would_be:
         assert list(would_be.rows("current")) == expected

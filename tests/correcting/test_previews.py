@@ -179,7 +179,7 @@ def test_others_write_meanwhile(four: Ledger) -> None:
     with (
         Ledger.open(four.path) as other,
         other.journal.writing(),
-        sqlite.immediate(other.views.connection),
+        sqlite.write_transaction(other.views.connection),
     ):
         other.views.connection.execute("DELETE FROM current")
         assert as_plain(four.preview(number)) == as_plain(impact)

@@ -89,7 +89,7 @@ def settings(content: str) -> Callable[[ClubOfTwo], object]:
 
     def provoke(scene: ClubOfTwo) -> None:
         (scene.folder / "club.toml").write_text(content, "utf-8")
-        scene.ledger.checkpoints.make_if_configured()
+        scene.ledger.checkpoints.make()
 
     return provoke
 

@@ -107,4 +107,4 @@ def test_an_import_counts_what_was_committed(club_of_three: Path) -> None:
 
 def test_a_text_that_cannot_be_kept_is_an_error(club_of_three: Path) -> None:
     with open_ledger(club_of_three) as ledger, pytest.raises(StorageError), ledger.journal.writing() as writer:
-        writer.keep_texts([(b"short", b"frame")])
+        writer.store_texts([(b"short", b"frame")])

@@ -57,7 +57,7 @@ def test_the_newest_of_a_kind_are_found_from_the_end(
     clocks = [body for place, body in enumerate(bodies, 1) if place % 3 == 0]
     for kind, every in (("clock-accepted", clocks), (None, bodies)):
         newest = every[max(len(every) - last, 0) :] if last else every  # 0 means all, as in commands
-        assert list(listing.bodies(journal, kind, last)) == newest
+        assert list(listing.entry_bodies(journal, kind, last)) == newest
 
 
 @pytest.mark.parametrize("step", [1, 3, 1_000])
@@ -72,8 +72,8 @@ def test_every_kind_is_the_same_by_keys_and_by_reading(step: int, monkeypatch: p
         assert of_kind
         for last in (None, 1, 2):
             newest = of_kind[-(last or len(of_kind)) :]
-            assert list(listing.bodies(journal, kind, last)) == newest
-            assert list(listing.bodies(journal, kind.partition("/")[0], last)) == newest
+            assert list(listing.entry_bodies(journal, kind, last)) == newest
+            assert list(listing.entry_bodies(journal, kind.partition("/")[0], last)) == newest
 
 
 def test_a_kind_of_few_entries_is_listed_without_reading_the_journal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,8 +83,8 @@ def test_a_kind_of_few_entries_is_listed_without_reading_the_journal(monkeypatch
         pytest.fail("the journal was read")
 
     monkeypatch.setattr(journal, "read", read)
-    assert list(listing.bodies(journal, "clock-accepted")) == bodies[:1]
-    assert list(listing.bodies(journal, "player-changed", 5)) == []
+    assert list(listing.entry_bodies(journal, "clock-accepted")) == bodies[:1]
+    assert list(listing.entry_bodies(journal, "player-changed", 5)) == []
 
 
 def test_a_word_means_the_kinds_that_are_no_longer_written_too() -> None:
@@ -99,6 +99,6 @@ def test_a_word_means_the_kinds_that_are_no_longer_written_too() -> None:
     for event, kind, body in ((old, "scheme-adopted/1", bodies[0]), (new, new.KIND, bodies[1])):
         with journal.writing() as writer:
             writer.append([kind], [event.key], [body])
-    assert list(listing.bodies(journal, "scheme-adopted")) == bodies
-    assert list(listing.bodies(journal, "scheme-adopted/1")) == bodies[:1]
-    assert list(listing.bodies(journal, new.KIND)) == bodies[1:]
+    assert list(listing.entry_bodies(journal, "scheme-adopted")) == bodies
+    assert list(listing.entry_bodies(journal, "scheme-adopted/1")) == bodies[:1]
+    assert list(listing.entry_bodies(journal, new.KIND)) == bodies[1:]

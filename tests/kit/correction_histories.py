@@ -144,7 +144,7 @@ class Drawing:
             case Verb.MERGE:
                 return drafts.merge(draw(_numbers), draw(_numbers))
             case Verb.PART:
-                return drafts.part(self._rather(self.account.persons(), lambda: draw(_numbers)))
+                return drafts.unmerge(self._rather(self.account.persons(), lambda: draw(_numbers)))
             case Verb.ANNUL_GAMES:
                 return drafts.annul_games(self._player(), draw(st.sampled_from(AnnulledGames)), since, until)
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT as verb:

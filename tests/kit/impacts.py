@@ -14,7 +14,7 @@ from ledger.book.judging import Changes
 from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections

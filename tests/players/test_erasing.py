@@ -206,7 +206,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     """Erase them, the last three one by one; the others as if stopped before the file was cleaned."""
     with Ledger.open(path) as ledger:
         file = ledger.people
-        with sqlite.immediate(connection_of(file)):
+        with sqlite.write_transaction(connection_of(file)):
             connection_of(file).executemany(sqlite_people._ERASE, [(player,) for player in players[:-3]])
             for index in (file.search, file.folds):  # as ``PendingErasures`` does in the same transaction
                 index.take_out(players[:-3])

@@ -321,7 +321,7 @@ def test_who_is_erased_while_a_file_is_read_plays_no_further_game(
     club_of_two: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger, clock = club_of_two.ledger, club_of_two.clock
-    monkeypatch.setattr(game_columns, "ahead", iter)  # in this thread, so that the order is that of the lines
+    monkeypatch.setattr(game_columns, "prefetched", iter)  # in this thread, so that the order is that of the lines
 
     def parts() -> Iterator[DataFrame]:
         yield from batch_games([source("i1")])

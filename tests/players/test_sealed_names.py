@@ -13,7 +13,7 @@ from ledger.errors import StorageError
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
 from ledger.imports.reading import batch_games
-from ledger.journal import Stored
+from ledger.journal import StoredEntry
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sealed_names
@@ -213,8 +213,8 @@ def test_the_name_that_was_changed_may_be_given_up_alone(club_of_four: Path, run
 
 def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() -> None:
     person = Person(3, "name:carl", "Carl", bytes(16), "2020")
-    assert not is_committed(person, Stored(5, b"{}", b""))
-    assert not is_committed(person._replace(salt=None, name=None, identity=None), Stored(5, b"", b""))
+    assert not is_committed(person, StoredEntry(5, b"{}", b""))
+    assert not is_committed(person._replace(salt=None, name=None, identity=None), StoredEntry(5, b"", b""))
 
 
 @pytest.mark.parametrize(

@@ -53,13 +53,13 @@ def _stopped_renaming(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _patiences(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How many seconds each was ready to wait for other processes, where it was not as long as ever."""
     asked: list[float] = []
-    unchanged = sqlite.waiting
+    unchanged = sqlite.busy_timeout
 
     def noted(connection: Any, seconds: float) -> AbstractContextManager[None]:
         asked.append(seconds)
         return unchanged(connection, seconds)
 
-    monkeypatch.setattr(sqlite, "waiting", noted)
+    monkeypatch.setattr(sqlite, "busy_timeout", noted)
     return asked
 
 

@@ -356,7 +356,7 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
         older = (tmp_path / PEOPLE).read_bytes()
         between = [ledger.register(f"name:{word}", word) for word in ("S300x", "T300x", "T500x")]
         erased = [1_398, 1_399, 1_400] if as_many else []  # on the page of the newest rows
-        with sqlite.immediate(connection_of(ledger.people)):
+        with sqlite.write_transaction(connection_of(ledger.people)):
             connection_of(ledger.people).executemany(sqlite_people._ERASE, [(number,) for number in erased])
         connection_of(ledger.people).execute(checkpoint)
         newest = [ledger.register(f"name:{word}", word) for word in ("Aaron", "Adam", "Ada")]

@@ -16,11 +16,11 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import postgres_store
-from ledger.journal.kept_texts import frames
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
-from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tables import Roles, creation_sql
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
+from ledger.journal.stored_texts import compressed_texts
 from ledger.testing.journal_contract import (
     EncodedEntry,
     append_entries,
@@ -274,17 +274,17 @@ def test_what_was_read_and_is_gone_with_a_server_is_not_taken_for_settled(
 ) -> None:
     with opened(writers_address) as reader, opened(writers_address) as writer:
         fill_journal(writer, (3,))
-        reader.fence()
+        reader.ensure_durable()
         add(writer, encode_entry(4))
         assert reader.head().size == 4
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            reader.fence()
-        reader.fence()
+            reader.ensure_durable()
+        reader.ensure_durable()
         assert reader.head().root == merkle_root([encode_entry(position).body for position in (1, 2, 3)])
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
             add(another, encode_entry(4, "another"), encode_entry(5, "another"))
-        reader.fence()
+        reader.ensure_durable()
         assert reader.head().size == 5
 
 
@@ -293,12 +293,12 @@ def test_what_is_tried_out_over_entries_that_are_gone_with_a_server_is_not_settl
 ) -> None:
     with opened(writers_address) as reader, opened(writers_address) as writer:
         fill_journal(writer, (3,))
-        reader.fence()
+        reader.ensure_durable()
         add(writer, encode_entry(4))
         tried = ScratchJournal(reader, reader.size())
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            tried.fence()
+            tried.ensure_durable()
 
 
 def test_another_entry_in_the_place_of_one_that_is_gone_is_not_taken_for_it(
@@ -312,7 +312,7 @@ def test_another_entry_in_the_place_of_one_that_is_gone_is_not_taken_for_it(
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
             add(another, encode_entry(4, "another"))
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            reader.fence()
+            reader.ensure_durable()
         assert reader.head().size == lost.size
         assert reader.head() != lost
         add(reader, encode_entry(5))
@@ -323,15 +323,15 @@ def test_an_entry_that_was_settled_and_is_gone_stays_an_alarm(oldest_server: Ser
     with opened(writers_address) as reader, opened(writers_address) as writer:
         fill_journal(writer, (3,))
         reader.head()
-        reader.fence()
+        reader.ensure_durable()
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 2)
         for ask in (reader.head, lambda: add(reader, encode_entry(3)), lambda: add(writer, encode_entry(3))):
-            with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
+            with pytest.raises(CorruptError, match="entry 3: was in the journal while it was open and is gone"):
                 ask()
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
             add(another, encode_entry(3, "another"), encode_entry(4, "another"))
-        with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
-            reader.fence()
+        with pytest.raises(CorruptError, match="entry 3: was in the journal while it was open and is gone"):
+            reader.ensure_durable()
 
 
 def test_a_forked_child_asks_nothing_by_its_parents_session_and_does_not_end_it(writers_address: str) -> None:
@@ -435,7 +435,7 @@ def test_whoever_records_blocks_nobody_by_false_rows(each_server: Server, tmp_pa
         for places in (range(256, 700), range(700, 66_000)):
             with journal.writing() as writer:
                 append_entries(writer, *map(encode_entry, places))
-                writer.keep_texts(frames(["e4 e5"]))
+                writer.store_texts(compressed_texts(["e4 e5"]))
         with closing(SqliteJournal.create(tmp_path / "same.db")) as file:
             with file.writing() as writer:
                 append_entries(writer, *map(encode_entry, range(1, 66_000)))
@@ -477,8 +477,8 @@ def test_no_setting_of_a_database_changes_how_it_is_read(each_server: Server) ->
         assert stored_bodies(journal) == expected
         with journal.writing() as writer:
             append_entries(writer, *map(encode_entry, range(301, 303)))
-            writer.keep_texts(frames(["e4"]))
-        assert journal.text(sha256(b"e4").digest()) == frames(["e4"])[0][1]
+            writer.store_texts(compressed_texts(["e4"]))
+        assert journal.text(sha256(b"e4").digest()) == compressed_texts(["e4"])[0][1]
         assert journal.size() == 302
 
 
@@ -528,7 +528,7 @@ def test_one_who_may_make_roles_makes_a_journal_by_the_printed_sql_and_is_left_n
         connection.execute(f"GRANT CREATE ON DATABASE {name} TO maker_{name}")
     maker = each_server.url(name, f"maker_{name}")
     with closing(psycopg.connect(maker, autocommit=True)) as connection:
-        connection.execute(f"BEGIN; {making(odd, roles, 'ab' * 16)}; COMMIT")
+        connection.execute(f"BEGIN; {creation_sql(odd, roles, 'ab' * 16)}; COMMIT")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute('SELECT FROM "the ""club\'s"" {journal}".journal')
         connection.execute(f'CREATE USER "w_{name}" IN ROLE "{roles.writer}"')

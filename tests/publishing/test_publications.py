@@ -14,7 +14,7 @@ from ledger.answers import players, publications
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.publishing.publications import Publication, Published
 from ledger.runtime import arith
@@ -362,7 +362,7 @@ def test_kept_rows_that_are_gone_are_worked_out_again(make_club: Made) -> None:
     record_game(ledger, "late", "2021-01-05", 2, 1)
     size = ledger.journal.size()
     edit(ledger.path, "DELETE FROM texts")
-    with pytest.raises(Exception, match="restore it from a copy, or work it out again by 'lists DB LIST --restore"):
+    with pytest.raises(Exception, match="restore it from a copy, or calculate it again by 'lists DB LIST --restore"):
         kept(ledger, publication)
     ledger.publications.restore_rows(publication, actor="eve")
     assert (kept(ledger, publication), ledger.journal.size()) == (rows, size)

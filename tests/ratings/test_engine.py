@@ -11,7 +11,7 @@ import pytest
 from ledger.errors import ProjectionError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, MANY, Columns
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.records import flat_of
 from ledger.schemes import find_scheme
 from ledger.schemes.scheme import Newcomer
@@ -27,7 +27,7 @@ def made(amount: float) -> Callable[[list[float]], None]:
 
 def test_a_kernel_with_values_from_around_it_is_refused_by_name() -> None:
     with pytest.raises(ProjectionError, match="plain function at module level"):
-        compiled(made(1.0))
+        compile_kernel(made(1.0))
 
 
 def scaled(x: float, exponent: int) -> float:
@@ -47,7 +47,7 @@ ldexp, frexp = math.ldexp, math.frexp
 
 def test_powers_of_two_by_bits_are_those_of_the_c_library() -> None:
     random = Random(5)
-    by_bits, by_call = compiled(scaled_by_name), compiled(scaled)
+    by_bits, by_call = compile_kernel(scaled_by_name), compile_kernel(scaled)
     for exponent in range(-1100, 1025):
         x = random.uniform(0.5, 0.99) * random.choice((-1.0, 1.0))
         assert by_bits(x, exponent).hex() == by_call(x, exponent).hex() == math.ldexp(x, exponent).hex()
@@ -55,7 +55,7 @@ def test_powers_of_two_by_bits_are_those_of_the_c_library() -> None:
 
 @pytest.mark.parametrize("x", [1.0, -1.0, 0.75, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1])
 def test_mantissa_and_exponent_by_bits_are_those_of_the_c_library(x: float) -> None:
-    fast: Callable[[float], Any] = compiled(parts)
+    fast: Callable[[float], Any] = compile_kernel(parts)
     assert tuple(fast(x)) == math.frexp(x)
 
 

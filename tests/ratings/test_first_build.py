@@ -180,7 +180,7 @@ def test_a_writing_process_that_was_killed_is_one_clear_error(one_table: tuple[P
     writer.commit()
     writer.settle()
     writer._process.kill()
-    writer._process.wait()
+    writer._process._process.wait()
     writer.insert(INSERT, some_rows(5, 9))
     writer.commit()
     with pytest.raises(StorageError, match=r"the process that writes it ended \(exit code -9\); run the command again"):

@@ -388,7 +388,7 @@ def test_a_projector_may_store_columns_and_keep_nothing(plain_club: Path) -> Non
 
 
 def test_what_is_no_number_and_no_part_is_refused() -> None:
-    with pytest.raises(MalformedError, match=r"where a number \(a number\) starts is a number itself, got '0'"):
+    with pytest.raises(MalformedError, match=r"the initial value of a number \(a number\) must be a number, got '0'"):
         column("0", "INTEGER", "a number")  # type: ignore[arg-type]
     with pytest.raises(MalformedError, match="a part is a class of attrs whose fields are columns, got <class 'int'>"):
         part(int)
@@ -423,7 +423,7 @@ def test_a_step_that_fails_stops_nothing_but_its_own_table(
         assert (by_name["streaks"].kept, by_name["streaks"].stale) == (True, None)
         assert by_name["streaks"].made_by == "ledger.ratings.projectors.streaks.Streaks"
         assert by_name["streaks"].position == ledger.views.position()
-    assert [str(error)[:11] for error in plugins.broken()] == ["win_streaks"]
+    assert [str(error)[:11] for error in plugins.broken_plugins()] == ["win_streaks"]
     assert audit(plain_club)
     assert rows_of(plain_club, "win_streaks", attrs.evolve(WIN_STREAKS, version=3))
 
@@ -437,7 +437,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
     assert str(failed["lost"]).startswith(
         "lost: the plug-in 'a_package_that_is_gone:LOST' of a package without a name cannot be loaded (ModuleNotFound"
     )
-    assert plugins.broken() == (failed["lost"],)
+    assert plugins.broken_plugins() == (failed["lost"],)
 
 
 def test_both_sides_see_the_same_game(plain_club: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from ledger import ProjectionError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
-from ledger.runtime.plugins import loaded
+from ledger.runtime.plugins import load_plugin
 from ledger.schemes.scheme import Newcomer, Scheme, When, state
 from ledger.schemes.scheme_faults import faults_of_scheme
 from ledger.schemes.settings import numbers_of, setting
@@ -138,7 +138,7 @@ FAULTY = attrs.evolve(SOUND, rate_game=misspelt)
 def test_the_faults_of_a_plug_in_are_told_in_full_when_it_is_loaded() -> None:
     point = EntryPoint("statutes", f"{__name__}:FAULTY", "ledger.schemes")
     with pytest.raises(ProjectionError) as caught:
-        loaded(point, Scheme, faults_of_scheme)
+        load_plugin(point, Scheme, faults_of_scheme)
     assert "the plug-in 'tests.schemes.test_scheme_faults:FAULTY'" in str(caught.value)
     assert "functions of modules): correct it, or remove the package" in str(caught.value)
 

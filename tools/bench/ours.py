@@ -28,7 +28,7 @@ from ledger.ratings import engine, views_file
 from ledger.ratings.projector import DeclaredProjector
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
-from ledger.runtime.long_work import collector_paused, mapped_ahead
+from ledger.runtime.long_work import collector_paused, mapped_in_threads
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
@@ -126,7 +126,7 @@ def replay_stored(path: Path) -> Figure:
 
         def replay() -> None:
             with collector_paused():
-                blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
+                blocks = [block.games for _, block in mapped_in_threads(decode_bodies, ledger.journal.read())]
             games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
             score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5)
             # Writable, as the columns of a build are: a kernel would be compiled once more for those only read.

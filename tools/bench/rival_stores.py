@@ -185,7 +185,7 @@ class BareRows:
 
     def change(self, *, back: bool = False) -> None:
         """Delete the rows before, insert those after (or *back*: the other way round), and commit."""
-        with sqlite.immediate(self._connection):
+        with sqlite.write_transaction(self._connection):
             for delete, gone, insert, come in self._changed:
                 self._connection.executemany(delete, gone[back])
                 self._connection.executemany(insert, come[back])

@@ -124,7 +124,7 @@ class Client:
         try:
             journal = self._open()
             head = journal.head()
-            journal.fence()
+            journal.ensure_durable()
         except LedgerError as error:
             self._note({"failed": str(error), "after": 0.0})
         else:

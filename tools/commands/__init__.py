@@ -24,7 +24,7 @@ from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 from ledger.runtime import postgres, sqlite
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 from ledger.schemes import package_of
 
 from .. import output
@@ -164,7 +164,9 @@ def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:
     """
     pools = pool_names(ledger.journal)
     if name not in pools and not is_new:
-        raise click.UsageError(f"no pool {name!r} in this ledger; {choice_of(name, pools)}; --new-pool makes a new one")
+        raise click.UsageError(
+            f"no pool {name!r} in this ledger; {expected_names(name, pools)}; --new-pool makes a new one"
+        )
 
 
 def tell_package(scheme: str) -> None:

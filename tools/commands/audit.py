@@ -88,7 +88,7 @@ def audit(
         output.answer(f"{table} {digest}")
     server = server_findings(db_path)
     if (place := server.moved_to or verdict.moved_to) is not None:
-        output.verdict("MOVED", f"{db_path}: the ledger went to {place}; what stands here is what it was then")
+        output.verdict("MOVED", f"{db_path}: the ledger went to {place}; this one is as it was then")
     for part in server.not_compared:
         output.verdict("NOT COMPARED", f"{db_path} {part}")
     for fault in server.foreign:

@@ -79,7 +79,7 @@ def checkpoint(db_path: str, key_file: str | None, keep_in: str | None, since: s
     with Ledger.open(db_path) as ledger:
         key = None if key_file is None else Path(key_file)
         made = ledger.checkpoints.make(key, keep_in=None if keep_in is None else Path(keep_in))
-        _put(made.note if older is None else ledger.checkpoints.growth(older, made), "")
+        _put(made.note if older is None else ledger.checkpoints.consistency_proof(older, made), "")
         output.remark(f"{ledger.checkpoints.place}: {entries(made.head.size)} signed by {made.origin}")
 
 

@@ -26,7 +26,7 @@ from ledger.journal.checkpoints import CheckpointFiles
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 from ledger.recording.pool_choice import BY_SPEED
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 
 from .desk_verbs import complaints_told
 from .page_data import Paging
@@ -176,7 +176,7 @@ def verb(ledger: Ledger, query: Query) -> VerbPage:
     """Return the form of one verb, with what is known filled in."""
     name = query["verb"]
     if name not in VERBS:
-        raise UnknownNameError("verb", name, choice_of(name, VERBS), where="of corrections")
+        raise UnknownNameError("verb", name, expected_names(name, VERBS), where="of corrections")
     words = VERBS[name]
     needed = (*words.needed, *words.options)
     fields = [

@@ -256,7 +256,9 @@ def cosign(ledger: Ledger, witness: Witness) -> bool:
 
     def growth(size: int) -> str:
         is_kept = before is not None and before.head.size == size
-        return files.growth(before.head if before and is_kept else TreeHead(size, ledger.journal.root_at(size)), last)
+        return files.consistency_proof(
+            before.head if before and is_kept else TreeHead(size, ledger.journal.root_at(size)), last
+        )
 
     files.keep_cosigned(last, witness.cosignature(last, 0 if before is None else before.head.size, growth))
     return True

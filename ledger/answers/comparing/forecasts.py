@@ -18,7 +18,7 @@ from ledger.facts.json_schemas import documented
 from ledger.ratings import engine
 from ledger.ratings.engine import RateableGames, rating_loop_of, scheme_loop
 from ledger.runtime.columns import FEW, Column, Columns
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Scheme
 
@@ -119,7 +119,7 @@ def final_ratings(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGa
         by_batch = len(games.period) > 0
         period, day = (games.period[-1], games.closing[-1]) if by_batch else (0.0, games.day[-1])
         loop = final_ratings_loop(scheme)
-        settling = loop if cols is FEW else compiled(loop)
+        settling = loop if cols is FEW else compile_kernel(loop)
         settling(float(period), float(day), engine.records(cols, scheme.player, state), final, numbers)
     return final
 

@@ -58,7 +58,7 @@ from ledger.errors import UnknownNameError
 from ledger.facts.words import Brings, Format
 from ledger.handle import OpenLedger
 from ledger.journal.scratch import ScratchJournal
-from ledger.runtime.nearest import of_name
+from ledger.runtime.nearest import find_by_name
 
 # Shown, and used to order the rows of players who share a place, if no choice says which decide.
 USUAL_TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
@@ -110,7 +110,7 @@ class TableOptions:
             tie_breaks.tie_break_named(name)
         for word, choice, there in (("ratings", self.ratings, RATING_SOURCES), ("format", self.kind, PAIRING_SYSTEMS)):
             if choice is not None:
-                of_name(word, choice, dict.fromkeys(there))
+                find_by_name(word, choice, dict.fromkeys(there))
 
 
 DEFAULT_OPTIONS = TableOptions()

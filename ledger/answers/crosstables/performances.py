@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import floor, fsum
 from typing import NamedTuple
 
-from ledger.runtime.nearest import of_name
+from ledger.runtime.nearest import find_by_name
 from ledger.schemes.formulas import performance as formulas
 
 CHESSWORLD = "chessworld"
@@ -75,7 +75,7 @@ def variant_named(name: str) -> Variant:
     Raises:
         UnknownNameError: there is none of that name.
     """
-    return of_name("performance rating", name, VARIANTS)
+    return find_by_name("performance rating", name, VARIANTS)
 
 
 def default_variant(scheme: str) -> str:

@@ -19,7 +19,7 @@ from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from ledger.facts.words import Brings
-from ledger.runtime.nearest import of_name
+from ledger.runtime.nearest import find_by_name
 
 NO_OPPONENT = 0  # the opponent in a round without a game
 
@@ -317,7 +317,7 @@ def tie_break_named(name: str) -> TieBreak:
     Raises:
         UnknownNameError: there is none of that name.
     """
-    return of_name("tie-break", name, TIE_BREAKS)
+    return find_by_name("tie-break", name, TIE_BREAKS)
 
 
 class SharedPlace(NamedTuple):

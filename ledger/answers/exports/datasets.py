@@ -35,13 +35,13 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.publishing.publications import Publications
 from ledger.ratings import read_models, table_docs
 from ledger.ratings.standings import rating_list_at
 from ledger.runtime.lazy import pl
-from ledger.runtime.nearest import choice_of
-from ledger.runtime.table_reader import TableScan, literal
+from ledger.runtime.nearest import expected_names
+from ledger.runtime.table_reader import TableScan, sql_literal
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -120,7 +120,9 @@ def _game_scans(selection: ExportFilter, columns: Sequence[ExportColumn]) -> lis
         where.append(f"g.position IN ({' UNION ALL '.join(sides)})")
     if selection.tournament is not None:
         # The name is in the statement itself: a scan goes as text to the process that reads it, without parameters.
-        of_name = f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {literal(selection.tournament)}"
+        of_name = (
+            f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {sql_literal(selection.tournament)}"
+        )
         where.append(f"g.position IN ({of_name})")
     if selection.since_ms is not None and selection.player is None and selection.tournament is None:
         # No game is rated before it ends; one that does not count is not among those in rating order.
@@ -409,7 +411,7 @@ def find_dataset(ledger: OpenLedger, name: str) -> Dataset:
     further = [name for name in tables if name not in NAMED_DATASETS and is_exportable(connection, name)]
     names = [*NAMED_DATASETS, *further]
     if name not in names:
-        raise UnknownNameError("table", name, choice_of(name, names), where="to export")
+        raise UnknownNameError("table", name, expected_names(name, names), where="to export")
     stored, key = stored_columns(connection, name, tables[name])
     columns = [
         ExportColumn(

@@ -39,7 +39,7 @@ from ledger.ratings import views_file
 from ledger.runtime import sqlite, table_writer
 from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
 from ledger.runtime.ledger_files import atomic_file, refuse_own_files
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 from ledger.runtime.table_reader import ReadingConnection, TableReader, TableScan, table_reader
 from ledger.runtime.table_writer import TableWriter
 from ledger.runtime.visible import in_cell, in_json, visible
@@ -297,7 +297,7 @@ def export(
     fmt: str | None = None,
     selection: ExportFilter | None = None,
     raw: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> list[ExportResult]:
     """Write datasets of a ledger to a file.
 
@@ -449,7 +449,7 @@ def _table(
 
 def _counted(part: ExportTable, counts: dict[str, int], ledger: OpenLedger, progress: Progress) -> Iterator[DataFrame]:
     name, total = part.dataset.name, 0
-    if progress is not silent and name in _TOTALS:
+    if progress is not no_progress and name in _TOTALS:
         total = ledger.views.connection.execute(_TOTALS[name]).fetchone()[0]
     for frame in part.frames:
         counts[name] += len(frame)

@@ -32,7 +32,7 @@ from ledger.errors import LedgerError, MalformedError, StorageError, one_line
 from ledger.handle import OpenLedger
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
-from ledger.runtime.long_work import Progress, mapped_ahead, silent
+from ledger.runtime.long_work import Progress, mapped_in_threads, no_progress
 from ledger.runtime.postgres import quoted
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def copy_to_postgres(
     *,
     names: bool = False,
     proposal: int | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> list[CopiedTable]:
     """Copy the documented tables of the views to a PostgreSQL schema: one read snapshot, in one transaction.
 
@@ -177,7 +177,7 @@ class _Copy:
             state = error.sqlstate or "08"
             remedy = _REMEDIES.get(state) or _REMEDIES.get(state[:2])
             if remedy is None and state.startswith("XX"):  # damaged
-                raise postgres.explained(self.address, state, str(error)) from error
+                raise postgres.translated_error(self.address, state, str(error)) from error
             # the server names objects that depend on a table in the line below the first
             words = one_line(f"{error.diag.message_primary or error}; {error.diag.message_detail or ''}").rstrip("; .")
             message = f"{subject}: {postgres.without_password(words)}: {remedy or _UNCHANGED}"
@@ -326,10 +326,10 @@ class _Copy:
         # Rows that are frozen need no second writing of their pages; only a new and unseen table may have them.
         options = "FORMAT csv, FREEZE" if freeze else "FORMAT csv"
         names = ", ".join(quoted(column.name) for column in table.columns)
-        rows, total = 0, 0 if self.progress is silent else table.count()
+        rows, total = 0, 0 if self.progress is no_progress else table.count()
         frames = (frame.select(column.name for column in table.columns) for frame in table.rows(self.reader))
         with self.connection.cursor().copy(f"COPY {target}({names}) FROM STDIN ({options})") as copy:
-            for frame, content in mapped_ahead(table.csv, frames):
+            for frame, content in mapped_in_threads(table.csv, frames):
                 copy.write(content)
                 rows += len(frame)
                 self.progress(table.name, rows, max(total, rows))

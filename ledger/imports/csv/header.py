@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from ledger.runtime.nearest import choice_of, did_you_mean, meant_by
+from ledger.runtime.nearest import did_you_mean, did_you_mean_one_of, expected_names
 
 # Our name -> the other names of the same thing in real files. Case, blanks and hyphens do not matter.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -121,7 +121,7 @@ def parse_headings(words: Iterable[str]) -> dict[str, str]:
         if not (divided and heading.strip()):
             raise ValueError(f"takes COLUMN=HEADING such as white=Weiß, got {word!r}")
         if name is None:
-            raise ValueError(f"there is no column {column!r} to fill: {choice_of(column, COLUMNS)}")
+            raise ValueError(f"there is no column {column!r} to fill: {expected_names(column, COLUMNS)}")
         if name in headings:
             raise ValueError(f"the column {name!r} is given two headings, {headings[name]!r} and {heading!r}")
         if _folded(heading) in map(_folded, headings.values()):
@@ -222,7 +222,7 @@ def _missing(
     unlike = [field for field in shown if field.casefold() not in others]
     likely = next((words for name in names if (words := _perhaps(name, unlike))), "")
     if abroad:
-        likely = f" ({meant_by(abroad).strip()})"
+        likely = f" ({did_you_mean_one_of(abroad).strip()})"
     advice = f"; add it, or name its heading: --column {group[0]}=HEADING" if may_name else "; add it"
     return f"there is no column {columns_named}{f' (also read: {also})' if also else ''}{likely}{advice}"
 

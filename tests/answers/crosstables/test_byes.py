@@ -348,7 +348,7 @@ def test_the_byes_of_a_merged_player_are_the_persons_each_round_once(open_with_b
     assert points(open_with_byes) == {"Cy": 2.5, "Ann": 1.5, "Bob": 0.5}
     (own,) = as_rows(player_tournaments(open_with_byes, open_with_byes.player("Di")))
     assert own["points"] == 0.5
-    approve(open_with_byes, drafts.part(DI))
+    approve(open_with_byes, drafts.unmerge(DI))
     assert points(open_with_byes)["Di"] == 0.5
 
 

@@ -1,4 +1,4 @@
-"""The movetext of games, compressed by zstd and stored under its hash; the entries hold the hash alone."""
+"""Movetext of games, compressed by zstd and stored under its hash; entries hold only the hash."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ LEVEL = 3  # of zstd, at which movetext shrinks to a third in some 10 µs
 LARGEST_TEXT = 16 << 20  # bytes, as the audit reads them
 
 
-def frames(texts: Iterable[str]) -> list[tuple[bytes, bytes]]:
-    """Return movetexts as ``Writer.keep_texts`` takes them: SHA-256 and zstd frame of each."""
+def compressed_texts(texts: Iterable[str]) -> list[tuple[bytes, bytes]]:
+    """Compress movetexts for ``Writer.store_texts``: SHA-256 and zstd frame of each."""
     compressor = zstandard.ZstdCompressor(level=LEVEL)
     raw = [text.encode() for text in texts]
     return [(sha256(data).digest(), compressor.compress(data)) for data in raw]
 
 
-def unpacked(frame: bytes) -> bytes | None:
-    """Return the bytes of a stored text; None if it claims to be longer than any.
+def decompressed_text(frame: bytes) -> bytes | None:
+    """Decompress a stored text; None if its header says that it is longer than any text may be.
 
     Raises:
         zstandard.ZstdError: it is damaged.
@@ -42,13 +42,11 @@ def movetext(journal: Journal, sha256_hex: str) -> str | None:
     if frame is None:
         return None
     try:
-        text = unpacked(frame) or b""
+        text = decompressed_text(frame) or b""
     except zstandard.ZstdError:
         text = b""
     # An entry commits to the hash of a text: the stored text proves nothing by itself.
     if sha256(text).hexdigest() != sha256_hex:
-        words = (
-            f"the movetext {sha256_hex} that is kept beside it was changed or is damaged; restore that row from a copy"
-        )
+        words = f"the stored movetext {sha256_hex} was changed or is damaged; restore that row from a copy"
         raise CorruptError("journal", 0, words)
     return text.decode()

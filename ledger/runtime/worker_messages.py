@@ -18,13 +18,7 @@ _SIZES = struct.Struct(">qq")  # before each message: bytes of kind and value, b
 
 
 class Message(NamedTuple):
-    """A message.
-
-    Attributes:
-        kind: what it is.
-        value: plain values.
-        content: bytes that are sent as they are.
-    """
+    """A message between a program and its worker: a kind, plain values, and bytes that are sent as they are."""
 
     kind: str
     value: Any
@@ -32,7 +26,7 @@ class Message(NamedTuple):
 
 
 def send(stream: IO[bytes], kind: str, value: Any = None, content: bytes | memoryview = b"") -> None:
-    """Put one message on a stream."""
+    """Write one message to a stream."""
     # marshal and not pickle: it loads plain values alone, and its import costs nothing.
     words = marshal.dumps((kind, value))
     stream.write(_SIZES.pack(len(words), len(content)) + words)
@@ -40,11 +34,11 @@ def send(stream: IO[bytes], kind: str, value: Any = None, content: bytes | memor
     stream.flush()
 
 
-def received(stream: IO[bytes]) -> Message:
-    """Return the next message.
+def receive(stream: IO[bytes]) -> Message:
+    """Read the next message from a stream.
 
     Raises:
-        EOFError: there is none, or only a part of it.
+        EOFError: the stream ends before, or within, the message.
     """
     size, room = _SIZES.unpack(_exactly(stream, _SIZES.size))
     kind, value = marshal.loads(_exactly(stream, size))  # noqa: S302  # from our own process, by a pipe of these two

@@ -1,4 +1,4 @@
-"""The stored rows of a published list: their canonical bytes, and how they are read.
+"""The stored rows of a published rating list: encoding them as canonical bytes, and reading them.
 
 The form ``rating-list/2``. A *part* is lines of canonical JSON, one for each player in order of the player numbers,
 each the array of ``COLUMNS``; numbers are in the shortest form that reads back the same, and each line ends with a
@@ -22,7 +22,7 @@ import orjson
 
 from ledger.errors import CorruptError
 from ledger.journal import Journal
-from ledger.journal.kept_texts import unpacked
+from ledger.journal.stored_texts import decompressed_text
 from ledger.runtime.lazy import zstandard
 
 FORM = "rating-list/2"
@@ -33,7 +33,7 @@ _LEVEL = 3  # of zstd
 
 
 class ListRow(NamedTuple):
-    """A player of a list.
+    """A row of a published rating list.
 
     Attributes:
         player: the player number.
@@ -52,44 +52,44 @@ class ListRow(NamedTuple):
     last_game: str | None
 
     @property
-    def said(self) -> tuple[float, int, str | None]:
-        """The player's own figures in the list, whatever the rank: rating, games, day of the last one."""
+    def figures(self) -> tuple[float, int, str | None]:
+        """The player's own figures, without the rank: rating, games, day of the last one."""
         return self.rating, self.games, self.last_game
 
 
 COLUMNS = ListRow._fields
 
 
-def shared_places(ratings: Sequence[float]) -> list[int]:
-    """Return the places of descending ratings: equals share one, and the next is as many further: 1, 2, 2, 4."""
+def shared_ranks(ratings: Sequence[float]) -> list[int]:
+    """Return the ranks of descending ratings; equal ratings share a rank: 1, 2, 2, 4."""
     places: list[int] = []
     for place, rating in enumerate(ratings, 1):
         places.append(places[-1] if place > 1 and rating == ratings[place - 2] else place)
     return places
 
 
-def in_form(rows: Iterable[ListRow], form: str = FORM) -> list[ListRow]:
-    """Return rows with the ranks of a form, best first; of equal ratings the lower player number first."""
+def with_ranks(rows: Iterable[ListRow], form: str = FORM) -> list[ListRow]:
+    """Return rows with the ranks of a stored form, best first; of equal ratings the lower player number first."""
     ordered = sorted(rows, key=lambda row: (-row.rating, row.player))
-    places = shared_places([row.rating for row in ordered]) if form == FORM else range(1, len(ordered) + 1)
+    places = shared_ranks([row.rating for row in ordered]) if form == FORM else range(1, len(ordered) + 1)
     return [row._replace(rank=place) for row, place in zip(ordered, places, strict=True)]
 
 
-class KeptTexts(NamedTuple):
-    """The bytes of a list to be stored: cover and parts, and the digest of the cover, in hexadecimal."""
+class ListTexts(NamedTuple):
+    """The texts in which a published list is stored, cover first, and the hexadecimal digest of the cover."""
 
     digest: str
     texts: tuple[bytes, ...]
 
     def frames(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield (SHA-256, zstd frame) of each text."""
+        """Yield (SHA-256, zstd frame) of each text, as ``Writer.store_texts`` takes them."""
         compressor = zstandard.ZstdCompressor(level=_LEVEL)
         for text in self.texts:
             yield sha256(text).digest(), compressor.compress(text)
 
 
-def kept_texts(rows: Iterable[ListRow], form: str = FORM) -> KeptTexts:
-    """Return the bytes in which rows are stored, with their ranks; they may come in any order."""
+def list_texts(rows: Iterable[ListRow], form: str = FORM) -> ListTexts:
+    """Return the texts in which the rows of a list, in any order, are stored."""
     # By the first field, the number of the player: ``row`` finds the part by its first and its last one.
     in_order = sorted(rows)
     texts, lines = [], [_line({"columns": COLUMNS, "form": form, "players": len(in_order)})]
@@ -99,12 +99,12 @@ def kept_texts(rows: Iterable[ListRow], form: str = FORM) -> KeptTexts:
         lines.append(_line((sha256(text).hexdigest(), part[0].player, part[-1].player, len(part))))
         texts.append(text)
     cover = b"".join(lines)
-    return KeptTexts(sha256(cover).hexdigest(), (cover, *texts))
+    return ListTexts(sha256(cover).hexdigest(), (cover, *texts))
 
 
 def form_of_digest(rows: Sequence[ListRow], digest: str) -> str | None:
-    """Return the form in which rows have that digest; None if they have it in no form."""
-    return next((form for form in FORMS if kept_texts(in_form(rows, form), form).digest == digest), None)
+    """Return the stored form in which rows have a digest; None if they have it in no form."""
+    return next((form for form in FORMS if list_texts(with_ranks(rows, form), form).digest == digest), None)
 
 
 def _line(value: object) -> bytes:
@@ -119,14 +119,14 @@ class _ListPart(NamedTuple):
 
 
 @attrs.frozen
-class KeptList:
+class StoredList:
     """The stored rows of one publication; everything that is read is compared with its digest.
 
     Attributes:
-        journal: it stores them.
-        path: the journal's file, as messages name it.
-        position: of the entry that published the list.
-        digest: of the cover, in hexadecimal.
+        journal: the journal that stores the rows.
+        path: the journal's file, for messages.
+        position: the position of the entry that published the list.
+        digest: the digest of the cover, in hexadecimal.
     """
 
     journal: Journal
@@ -159,7 +159,7 @@ class KeptList:
         said = orjson.loads(head)
         if said["form"] not in FORMS:
             reads = " and ".join(map(repr, FORMS))
-            raise self._false(f"its rows are kept in the form {said['form']!r}, this program reads {reads}")
+            raise self._false(f"its rows are stored in the form {said['form']!r}, this program reads {reads}")
         return [_ListPart(*orjson.loads(line)) for line in lines]
 
     def _rows_of(self, part: _ListPart) -> Sequence[ListRow]:
@@ -168,18 +168,18 @@ class KeptList:
     def _text(self, digest: str) -> bytes:
         frame = self.journal.text(bytes.fromhex(digest))
         if frame is None:
-            raise self._false(f"{digest} of its kept rows is missing")
+            raise self._false(f"{digest} of its stored rows is missing")
         try:
-            text = unpacked(frame)
+            text = decompressed_text(frame)
         except zstandard.ZstdError:
-            raise self._false(f"{digest} of its kept rows cannot be unpacked") from None
+            raise self._false(f"{digest} of its stored rows cannot be unpacked") from None
         if text is None:
-            raise self._false(f"{digest} of its kept rows is longer than any that this program keeps")
+            raise self._false(f"{digest} of its stored rows is longer than any that this program stores")
         # The entry commits to the digest of the cover alone: the stored rows prove nothing by themselves.
         if sha256(text).hexdigest() != digest:
-            raise self._false(f"{digest} of its kept rows was changed")
+            raise self._false(f"{digest} of its stored rows was changed")
         return text
 
     def _false(self, what: str) -> CorruptError:
-        remedy = "restore it from a copy, or work it out again by 'lists DB LIST --restore-rows'"
+        remedy = "restore it from a copy, or calculate it again by 'lists DB LIST --restore-rows'"
         return CorruptError(self.path, self.position, f"published a list, but {what}; {remedy}")

@@ -1,4 +1,4 @@
-"""Is this still our file? A writer makes sure when a transaction begins; nothing is repaired here.
+"""Checks that an open database is still ours, made when a write transaction begins; nothing is repaired here.
 
 A foreign trigger may swallow or change rows while every statement succeeds (``raise(ignore)``), and a file that was
 moved away takes the written bytes along. Objects that touch none of our tables, such as those of a replication tool,
@@ -32,15 +32,10 @@ class SchemaObject(NamedTuple):
 
 
 class FileGuard:
-    """The properties that one file must keep while this process has it open: its place on the disk and its schema."""
+    """A check of one open database: that it is still at its path, and has the schema that this program made."""
 
     def __init__(self, path: str | Path, script: str) -> None:
-        """Take note of the file that is now at *path*.
-
-        Args:
-            path: an open database.
-            script: the statements that made its tables and triggers.
-        """
+        """Take an open database, and the statements that made its tables and triggers."""
         self._path = str(path)
         self._place = str(Path(path).absolute())  # the working folder may change
         self._script = script
@@ -48,7 +43,7 @@ class FileGuard:
         self._version = -1  # the schema's version in which everything was found to be ours
 
     def check(self, connection: sqlite3.Connection) -> None:
-        """Make sure of file and schema, at the beginning of a write transaction.
+        """Check path and schema at the beginning of a write transaction.
 
         Raises:
             StorageError: the path leads to another file now, or the schema is not what this program made.
@@ -73,7 +68,7 @@ class FileGuard:
 
 
 def schema_faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
-    """Yield each difference of a schema from the one that *script* makes, in words with a remedy."""
+    """Yield a message with a remedy for each difference of a schema from the one that *script* makes."""
     intended = {(thing.kind, thing.name): thing for thing in _made_by(script)}
     # SQLite's names know no cases.
     tables = {thing.table.casefold() for thing in intended.values()}
@@ -97,12 +92,11 @@ def schema_faults(connection: sqlite3.Connection, script: str) -> Iterator[str]:
 
 
 def _quoted(name: str) -> str:
-    """Return a name as SQL has it, on one line."""
     return '"' + one_line(name.replace('"', '""')) + '"'
 
 
-def statements(script: str) -> Iterator[str]:
-    """Yield the whole statements of a script; a trigger's body has semicolons of its own."""
+def split_statements(script: str) -> Iterator[str]:
+    """Yield the statements of a script; a trigger's body has semicolons of its own."""
     statement = ""
     for piece in script.split(";"):
         statement += piece + ";"
@@ -113,10 +107,9 @@ def statements(script: str) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def _made_by(script: str) -> tuple[SchemaObject, ...]:
-    """Return the objects that a script makes in an empty database."""
     connection = sqlite3.connect(":memory:")
     try:
-        for statement in statements(script):
+        for statement in split_statements(script):
             connection.execute(statement)
         return tuple(_objects(connection))
     finally:
