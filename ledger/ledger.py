@@ -123,7 +123,7 @@ class Ledger(OpenLedger):
         """
         # All checks come before the first file is made: a refusal then leaves no file.
         event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
-        judge.check(event, Evidence(Context.JOURNAL, 0))
+        judge.check(event, Evidence(Context.WITHOUT_VIEWS, 0))
         codec.actor_json(actor)
         at_hand(projectors)
         refuse_half_restored(path)
@@ -435,7 +435,7 @@ class Ledger(OpenLedger):
         facts = self.current_facts
         job = GameImport(
             self.names,
-            self.made_keys,
+            self.derived_keys,
             pools,
             first,
             actor,

@@ -14,7 +14,7 @@ import attrs
 from ledger.answers.asking import day
 from ledger.book.evidence import Context
 from ledger.book.timeline import Pool
-from ledger.book.whole_tournaments import NOTHING, Announced, Edition, first_from
+from ledger.book.whole_tournaments import NO_ANNOUNCEMENTS, Announcements, Edition, first_closing_from
 from ledger.errors import RejectedError
 from ledger.facts import codec
 from ledger.facts.codec import decode
@@ -37,18 +37,18 @@ SOON = 30  # days after a closing within which a game was most likely meant to b
 KEPT = 10  # games whose lines are named
 
 
-def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
+def announced_in(journal: Journal, pool: str) -> dict[str, Announcements]:
     """Return, by name of a tournament, the announcements of its editions in a pool."""
-    announced_by_name: dict[str, Announced] = {}
+    announced_by_name: dict[str, Announcements] = {}
     # In the order of keys ';' follows ':', so that these two enclose every opening of the pool.
     for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
         if isinstance(event, TournamentOpened):
-            announced = announced_by_name.get(event.tournament, NOTHING)
-            announced_by_name[event.tournament] = announced.opened_for(instant_ms(event.starts_at), _end(event))
+            announced = announced_by_name.get(event.tournament, NO_ANNOUNCEMENTS)
+            announced_by_name[event.tournament] = announced.with_opening(instant_ms(event.starts_at), _end(event))
     for event in _entries(journal, f"tournament:{pool}:", f"tournament:{pool};"):
         if isinstance(event, TournamentClosed):
-            announced = announced_by_name.get(event.tournament, NOTHING)
-            announced_by_name[event.tournament] = announced.closed_at(instant_end_ms(event.ended_at))
+            announced = announced_by_name.get(event.tournament, NO_ANNOUNCEMENTS)
+            announced_by_name[event.tournament] = announced.with_closing(instant_end_ms(event.ended_at))
     return announced_by_name
 
 
@@ -96,12 +96,12 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
     return f"it lasts {edition.days} days, and one of more than {calendar.longest:g} (event_days) is rated by period"
 
 
-def is_outside(end: int, announced: Announced) -> bool:
+def is_outside(end: int, announced: Announcements) -> bool:
     """Return whether a game that ended then lies in no announced edition, though it was most likely meant to."""
     opened = announced.editions()
     if any(edition.first_ms <= end <= edition.last_ms for edition in opened):
         return False
-    closing = first_from(end, announced.closed)
+    closing = first_closing_from(end, announced.closed)
     if closing is not None and not any(end < edition.first_ms <= closing for edition in opened):
         # an edition that was announced by its closing alone
         return False
@@ -118,7 +118,7 @@ class OutsideGames:
         count: how many there are.
     """
 
-    announced: Mapping[str, Announced]
+    announced: Mapping[str, Announcements]
     games: list[tuple[int, str]] = attrs.Factory(list)
     count: int = 0
 
@@ -161,7 +161,7 @@ def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: s
         reported: what the file says of them.
         pool: the pool of its games, or ``by-speed``: then one whose speed is unknown is left out.
     """
-    by_pool: dict[str, dict[str, Announced]] = {}
+    by_pool: dict[str, dict[str, Announcements]] = {}
     for tournament in reported:
         name = tournament.speed if pool == BY_SPEED else pool
         if name is None:
@@ -177,7 +177,7 @@ def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: s
         )
         if name not in by_pool:  # once: a file may report many
             by_pool[name] = announced_in(ledger.journal, name)
-        announced = by_pool[name].get(event.tournament, NOTHING)
+        announced = by_pool[name].get(event.tournament, NO_ANNOUNCEMENTS)
         if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in announced.opened:
             yield Opening(tournament.line, event, _refusal(ledger, event))
 

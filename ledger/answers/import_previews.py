@@ -18,7 +18,7 @@ import orjson
 from ledger import schemes
 from ledger.answers.asking import names, of_one_moment
 from ledger.duplicates.detector import DuplicateDetector
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
@@ -192,7 +192,7 @@ class ImportPreview:
         )
         facts = ledger.current_facts
         notes_of = SeedWarnings(ledger.views).of_games
-        keys = MadeKeys(self._journal, self._secret)
+        keys = DerivedKeys(self._journal, self._secret)
         job = GameImport(
             self._names,
             keys,

@@ -15,7 +15,7 @@ from ledger.answers.highest import NO_LOWEST, Lowest, lowest
 from ledger.answers.publications import OriginalNumbers, original, with_current
 from ledger.answers.rankings import RankingPlace, place
 from ledger.answers.read_models import keeps, last_row
-from ledger.book.roster import Listed
+from ledger.book.roster import StoredSeed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
@@ -246,7 +246,7 @@ def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> Hera:
     return _hera_of(ledger.states(pool).seed_at(in_force.player, first["ended_ms"]))
 
 
-def _hera_of(seed: Listed | None) -> Hera:
+def _hera_of(seed: StoredSeed | None) -> Hera:
     """Return the highest rating that a player brought along, and its list."""
     highest = None if seed is None else highest_of(seed.seed)
     if seed is None or highest is None:

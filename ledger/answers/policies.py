@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 
 from ledger.answers.asking import of_one_moment
-from ledger.book.policies import POLICIES, UPSETS, settings_in, stored_policies
+from ledger.book.policies import POLICIES, UPSETS, complete_settings, stored_policies
 from ledger.facts.instants import instant_text
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
@@ -40,7 +40,7 @@ def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
     rows = []
     for name, policy in POLICIES.items():
         row = HousePolicies(ledger).row_at(name, instant)
-        for setting, value in settings_in(name, row).items():
+        for setting, value in complete_settings(name, row).items():
             taken = policy.setting(setting)
             assert taken is not None
             rows.append(

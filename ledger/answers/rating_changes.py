@@ -32,7 +32,7 @@ from ledger.answers.asking import RESULT, distinct_names, names
 from ledger.answers.corrections import in_short
 from ledger.answers.publications import MOST_DIGITS, entries_known
 from ledger.answers.replays import Step, replay, steps
-from ledger.book.roster import Listed
+from ledger.book.roster import StoredSeed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections
@@ -475,17 +475,17 @@ def _with_lists(
         yield _of_list(states, player, games, listed)
 
 
-def _of_list(states: PlayerStates, player: int, games: int, listed: Listed) -> tuple[RatingPlace, Batch]:
+def _of_list(states: PlayerStates, player: int, games: int, listed: StoredSeed) -> tuple[RatingPlace, Batch]:
     before, after = states.around_list(player, games, listed.ms)
     ratings = _finite(before.state[0]), _finite(after.state[0])
     return _place_of(listed), Batch((), *ratings, _in_words(listed), is_jump=before.in_force is None)
 
 
-def _place_of(listed: Listed) -> RatingPlace:
+def _place_of(listed: StoredSeed) -> RatingPlace:
     return listed.ms, " list", ""  # no batch is called so
 
 
-def _in_words(listed: Listed) -> str:
+def _in_words(listed: StoredSeed) -> str:
     day = "" if listed.seed.day is None else f" of {instant_text(listed.ms, Precision.DAY)}"
     return f"the rating {listed.seed.rating:g} of a list{day}"
 

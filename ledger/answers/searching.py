@@ -16,8 +16,8 @@ from typing import NamedTuple
 import attrs
 
 from ledger.answers.asking import called_so, identity_shown, of_one_moment, rows_up_to
-from ledger.book.decisions import root
-from ledger.book.stored_proposals import merges_in
+from ledger.book.decisions import person_of
+from ledger.book.stored_proposals import load_merges
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
 from ledger.handle import OpenLedger
@@ -224,8 +224,8 @@ class _Facts:
         fitting: Fitting,
     ) -> None:
         connection = ledger.views.connection
-        merges = merges_in(connection)
-        self._person = {player: root(merges, player) for player in (*identities, *merges)}
+        merges = load_merges(connection)
+        self._person = {player: person_of(merges, player) for player in (*identities, *merges)}
         self._identities: dict[int, set[str]] = defaultdict(set)  # by person
         for player, identity in identities.items():
             self._identities[self._person[player]].add(identity)

@@ -27,7 +27,7 @@ from ledger.audit.derived import CurrentViews, VerifiedJournal, table_digests
 from ledger.audit.reader import Falsehood, Finding, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
 from ledger.audit.reader.published import PEOPLE, file_falsehoods
 from ledger.audit.reader.texts import COLUMNS, PublishedList, form_of, kept_rows
-from ledger.book.conflicts import HypotheticalFacts
+from ledger.book.conflicts import WhatIfFacts
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
@@ -500,7 +500,7 @@ _ADOPTIONS = "SELECT position FROM eras ORDER BY position"
 
 def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
     """Return the parts not compared because of another version, with reasons, for each such adoption of built views."""
-    facts = HypotheticalFacts(made.connection, made.journal)
+    facts = WhatIfFacts(made.connection, made.journal)
     for (position,) in made.connection.execute(_ADOPTIONS).fetchall():
         recorded = _entry(made.journal, position)
         fact = facts.fact(recorded.key) if isinstance(recorded, SchemeAdopted) else None

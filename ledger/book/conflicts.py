@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import decisions, tournament_editions
-from ledger.book.decisions import AFTER_ALL, Acting, Undoing
+from ledger.book.decisions import AFTER_ALL, ApprovedChange, UndoingProposal
 from ledger.book.kinds import KINDS
-from ledger.book.reapplied_games import recorded_facts, rows_at
-from ledger.book.stored_proposals import Decided
+from ledger.book.reapplied_games import game_rows, recorded_facts
+from ledger.book.stored_proposals import StoredProposals
 from ledger.errors import ConflictError, MalformedError, Refusal
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # GLOB and not LIKE, which ignores case: the beginning of the pattern is then looked up in the index of subjects.
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
-NOT_YET = 0  # the number of a proposal that is none yet
+NO_PROPOSAL = 0  # the number of a proposal that is none yet
 
 
 class Fact(NamedTuple):
@@ -53,7 +53,7 @@ class Fact(NamedTuple):
     reported: Mapping[str, Any]
 
 
-class HypotheticalFacts:
+class WhatIfFacts:
     """The facts of one ledger, with changes that are not approved yet."""
 
     def __init__(
@@ -61,8 +61,8 @@ class HypotheticalFacts:
         connection: sqlite3.Connection,
         journal: Journal,
         changes: Sequence[Change] = (),
-        proposal: int = NOT_YET,
-        decided: Decided | None = None,
+        proposal: int = NO_PROPOSAL,
+        decided: StoredProposals | None = None,
     ) -> None:
         """Take the views, the journal and the changes that may be approved.
 
@@ -73,15 +73,15 @@ class HypotheticalFacts:
             proposal: the number of their proposal.
             decided: the decisions, if they were read already.
         """
-        self.decided = Decided(connection) if decided is None else decided
+        self.proposals = StoredProposals(connection) if decided is None else decided
         self._connection = connection
         self._journal = journal
         self._names: dict[int, str] = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
         undoes = {change.proposal: number for number, change in enumerate(changes, 1) if change.proposal is not None}
-        self._undone = self.decided.undone([Undoing(AFTER_ALL, proposal, undoes)] if undoes else [])
-        self._further: dict[str, list[Acting]] = {}
+        self._undone = self.proposals.undone_proposals([UndoingProposal(AFTER_ALL, proposal, undoes)] if undoes else [])
+        self._further: dict[str, list[ApprovedChange]] = {}
         for number, change in enumerate(changes, 1):
-            acting = Acting(AFTER_ALL, proposal, number, change, is_undone=False)
+            acting = ApprovedChange(AFTER_ALL, proposal, number, change, is_undone=False)
             self._further.setdefault(change.subject, []).append(acting)
 
     def fact(self, key: str) -> Fact | None:
@@ -90,12 +90,12 @@ class HypotheticalFacts:
         if stored is None:
             return None
         event = decode(stored.body).event
-        acting = self.decided.acting([key], self._undone).get(key, []) + self._further.get(key, [])
-        remainder = decisions.remainder(acting)
+        acting = self.proposals.approved_changes([key], self._undone).get(key, []) + self._further.get(key, [])
+        remainder = decisions.combined_change(acting)
         annulled_by = None if remainder.annulled is None else remainder.annulled[1]
         facts: Mapping[str, Any] = codec.facts_mapping(event)
         if isinstance(event, GameRecorded):
-            rows = rows_at(self._connection, [stored.position])
+            rows = game_rows(self._connection, [stored.position])
             # recorded in a transaction that the views cannot know yet
             if not rows:
                 return Fact(stored.position, type(event), {}, None, {})
@@ -105,10 +105,10 @@ class HypotheticalFacts:
                 # though the last change that names it alone said otherwise.
                 annulled_by = rows[0]["voided_by"]
         elif isinstance(event, RoundWithoutGame) and not self._further:
-            now = decisions.corrected(event, remainder.fields)
+            now = decisions.with_corrections(event, remainder.fields)
             assert isinstance(now, RoundWithoutGame)
-            round_now = tournament_editions.as_stored(now, stored.position)
-            annulled_by = tournament_editions.annulled_by(self.decided, now.pool, round_now, remainder)
+            round_now = tournament_editions.stored_round(now, stored.position)
+            annulled_by = tournament_editions.annulled_by(self.proposals, now.pool, round_now, remainder)
         return Fact(stored.position, type(event), decisions.with_fields(facts, remainder.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:
@@ -123,10 +123,10 @@ class HypotheticalFacts:
         """Return by player number the number into which it would be merged directly."""
         further = [subject for subject in self._further if subject.startswith("person:")]
         targets: dict[int, int] = {}
-        subjects = sorted({*self.decided.persons(), *further})
-        acting = self.decided.acting(subjects, self._undone)
+        subjects = sorted({*self.proposals.merge_subjects(), *further})
+        acting = self.proposals.approved_changes(subjects, self._undone)
         for subject in subjects:
-            merge = decisions.merged([*acting.get(subject, []), *self._further.get(subject, [])])
+            merge = decisions.merge_in_force([*acting.get(subject, []), *self._further.get(subject, [])])
             if merge is not None and merge.change.into is not None:
                 targets[int(subject.partition(":")[2])] = merge.change.into
         return targets
@@ -157,7 +157,7 @@ def ending_faults(facts: Facts) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def impossible_endings(
-    before: HypotheticalFacts, after: HypotheticalFacts, keys: Mapping[str, int], changes: Sequence[Change]
+    before: WhatIfFacts, after: WhatIfFacts, keys: Mapping[str, int], changes: Sequence[Change]
 ) -> Iterator[Refusal]:
     """Yield the refusals of games that would contradict themselves after a proposal, and do not now.
 
@@ -196,9 +196,7 @@ def _same(fields: Sequence[str], first: Facts, second: Facts) -> bool:
     return all(first.get(name) == second.get(name) for name in fields)
 
 
-def key_collisions(
-    connection: sqlite3.Connection, after: HypotheticalFacts, keys: Mapping[str, int]
-) -> Iterator[Refusal]:
+def key_collisions(connection: sqlite3.Connection, after: WhatIfFacts, keys: Mapping[str, int]) -> Iterator[Refusal]:
     """Yield the refusals of facts that would be at the place of another one.
 
     Args:
@@ -227,24 +225,24 @@ def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event)
         journal: the facts as they were recorded.
         event: a fact at an instant, with a key that the journal does not hold.
     """
-    key = corrected_key_at(connection, journal, event)
+    key = key_moved_to(connection, journal, event)
     if key is None:
         return None
     advice = f"{key!r} stands there since it was corrected; correct that one, or take it back"
     return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {advice}")
 
 
-def corrected_key_at(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:
+def key_moved_to(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:
     """Return the key of the corrected fact that is at the place of a fact, though the key names another place."""
     rows = connection.execute(_CORRECTED, (f"{_family(event.key)}*",)).fetchall()
-    facts = HypotheticalFacts(connection, journal) if rows else None
+    facts = WhatIfFacts(connection, journal) if rows else None
     for (subject,) in rows:
         if facts is not None and subject != event.key and _place(facts, subject) == event.key:
             return str(subject)
     return None
 
 
-def keys_at(journal: Journal, place: str) -> Iterator[str]:
+def keys_beginning(journal: Journal, place: str) -> Iterator[str]:
     """Return the keys of a journal that begin with a place, which ends with ``@``; an instant or an edition follows."""
     # the text that follows all of them: a span of keys is looked up in the index
     return journal.keys(place, place[:-1] + chr(ord("@") + 1))
@@ -256,7 +254,7 @@ def _family(key: str) -> str:
     return f"{kind}:" if kind in {"opening", "tournament", "round"} else f"{key.rpartition('@')[0]}@"
 
 
-def _place(after: HypotheticalFacts, key: str) -> str | None:
+def _place(after: WhatIfFacts, key: str) -> str | None:
     """Return the key that a fact would have if it were recorded as it would be; None if it has no instant."""
     fact = after.fact(key)
     if fact is None or fact.annulled_by is not None or fact.cls not in KINDS or not KINDS[fact.cls].is_at_instant:

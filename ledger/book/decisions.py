@@ -19,10 +19,10 @@ from ledger.facts.words import Outcome
 BEFORE_ALL, AFTER_ALL = -(2**62), 2**62
 
 # Of a change in the order in which all act: the position of the decision, and its number in the proposal.
-Place = tuple[int, int]
+DecisionPlace = tuple[int, int]
 
 
-class Undoing(NamedTuple):
+class UndoingProposal(NamedTuple):
     """An approved proposal: where it was decided, its number, and by each proposal that it undoes which change does."""
 
     position: int
@@ -30,7 +30,7 @@ class Undoing(NamedTuple):
     undoes: Mapping[int, int]
 
 
-class Acting(NamedTuple):
+class ApprovedChange(NamedTuple):
     """A change of an approved proposal.
 
     Attributes:
@@ -48,7 +48,7 @@ class Acting(NamedTuple):
     is_undone: bool
 
 
-class Remainder(NamedTuple):
+class CombinedChange(NamedTuple):
     """A fact after its corrections.
 
     Attributes:
@@ -57,17 +57,17 @@ class Remainder(NamedTuple):
     """
 
     fields: Mapping[str, Any]
-    annulled: tuple[Place, int] | None
-    restored: Place | None
+    annulled: tuple[DecisionPlace, int] | None
+    restored: DecisionPlace | None
 
 
-def undone_by(approved: Sequence[Undoing]) -> dict[int, Place]:
+def find_undone(approved: Sequence[UndoingProposal]) -> dict[int, DecisionPlace]:
     """By proposal that acts no longer, the place of the change that undid it.
 
     Args:
         approved: those that undo, and those that they undo, in any order.
     """
-    places: dict[int, Place] = {}
+    places: dict[int, DecisionPlace] = {}
     for undoing in sorted(approved, key=lambda undoing: undoing.position, reverse=True):
         # the last undo is not undone
         if undoing.proposal not in places:
@@ -76,11 +76,11 @@ def undone_by(approved: Sequence[Undoing]) -> dict[int, Place]:
     return places
 
 
-def remainder(acting: Iterable[Acting]) -> Remainder:
+def combined_change(acting: Iterable[ApprovedChange]) -> CombinedChange:
     """Return the fact after its changes."""
     fields: dict[str, Any] = {}
-    annulled: tuple[Place, int] | None = None
-    restored: Place | None = None
+    annulled: tuple[DecisionPlace, int] | None = None
+    restored: DecisionPlace | None = None
     for position, proposal, number, change, is_undone in sorted(acting, key=lambda act: (act.position, act.number)):
         # No other change has it: by it verdicts of several are compared, too.
         place = (position, number)
@@ -94,10 +94,10 @@ def remainder(acting: Iterable[Acting]) -> Remainder:
             annulled, restored = (place, proposal), None
         elif change.do is Verb.RESTORE:
             annulled, restored = None, place
-    return Remainder(fields, annulled, restored)
+    return CombinedChange(fields, annulled, restored)
 
 
-def corrected(event: Event, fields: Mapping[str, Any]) -> Event:
+def with_corrections(event: Event, fields: Mapping[str, Any]) -> Event:
     """The fact with these fields instead of its own.
 
     Raises:
@@ -113,13 +113,13 @@ def with_fields(facts: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str
     return {name: value for name, value in {**facts, **fields}.items() if value != BLANK}
 
 
-def span(change: Change) -> tuple[int, int]:
+def span_ms(change: Change) -> tuple[int, int]:
     """The first and the last millisecond of the games that a change means."""
     first = BEFORE_ALL if change.since is None else instant_ms(change.since)
     return first, AFTER_ALL if change.until is None else instant_end_ms(change.until)
 
 
-def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
+def annuls_game(change: Change, player: int, white: int, outcome: str) -> bool:
     """Return whether an ``annul-games`` means a rated game of *player* in its span.
 
     Args:
@@ -131,13 +131,13 @@ def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
     return change.which is Which.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
 
 
-def merged(acting: Iterable[Acting]) -> Acting | None:
+def merge_in_force(acting: Iterable[ApprovedChange]) -> ApprovedChange | None:
     """Return the merge of a player in force; None if the last change parts the two, or none acts."""
     last = max((act for act in acting if not act.is_undone), key=lambda act: act[:3], default=None)
     return last if last is not None and last.change.do is Verb.MERGE else None
 
 
-def root(merges: Mapping[int, int], player: int) -> int:
+def person_of(merges: Mapping[int, int], player: int) -> int:
     """The number by which a person is known: that of the person who stays after all merges."""
     # The gate lets no ring come about; in a journal that was written past it, this must end all the same.
     met = {player}
@@ -147,7 +147,7 @@ def root(merges: Mapping[int, int], player: int) -> int:
     return player
 
 
-def below(merges: Mapping[int, int], player: int) -> set[int]:
+def numbers_of_person(merges: Mapping[int, int], player: int) -> set[int]:
     """The numbers that were merged into a player, directly or by others, and that of the player."""
     numbers = {player}
     waiting = [player]

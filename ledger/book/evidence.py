@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 from ledger.book import conflicts, decisions, stored_proposals
-from ledger.book.policies import READ_MODELS, Given, stored_policies
+from ledger.book.policies import READ_MODELS, Settings, stored_policies
 from ledger.book.timeline import Pool
-from ledger.book.tournament_editions import are_near, in_edition
-from ledger.duplicates.repeats import Corrected
+from ledger.book.tournament_editions import find_in_same_edition, may_share_edition
+from ledger.duplicates.repeats import CorrectedGame
 from ledger.errors import RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.codec import decode
@@ -31,7 +31,7 @@ from ledger.runtime.nearest import choice_of
 if TYPE_CHECKING:
     import sqlite3
 
-FIRST = "proposal:1@1"  # every journal with a proposal has this key
+FIRST_PROPOSAL = "proposal:1@1"  # every journal with a proposal has this key
 
 
 class DerivedViews(Protocol):
@@ -78,29 +78,29 @@ class CurrentFacts:
         self.views.level()
         return next((pool for pool in self.views.pools() if pool.name == name), None)
 
-    def any_corrected(self) -> bool:
+    def has_proposals(self) -> bool:
         """Return whether anything was proposed; if not, every fact is as it was recorded."""
-        return bool(self.journal.find([FIRST]))
+        return bool(self.journal.find([FIRST_PROPOSAL]))
 
-    def corrected_facts(self) -> conflicts.HypotheticalFacts | None:
+    def corrected_facts(self) -> conflicts.WhatIfFacts | None:
         """Return the facts after corrections; None if nothing was corrected."""
-        return conflicts.HypotheticalFacts(self.connection, self.journal) if self.any_corrected() else None
+        return conflicts.WhatIfFacts(self.connection, self.journal) if self.has_proposals() else None
 
-    def corrected_game(self, game: str) -> Corrected | None:
+    def corrected_game(self, game: str) -> CorrectedGame | None:
         """Return a game after corrections, from the views as they are; None if nothing was proposed or they lack it."""
-        if not self.any_corrected() or not self.views.path.exists():
+        if not self.has_proposals() or not self.views.path.exists():
             return None
-        facts = conflicts.HypotheticalFacts(self.views.connection, self.journal)
+        facts = conflicts.WhatIfFacts(self.views.connection, self.journal)
         fact = facts.fact(f"game:{game}")
         if fact is None or not fact.facts:
             return None
-        person = partial(decisions.root, facts.decided.merges)
+        person = partial(decisions.person_of, facts.proposals.merges)
         plain = {name: value for name, value in fact.facts.items() if name != "game"}
-        return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
+        return CorrectedGame({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
 
-    def corrected_game_now(self, game: str) -> Corrected | None:
+    def corrected_game_now(self, game: str) -> CorrectedGame | None:
         """Return the same from views that are brought up to date first; never within a transaction with own entries."""
-        if self.any_corrected():
+        if self.has_proposals():
             self.views.level()
         return self.corrected_game(game)
 
@@ -117,13 +117,13 @@ class CurrentFacts:
         Raises:
             ConflictError: ``exists-with-different-key``: a corrected round in its place says something else.
         """
-        days = [key for key in conflicts.keys_at(self.journal, event.place) if key != event.key]
+        days = [key for key in conflicts.keys_beginning(self.journal, event.place) if key != event.key]
         reported = [fact for fact in others if isinstance(fact, RoundWithoutGame) and fact.place == event.place]
         reported = [fact for fact in reported if fact.key not in {event.key, *days}]
         if not self.views.path.exists():
-            same = next((fact for fact in reported if are_near(fact, event)), None)
+            same = next((fact for fact in reported if may_share_edition(fact, event)), None)
             return event if same is None else attrs.evolve(event, edition=same.edition)
-        if not days and not reported and not self.any_corrected():
+        if not days and not reported and not self.has_proposals():
             return event
         if not days and not reported and not self.journal.find([event.key]):
             return self._corrected_round(event)
@@ -131,10 +131,10 @@ class CurrentFacts:
         stored = self.journal.find([*days, event.key])
         events = [decode(entry.body).event for entry in stored.values()]
         rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)] + reported
-        same = in_edition(connection, event, rounds)
+        same = find_in_same_edition(connection, event, rounds)
         if same is None:
             return self._corrected_round(event)
-        fact = conflicts.HypotheticalFacts(connection, self.journal).fact(same.key)
+        fact = conflicts.WhatIfFacts(connection, self.journal).fact(same.key)
         now = attrs.evolve(event, edition=same.edition)
         is_same = fact is not None and fact.annulled_by is None and dict(fact.facts) == codec.facts_mapping(now)
         return same if is_same else now
@@ -142,10 +142,10 @@ class CurrentFacts:
     def _corrected_round(self, event: RoundWithoutGame) -> RoundWithoutGame:
         """Return the recorded round that a correction moved to the place of this one; unchanged if there is none."""
         connection = self.views.connection
-        key = conflicts.corrected_key_at(connection, self.journal, event) if self.any_corrected() else None
+        key = conflicts.key_moved_to(connection, self.journal, event) if self.has_proposals() else None
         if key is None:
             return event
-        fact = conflicts.HypotheticalFacts(connection, self.journal).fact(key)
+        fact = conflicts.WhatIfFacts(connection, self.journal).fact(key)
         if fact is None or dict(fact.facts) != codec.facts_mapping(event):
             conflict = conflicts.key_conflict(connection, self.journal, event)
             assert conflict is not None  # with the fact of this key
@@ -154,7 +154,7 @@ class CurrentFacts:
         assert isinstance(recorded, RoundWithoutGame)  # keys of its family are of rounds
         return recorded
 
-    def refuse_unknown_models(self, policy: str, settings: Given) -> None:
+    def check_read_models(self, policy: str, settings: Settings) -> None:
         """Refuse the names of read models that are neither installed nor in the tables: most likely they are misspelt.
 
         A name that was set before stays, for its plug-in may be gone. The views must be up to date.
@@ -176,16 +176,16 @@ class CurrentFacts:
 
     def recorded_round_now(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
         """Return the same as ``recorded_round``, from views that are up to date if the round may be recorded."""
-        if self.any_corrected() or any(conflicts.keys_at(self.journal, event.place)):
+        if self.has_proposals() or any(conflicts.keys_beginning(self.journal, event.place)):
             self.views.level()
         return self.recorded_round(event, others)
 
     def person(self, player: int) -> int:
         """Return the number of a player after all merges; the views are brought up to date first."""
-        if not self.any_corrected():
+        if not self.has_proposals():
             return player
         self.views.level()
-        return decisions.root(stored_proposals.merges_in(self.views.connection), player)
+        return decisions.person_of(stored_proposals.load_merges(self.views.connection), player)
 
 
 Rule = Callable[[Any, "Evidence"], RejectedError | None]  # the event is of one of the kinds that the rule is listed for
@@ -195,12 +195,12 @@ class Context(Enum):
     """The contexts in which a fact is judged."""
 
     APPEND = "a new fact, recorded by itself"
-    JOURNAL = "a new fact where nothing was derived yet: in a ledger that is being created, in a scratch journal"
+    WITHOUT_VIEWS = "a new fact where nothing was derived yet: in a ledger that is being created, in a scratch journal"
     COMMAND = "a new fact that a person types, before it is recorded"
     IMPORT = "a row of a file; its pool and its players are recorded with it"
     PROPOSAL = "a new fact that a proposal adds: when it is proposed, and again when it is decided"
     CHANGE = "a fact that a proposal changes, likewise"
-    RETURN = "a fact that a proposal puts back, likewise"
+    RESTORE = "a fact that a proposal puts back, likewise"
     APPROVAL = "a fact as it would be after all changes of a proposal, and the entry that the approval records"
 
 
@@ -231,7 +231,7 @@ class Evidence:
 
     @property
     def facts(self) -> CurrentFacts:
-        """The current facts of the ledger; no rule of the context ``JOURNAL`` asks for them."""
+        """The current facts of the ledger; no rule of the context ``WITHOUT_VIEWS`` asks for them."""
         assert self._facts is not None
         return self._facts
 

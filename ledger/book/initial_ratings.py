@@ -30,10 +30,10 @@ TOO_LATE = "after-the-first-game"  # the refusal of a declared rating that has n
 
 _FIRST_END = "SELECT ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n = 1"
 _FIRST_SEED = "SELECT min(effective_ms) AS since_ms FROM seeds WHERE pool = ?1 AND player = ?2"
-NEXT_LIST = (
+_NEXT_LIST = (
     "SELECT effective_at FROM seeds WHERE pool = ?1 AND player = ?2 AND effective_ms > ?3 ORDER BY effective_ms LIMIT 1"
 )
-BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
+_BORN_IN = "SELECT birth_year FROM players WHERE player = ?1"
 _LISTED_FROM = "SELECT player, effective_ms FROM seeds WHERE pool = ?1 AND player IN (SELECT value FROM json_each(?2))"
 _BIRTHS_AND_STANDINGS = (
     f"SELECT player, birth_year, {standing_sql('players', '?2')} AS standing FROM players "
@@ -41,23 +41,25 @@ _BIRTHS_AND_STANDINGS = (
 )
 
 
-class Beginning(NamedTuple):
+class InitialRatingEffect(NamedTuple):
     """The beginning of a player in a pool.
 
     Attributes:
         pool: name of the pool.
         first_ms: when the first rated game ended; None if there is none yet.
-        takes: True if an initial rating from the instant in question has an effect there.
+        takes_effect: True if an initial rating from the instant in question has an effect there.
         is_listed: True if it has none because the rating of a list goes before it.
     """
 
     pool: str
     first_ms: int | None
-    takes: bool
+    takes_effect: bool
     is_listed: bool = False
 
 
-def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms: int, *, declared: bool) -> Beginning:
+def effect_in_pool(
+    connection: sqlite3.Connection, pool: Pool, player: int, since_ms: int, *, declared: bool
+) -> InitialRatingEffect:
     """Return where a player begins in a pool, and whether an initial rating from *since_ms* on has an effect there.
 
     Args:
@@ -71,24 +73,24 @@ def beginning(connection: sqlite3.Connection, pool: Pool, player: int, since_ms:
     first_ms = ends[0][0] if ends else None
     # A list applies from its day on, whatever was played before.
     if not declared:
-        return Beginning(pool.name, first_ms, takes=True)
+        return InitialRatingEffect(pool.name, first_ms, takes_effect=True)
     begin = seed_effect(pool, first_ms, since_ms)
-    since = _rows(connection, _FIRST_SEED, (pool.pool, player))[0][0] if begin.takes else None
+    since = _rows(connection, _FIRST_SEED, (pool.pool, player))[0][0] if begin.takes_effect else None
     if since is None:
         return begin
-    # A list that holds only after the player begins takes nothing away: a late game may have come before it.
-    takes = seed_effect(pool, first_ms, since_ms, since).takes
-    return begin._replace(takes=takes, is_listed=not takes)
+    # A list that holds only after the player begins takes_effect nothing away: a late game may have come before it.
+    takes_effect = seed_effect(pool, first_ms, since_ms, since).takes_effect
+    return begin._replace(takes_effect=takes_effect, is_listed=not takes_effect)
 
 
-def tells_initial_rating(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged]:
+def has_initial_rating(event: Event) -> TypeGuard[RatingSeeded | PlayerChanged]:
     """Return whether an event has an initial rating: that of a list, or a declared one."""
     return isinstance(event, RatingSeeded) or (isinstance(event, PlayerChanged) and event.declared_rating is not None)
 
 
-def beginnings(
+def effects_in_pools(
     connection: sqlite3.Connection, pools: Sequence[Pool], event: RatingSeeded | PlayerChanged
-) -> list[Beginning]:
+) -> list[InitialRatingEffect]:
     """Return where the player begins in each pool that an initial rating concerns.
 
     Args:
@@ -99,17 +101,17 @@ def beginnings(
     declared = isinstance(event, PlayerChanged)
     concerned = [pool for pool in pools if isinstance(event, PlayerChanged) or pool.name == event.pool]
     since_ms = FROM_THE_BEGINNING if event.effective_at is None else instant_ms(event.effective_at)
-    return [beginning(connection, pool, event.player, since_ms, declared=declared) for pool in concerned]
+    return [effect_in_pool(connection, pool, event.player, since_ms, declared=declared) for pool in concerned]
 
 
 def next_list(connection: sqlite3.Connection, pool: Pool, seed: RatingSeeded) -> str | None:
     """Return the day of the player's next list in that pool, from which on its rating holds instead."""
     since_ms = FROM_THE_BEGINNING if seed.effective_at is None else instant_ms(seed.effective_at)
-    lists = _rows(connection, NEXT_LIST, (pool.pool, seed.player, since_ms))
+    lists = _rows(connection, _NEXT_LIST, (pool.pool, seed.player, since_ms))
     return lists[0][0] if lists else None
 
 
-def seed_effect(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int = AFTER_ALL) -> Beginning:
+def seed_effect(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int = AFTER_ALL) -> InitialRatingEffect:
     """Return where a player begins in a pool, and whether an initial rating has an effect there.
 
     Args:
@@ -120,10 +122,10 @@ def seed_effect(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int =
     """
     restarts = (era.since_ms for era in pool.eras[1:] if era.carry is Carry.RESTART)
     begins = (since_ms if first_ms is None else first_ms, *restarts)
-    return Beginning(pool.name, first_ms, any(since_ms <= ms < until_ms for ms in begins))
+    return InitialRatingEffect(pool.name, first_ms, any(since_ms <= ms < until_ms for ms in begins))
 
 
-def listed_from(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> set[tuple[int, int]]:
+def seed_instants(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> set[tuple[int, int]]:
     """Return which of these players a list has in a pool, each with the instant, milliseconds, from when it holds."""
     return {(player, ms) for player, ms in _rows(connection, _LISTED_FROM, (pool.pool, json.dumps(players)))}
 
@@ -151,7 +153,7 @@ def standing_at(connection: sqlite3.Connection, player: int, ms: int) -> str:
 
 def birth_year(connection: sqlite3.Connection, player: int) -> int | None:
     """Return the year of birth, as registered or learnt later."""
-    rows = _rows(connection, BORN_IN, (player,))
+    rows = _rows(connection, _BORN_IN, (player,))
     return rows[0][0] if rows else None
 
 

@@ -22,7 +22,6 @@ from ledger.book.rules_by_facts import (
     same_instant,
 )
 from ledger.book.rules_by_keys import (
-    are_plain_games,
     bad_carry,
     bad_settings,
     ended_before_start,
@@ -34,6 +33,7 @@ from ledger.book.rules_by_keys import (
     not_by_append,
     not_by_rename,
     not_the_last_entry,
+    pass_all_rules,
     pool_has_no_beginning,
     same_player,
     unknown_player,
@@ -99,19 +99,19 @@ RULES: Mapping[type[Event], tuple[Rule, ...]] = {
     TokenRevoked: (not_by_append,),
 }  # fmt: skip
 
-_ALONE = {Context.APPEND, Context.JOURNAL}
+_ALONE = {Context.APPEND, Context.WITHOUT_VIEWS}
 _NEW = {Context.APPEND, Context.PROPOSAL}
-_PLACED = {*_NEW, Context.IMPORT, Context.CHANGE, Context.RETURN}
+_PLACED = {*_NEW, Context.IMPORT, Context.CHANGE, Context.RESTORE}
 # The contexts of the other rules, which need the event and the clock alone: whether a proposal changes a fact or puts
 # it back, they judge it as it would be after all changes.
-_ELSE = {Context.APPEND, Context.JOURNAL, Context.IMPORT, Context.PROPOSAL, Context.APPROVAL}
+_ELSE = {Context.APPEND, Context.WITHOUT_VIEWS, Context.IMPORT, Context.PROPOSAL, Context.APPROVAL}
 CONTEXTS: Mapping[Rule, set[Context]] = {
     # Sources are trusted; the proposer of a game can look at it again.
     impossible_ending: {Context.PROPOSAL},
     unknown_pool: _ELSE - {Context.IMPORT},
     unknown_player: _ELSE - {Context.IMPORT},
     # Games played before an erasure may be corrected. No file names an erased player.
-    erased_player: {*_NEW, Context.JOURNAL},
+    erased_player: {*_NEW, Context.WITHOUT_VIEWS},
     after_the_first_game: {*_NEW, Context.CHANGE},
     # ``append`` takes the end of a tournament before its games, for facts arrive in any order. A typed name that no
     # game bears is most likely misspelt; one that was put back was typed before.
@@ -134,7 +134,7 @@ _OF_VIEWS = frozenset(kind for kind, rules in RULES.items() if not _ASK_VIEWS.is
 
 
 @cache
-def rules_of(context: Context) -> Mapping[str, tuple[Rule, ...]]:
+def rules_for(context: Context) -> Mapping[str, tuple[Rule, ...]]:
     """Return by the word of a kind the rules that a context asks, in their order."""
     rules_asked = {rule for rules in RULES.values() for rule in rules if context in CONTEXTS.get(rule, _ELSE)}
     return {kind.KIND: tuple(rule for rule in rules if rule in rules_asked) for kind, rules in RULES.items()}
@@ -146,7 +146,7 @@ def check(event: Event, evidence: Evidence) -> None:
     Raises:
         RejectedError: the first refusal of its rules.
     """
-    for rule in rules_of(evidence.context)[event.KIND]:
+    for rule in rules_for(evidence.context)[event.KIND]:
         refusal = rule(event, evidence)
         if refusal is not None:
             raise refusal
@@ -158,7 +158,7 @@ def check_games(games: Sequence[GameRecorded], evidence: Evidence) -> None:
     Raises:
         RejectedError: the refusal of the first game that is refused.
     """
-    if not are_plain_games(games, evidence):
+    if not pass_all_rules(games, evidence):
         for game in games:
             check(game, evidence)
 

@@ -34,7 +34,7 @@ READ_MODELS = "read-models"
 MOST_POINTS = 100_000  # of a margin: above every difference of two ratings
 
 Value = int | bool
-Given = Mapping[str, int | bool | str]
+Settings = Mapping[str, int | bool | str]
 
 
 class Setting(NamedTuple):
@@ -52,11 +52,11 @@ class Setting(NamedTuple):
     doc: str
 
     @property
-    def in_words(self) -> str:
+    def valid_values(self) -> str:
         """A description of valid values, for people."""
         return "true or false" if isinstance(self.default, bool) else f"a whole number from 0 to {MOST_POINTS}"
 
-    def takes(self, value: object) -> bool:
+    def accepts(self, value: object) -> bool:
         """Return whether a value is valid."""
         # to Python True is a whole number, too
         if isinstance(self.default, bool):
@@ -153,18 +153,18 @@ class PolicyRow:
     number: int
     since_ms: int
     since: str
-    settings: Given
+    settings: Settings
     position: int
 
 
-def row_of(position: int, event: PolicySet) -> PolicyRow:
+def policy_row(position: int, event: PolicySet) -> PolicyRow:
     """Return the row of the entry at a position."""
     since = event.effective_from
     since_ms = BEGINNING if since is None else instant_ms(since)
     return PolicyRow(event.policy, event.number, since_ms, since or "", dict(event.settings), position)
 
 
-def known_policy(name: str) -> Policy:
+def policy_named(name: str) -> Policy:
     """The policy of that name.
 
     Raises:
@@ -175,7 +175,7 @@ def known_policy(name: str) -> Policy:
     return POLICIES[name]
 
 
-def check_settings(name: str, settings: Given, since: str | None = None) -> None:
+def check_settings(name: str, settings: Settings, since: str | None = None) -> None:
     """Refuse what a policy cannot say.
 
     Raises:
@@ -183,7 +183,7 @@ def check_settings(name: str, settings: Given, since: str | None = None) -> None
         MalformedError: a setting that it does not have, a value that cannot be, an instant that is none or that it does
             not take; each is named.
     """
-    policy = known_policy(name)
+    policy = policy_named(name)
     names = sorted(policy.settings) or "the names of read models"
     problems = [] if settings else [f"policy {name!r}: give at least one of {names}"]
     for setting, value in settings.items():
@@ -191,8 +191,8 @@ def check_settings(name: str, settings: Given, since: str | None = None) -> None
         if taken is None:
             hint = f"{did_you_mean(setting, policy.settings)}it takes {names}"
             problems.append(f"policy {name!r} has no setting {setting!r}; {hint}")
-        elif not taken.takes(value):
-            problems.append(f"policy {name!r}: {setting} must be {taken.in_words}, got {value!r}")
+        elif not taken.accepts(value):
+            problems.append(f"policy {name!r}: {setting} must be {taken.valid_values}, got {value!r}")
     if since is not None and policy.is_by_position:
         problems.append(f"policy {name!r} holds from its entry on: give no instant")
     if problems:
@@ -220,7 +220,7 @@ class Policies:
             UnknownNameError: this version knows no such policy.
             ValueError: it holds by position.
         """
-        if known_policy(name).is_by_position:
+        if policy_named(name).is_by_position:
             raise ValueError(f"policy {name!r} holds from the position of its entry on: ask with row_before()")
         return next((row for row in reversed(self._timelines.get(name, ())) if row.since_ms <= ms), None)
 
@@ -240,27 +240,26 @@ class Policies:
             UnknownNameError: this version knows no such policy.
             ValueError: it holds by position.
         """
-        return settings_in(name, self.row_at(name, ms))
+        return complete_settings(name, self.row_at(name, ms))
 
     def before(self, name: str, position: int) -> dict[str, Value]:
         """Every setting of a policy that holds by position, as it holds for the entry at *position*."""
-        return settings_in(name, self.row_before(name, position))
+        return complete_settings(name, self.row_before(name, position))
 
 
-def settings_in(name: str, row: PolicyRow | None) -> dict[str, Value]:
+def complete_settings(name: str, row: PolicyRow | None) -> dict[str, Value]:
     """Every setting of a known policy: what a row says, and the default where it says nothing that is known."""
     values: dict[str, Value] = {}
-    policy, said = known_policy(name), {} if row is None else row.settings
+    policy, said = policy_named(name), {} if row is None else row.settings
     for setting in dict.fromkeys((*policy.settings, *(sorted(said) if policy.further else ()))):
         taken, value = policy.setting(setting), said.get(setting)
         if taken is None:  # a name that no read model can have
             continue
         # what this version cannot take was written by another one: the default holds, as where nothing was said
-        values[setting] = value if isinstance(value, int) and taken.takes(value) else taken.default
+        values[setting] = value if isinstance(value, int) and taken.accepts(value) else taken.default
     return values
 
 
-RULE = FOUR_EYES  # under which a decision is refused
 UNPROVEN = "unproven-token"  # of a decision whose entry says that a token proved it, where none did
 
 
@@ -286,13 +285,13 @@ class FourEyes(NamedTuple):
 OFF = FourEyes()
 
 
-def in_force(policies: Policies, position: int) -> FourEyes:
+def four_eyes_at(policies: Policies, position: int) -> FourEyes:
     """The policy as it holds for the entry at *position*: set before it, never backwards."""
     settings = policies.before(FOUR_EYES, position)
     return FourEyes(bool(settings["on"]), bool(settings["tokens"]))
 
 
-def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party) -> str | None:
+def four_eyes_breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party) -> str | None:
     """Return why a decision breaks the policy; None if it does not.
 
     Only an approval needs a second person: anyone may reject, and the proposer may withdraw.
@@ -318,23 +317,23 @@ def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party
     return None
 
 
-def broken_by(
+def breach_of_decision(
     connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
 ) -> str | None:
     """Return why a decision at a position breaks the four eyes in force there; None if it does not."""
     proposed = Party(proposal.proposed_by, bool(proposal.proposed_proven))
-    return breach(in_force(stored_policies(connection), position), decision, proposed, decided)
+    return four_eyes_breach(four_eyes_at(stored_policies(connection), position), decision, proposed, decided)
 
 
-def refused_by(
+def refusal_of_decision(
     connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
 ) -> str | None:
     """Return why a decision may not be recorded under four eyes: it breaks them, or two names look the same.
 
     The likeness of names changes with the tables of Unicode, so that a recorded decision is not judged by it.
     """
-    words = broken_by(connection, position, proposal, decision, decided)
-    is_on = decision is Decision.APPROVED and in_force(stored_policies(connection), position).on
+    words = breach_of_decision(connection, position, proposal, decision, decided)
+    is_on = decision is Decision.APPROVED and four_eyes_at(stored_policies(connection), position).on
     if words is None and is_on and look_alike(proposal.proposed_by, decided.name):
         words = f"{decided.name!r} looks like {proposal.proposed_by!r}, who proposed it: somebody else approves"
     return words

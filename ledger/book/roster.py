@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
-from ledger.book.timeline import LaterList, Pool
+from ledger.book.timeline import ListRating, Pool
 from ledger.facts.events import RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
@@ -129,7 +129,7 @@ def standing_sql(row: str, ms: str | None = None) -> str:
     )
 
 
-class Listed(NamedTuple):
+class StoredSeed(NamedTuple):
     """A seed as the table keeps it: from when it holds in milliseconds, what it says, and the list that it is from."""
 
     ms: int
@@ -148,7 +148,7 @@ class _Gathered:
     """
 
     on_joining: dict[int, tuple[int | None, int | None]]
-    seeds: dict[tuple[int, int], list[Listed]]
+    seeds: dict[tuple[int, int], list[StoredSeed]]
     shown: dict[tuple[int, int], tuple[int, int]]
 
 
@@ -159,33 +159,33 @@ class Roster:
         self._connection = connection
         self._gathered: _Gathered | None = None
         self._with_lists: dict[int, bool] = {}  # by pool, whether it has a seed
-        self.is_told_of_pasts = False  # whether a build has met a declared rating, a year of birth or a seed
+        self.has_initial_ratings = False  # whether a build has met a declared rating, a year of birth or a seed
         self.standing: dict[int, int] = {}
         self.changes: dict[int, list[tuple[int, str, int, int, int | None]]] = {}
         for player, standing in connection.execute(_SPECIAL):
-            self.register(player, standing)
+            self.add_player(player, standing)
         for row in connection.execute(_CHANGES):
-            self.change(*row)
+            self.add_change(*row)
 
-    def register(self, player: int, standing: str) -> None:
+    def add_player(self, player: int, standing: str) -> None:
         """Note with which standing a player joined."""
         if standing != Standing.FULL:
             self.standing[player] = STANDING_CODE[standing]
 
-    def change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
+    def add_change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
         """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
         # Not by the whole row: a declared rating may be None, which no number can be compared with.
         entry = (ms, at, position, STANDING_CODE[standing], declared)
         self.changes[player] = sorted([*self.changes.get(player, []), entry], key=lambda row: row[:3])
 
-    def read_again(self, player: int) -> None:
+    def reload(self, player: int) -> None:
         """Read the statuses and changes of one player again: a correction has changed them."""
         self.standing.pop(player, None)
         self.changes.pop(player, None)
         for number, standing in self._connection.execute(f"{_SPECIAL} AND player = ?", (player,)):
-            self.register(number, standing)
+            self.add_player(number, standing)
         for row in self._connection.execute(f"{_CHANGES} WHERE player = ?", (player,)):
-            self.change(*row)
+            self.add_change(*row)
 
     def standing_at(self, player: int, ms: int) -> int:
         """Code of the standing at an instant."""
@@ -195,11 +195,11 @@ class Roster:
                 code = later
         return code
 
-    def special(self) -> set[int]:
+    def not_full_members(self) -> set[int]:
         """Players who are or were anything but full members."""
         return {*self.standing, *self.changes}
 
-    def gather(self, *, pasts: bool = True, shown: bool = True) -> None:
+    def preload(self, *, pasts: bool = True, shown: bool = True) -> None:
         """Read once what is known of all who play: nothing is looked up from now on, and nothing may change.
 
         Args:
@@ -216,23 +216,23 @@ class Roster:
             for pool, player, ended_ms, rating in self._connection.execute(_ALL_SHOWN):
                 gathered.shown[pool, player] = (ended_ms, rating)
         self._gathered = gathered
-        self.forget_lists()
+        self.forget_seeds()
 
-    def told_on_joining(self, player: int) -> tuple[int | None, int | None]:
+    def declared_and_birth_year(self, player: int) -> tuple[int | None, int | None]:
         """The rating that a player declared on joining, and the year of birth."""
         if self._gathered is not None:
             return self._gathered.on_joining.get(player, (None, None))
         row = self._connection.execute(_KNOWN, (player,)).fetchone()
         return (None, None) if row is None else row
 
-    def seeds(self, pool: int, player: int) -> list[Listed]:
+    def seeds(self, pool: int, player: int) -> list[StoredSeed]:
         """The seeds of a player in a pool, in order of their instants."""
         if self._gathered is not None:
             return self._gathered.seeds.get((pool, player), [])
         return [_listed(*row) for row in self._connection.execute(_SEEDS, (pool, player))]
 
-    def has_lists(self, pool: int) -> bool:
-        """Return whether anybody has a seed in a pool, after ``gather`` anybody who plays; until ``forget_lists``."""
+    def has_seeds(self, pool: int) -> bool:
+        """Return whether anybody has a seed in a pool, after ``preload`` anybody who plays; until ``forget_seeds``."""
         if pool not in self._with_lists:
             if self._gathered is not None:
                 has_seed = any(number == pool for number, _ in self._gathered.seeds)
@@ -242,22 +242,22 @@ class Roster:
             self._with_lists[pool] = bool(has_seed)
         return self._with_lists[pool]
 
-    def forget_lists(self) -> None:
+    def forget_seeds(self) -> None:
         """Forget which pools have seeds: one was recorded or corrected."""
         self._with_lists.clear()
 
-    def later_lists(self, pool: int, player: int, after_ms: int, until_ms: int) -> list[LaterList]:
+    def list_ratings_between(self, pool: int, player: int, after_ms: int, until_ms: int) -> list[ListRating]:
         """Return the lists of a player later than one instant, up to another, in order."""
-        if not self.has_lists(pool):
+        if not self.has_seeds(pool):
             return []
         days = dict.fromkeys(listed.ms for listed in self.seeds(pool, player) if after_ms < listed.ms <= until_ms)
-        return [LaterList(ms, self.anew(pool, player, ms)) for ms in days]
+        return [ListRating(ms, self.restarting_player(pool, player, ms)) for ms in days]
 
-    def seed_at(self, pool: int, player: int, ms: int) -> Listed | None:
+    def seed_at(self, pool: int, player: int, ms: int) -> StoredSeed | None:
         """The seed in force at an instant: the last one up to it."""
         return next((listed for listed in reversed(self.seeds(pool, player)) if listed.ms <= ms), None)
 
-    def shown(self, pool: Pool, player: int, ms: int) -> int | None:
+    def shown_rating(self, pool: Pool, player: int, ms: int) -> int | None:
         """Return the rating that the source shows for the first rated game, at an instant before any rated game.
 
         None where the pool does not go by it, then or when that game ended, where the source shows none, and at an
@@ -280,7 +280,7 @@ class Roster:
                 rating = later
         return rating
 
-    def with_past(self, pool: int) -> Iterator[int]:
+    def players_with_initial_ratings(self, pool: int) -> Iterator[int]:
         """Players of a pool who come into it with a seed, or have declared a rating at some time."""
         for (player,) in self._connection.execute(_WITH_PAST, (pool,)):
             yield player
@@ -288,13 +288,13 @@ class Roster:
             if any(declared is not None for _, _, _, _, declared in changes):
                 yield player
 
-    def unplayed(self, pool: int, ms: int) -> Iterator[tuple[int, Listed, Newcomer]]:
+    def seeded_without_games(self, pool: int, ms: int) -> Iterator[tuple[int, StoredSeed, Newcomer]]:
         """Yield players with a seed and no rated game in a pool: the player, the seed in force, the facts.
 
         In order of their numbers, read as they are asked for: a list that was taken in may name a million.
         """
         # Rows of one player follow each other by instant: the last one is in force.
-        waiting: tuple[int, Listed, Newcomer] | None = None
+        waiting: tuple[int, StoredSeed, Newcomer] | None = None
         for row in self._connection.execute(_IN_ORDER, (pool, ms)):
             current = self._seeded(ms, *row)
             if waiting is not None and waiting[0] != current[0]:
@@ -303,9 +303,9 @@ class Roster:
         if waiting is not None:
             yield waiting
 
-    def unplayed_best_first(
+    def seeded_best_first(
         self, pool: int, ms: int, without: tuple[int, int]
-    ) -> Iterator[tuple[int, Listed, Newcomer]]:
+    ) -> Iterator[tuple[int, StoredSeed, Newcomer]]:
         """Yield players without a rated game by the ratings of their seeds, highest first, lazily from an index.
 
         Args:
@@ -316,7 +316,7 @@ class Roster:
         for row in self._connection.execute(_BEST_FIRST, (pool, ms, *without)):
             yield self._seeded(ms, *row)
 
-    def count_unplayed(
+    def count_seeded(
         self,
         pool: int,
         ms: int,
@@ -324,7 +324,7 @@ class Roster:
         unchanged: SeedsStand,
         rating: float,
         closed: Collection[int],
-    ) -> tuple[tuple[int, int, int], Iterator[tuple[int, Listed, Newcomer]]]:
+    ) -> tuple[tuple[int, int, int], Iterator[tuple[int, StoredSeed, Newcomer]]]:
         """Count players whose list rating is unchanged, by SQLite alone.
 
         Args:
@@ -337,7 +337,7 @@ class Roster:
 
         Returns:
             How many they are, how many have that rating or a higher one, how many a higher one; and all others, as of
-            ``unplayed``.
+            ``seeded_without_games``.
         """
         plain = (pool, ms, *without, *unchanged)
         arguments = (*plain, rating, json.dumps(sorted(closed)))
@@ -346,34 +346,34 @@ class Roster:
         seeded = (self._seeded(ms, *row) for row in rows)
         return (counts[0], counts[1], counts[2]), (row for row in seeded if row[0] not in closed)
 
-    def unplayed_between(self, pool: int, ms: int, span: tuple[int, int]) -> Iterator[tuple[int, Listed, Newcomer]]:
-        """Yield the players whom ``unplayed_best_first`` leaves out, in no order."""
+    def seeded_between(self, pool: int, ms: int, span: tuple[int, int]) -> Iterator[tuple[int, StoredSeed, Newcomer]]:
+        """Yield the players whom ``seeded_best_first`` leaves out, in no order."""
         for row in self._connection.execute(_BETWEEN, (pool, ms, *span)):
             yield self._seeded(ms, *row)
 
     def _seeded(
         self, ms: int, player: int, declared: int | None, birth_year: int | None, *seed: Any
-    ) -> tuple[int, Listed, Newcomer]:
+    ) -> tuple[int, StoredSeed, Newcomer]:
         listed = _listed(*seed)
         declared = self._declared_at(player, ms, declared)
         rating = None if declared is None else float(declared)
         return player, listed, Newcomer(rating, birth_year, ms / DAY_MS, listed.seed)
 
-    def newcomer(self, pool: Pool, player: int, first_ms: int) -> Newcomer:
+    def new_player(self, pool: Pool, player: int, first_ms: int) -> Newcomer:
         """Return the facts for a pool's scheme about a player whose first rated game ended at *first_ms*.
 
         At an earlier instant, what it may know of a player who has no rated game by then.
         """
-        who = self.anew(pool.pool, player, first_ms)
+        who = self.restarting_player(pool.pool, player, first_ms)
         # a player's declaration, or a list, takes precedence over a rating that a source shows for a game
         if who.has_rating:
             return who
-        shown = self.shown(pool, player, first_ms)
+        shown = self.shown_rating(pool, player, first_ms)
         return who if shown is None else who._replace(declared=float(shown))
 
-    def anew(self, pool: int, player: int, ms: int) -> Newcomer:
+    def restarting_player(self, pool: int, player: int, ms: int) -> Newcomer:
         """Return the facts about a player who restarts with a change of scheme, where no game shows a rating."""
-        on_joining, birth_year = self.told_on_joining(player)
+        on_joining, birth_year = self.declared_and_birth_year(player)
         declared = self._declared_at(player, ms, on_joining)
         seed = self.seed_at(pool, player, ms)
         return Newcomer(
@@ -390,10 +390,10 @@ def _listed(
     highest: float | None,
     k_factor: float | None,
     source: str | None,
-) -> Listed:
+) -> StoredSeed:
     day = None if ms == FROM_THE_BEGINNING else ms / DAY_MS
     played = None if games is None else float(games)
-    return Listed(ms, Seed(rating, played, deviation, volatility, highest, k_factor, day), source)
+    return StoredSeed(ms, Seed(rating, played, deviation, volatility, highest, k_factor, day), source)
 
 
 def seed_row(pool: int, event: RatingSeeded, position: int) -> dict[str, object]:

@@ -40,7 +40,7 @@ from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.journal import late_facts, rules
 
-OWN_DOORS: Mapping[type[Event], str] = {  # facts that are recorded by calls of their own, and these calls
+ENTRY_POINTS: Mapping[type[Event], str] = {  # facts that are recorded by calls of their own, and these calls
     CorrectionProposed: "'correct' or Ledger.propose",
     CorrectionDecided: "'correct approve', 'reject', 'withdraw' or Ledger.decide",
     PolicySet: "'policy set' or Ledger.policies",
@@ -72,7 +72,7 @@ def needed_keys(event: Event) -> tuple[str, ...]:
     return of_pool if player is None else (*of_pool, f"player:{player}")
 
 
-def erasures(event: Event) -> tuple[str, ...]:
+def erasure_keys(event: Event) -> tuple[str, ...]:
     """Return the keys that the journal may not hold before a new fact: the erasures of its players.
 
     Only games have them: a standing, or a bye of a tournament that was played, may be recorded of an erased player.
@@ -227,7 +227,7 @@ def not_by_rename(event: PlayerRenamed, _: Evidence) -> RejectedError:
 
 def not_by_append(event: Event, _: Evidence) -> RejectedError:
     """Refuse facts with a call of their own, which also stores what belongs to the entry: use that call."""
-    return _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
+    return _refusal("not-by-append", event, f"a {event.KIND} is recorded by {ENTRY_POINTS[type(event)]}")
 
 
 def needs_a_proposal(event: Event, evidence: Evidence) -> RejectedError | None:
@@ -252,7 +252,7 @@ def _comes_with_the_player(event: Event, evidence: Evidence) -> bool:
     return isinstance(event, of_player) and not evidence.find([f"player:{event.player}"])
 
 
-def are_plain_games(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
+def pass_all_rules(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
     """Return whether the rules of games pass all of these, by a look at all at once; False if in doubt."""
     keys, players = evidence.keys, {game.white for game in games} | {game.black for game in games}
     return (

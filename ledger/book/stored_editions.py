@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-Editions = Mapping[int, Mapping[str, Mapping[int, Edition]]]  # by number of the pool, tournament and end of a game
+EditionsByEnd = Mapping[int, Mapping[str, Mapping[int, Edition]]]  # by number of the pool, tournament and end of a game
 
 # A voided game, or one between two numbers of one person, says nothing about its tournament's days.
 _OF_TOURNAMENT = "pool = ?1 AND tournament = ?2 AND voided_by IS NULL AND white <> black"
@@ -23,7 +23,7 @@ _ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} AND ended_m
 _ALL_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} ORDER BY ended_ms"
 
 
-class PlayedTournaments:
+class UnplacedTournaments:
     """Tournaments of which games were recorded since their games were last placed."""
 
     def __init__(self) -> None:
@@ -34,14 +34,14 @@ class PlayedTournaments:
         first, last = self._spans.get((pool, tournament), (first_ms, last_ms))
         self._spans[pool, tournament] = min(first, first_ms), max(last, last_ms)
 
-    def taken(self) -> list[tuple[tuple[str, str], tuple[int, int]]]:
+    def take_all(self) -> list[tuple[tuple[str, str], tuple[int, int]]]:
         """By pool and tournament the first and the last end of those games; they count as placed from now on."""
         spans = list(self._spans.items())
         self._spans.clear()
         return spans
 
 
-def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str | None, int]]) -> Editions:
+def rated_editions(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str | None, int]]) -> EditionsByEnd:
     """The editions of tournaments that are rated whole.
 
     Args:
@@ -57,7 +57,7 @@ def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str 
     for (number, tournament), (pool, first, last) in spans.items():
         # The days of one edition bound the next, however far away: then all games of the name are needed.
         if tournament in pool.closed or tournament in pool.opened:
-            by_end = all_editions(connection, pool, tournament)
+            by_end = editions_of_tournament(connection, pool, tournament)
         else:
             rows = connection.execute(_ENDS, (number, tournament, first - pool.reach_ms, last + pool.reach_ms))
             by_end = pool.editions(tournament, [ms for (ms,) in rows])
@@ -65,7 +65,7 @@ def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str 
     return by_pool
 
 
-def all_editions(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:
+def editions_of_tournament(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:
     """Return by end of a game the edition of a tournament that is rated whole, however long it lasts."""
     ends = [ms for (ms,) in connection.execute(_ALL_ENDS, (pool.pool, tournament))]
     return pool.editions(tournament, ends)

@@ -26,7 +26,7 @@ _CLOSED = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments"
 _OPENED = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings"  # of two with one beginning the longer holds
 
 
-def add_pool(connection: sqlite3.Connection, pool: Pool, position: int) -> None:
+def insert_pool(connection: sqlite3.Connection, pool: Pool, position: int) -> None:
     """A pool begins with the entry at *position*."""
     connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
 

@@ -17,23 +17,30 @@ from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision
 
 if TYPE_CHECKING:
     import sqlite3
-from ledger.book.decisions import Acting, Place, Undoing, below, root, undone_by
+from ledger.book.decisions import (
+    ApprovedChange,
+    DecisionPlace,
+    UndoingProposal,
+    find_undone,
+    numbers_of_person,
+    person_of,
+)
 
 
-def merges_in(connection: sqlite3.Connection) -> dict[int, int]:
+def load_merges(connection: sqlite3.Connection) -> dict[int, int]:
     """By number of a merged player, the number that the player was merged into, directly."""
     return dict(connection.execute("SELECT player, into_player FROM merges").fetchall())
 
 
-def numbers_of(connection: sqlite3.Connection, player: int) -> list[int]:
+def person_numbers(connection: sqlite3.Connection, player: int) -> list[int]:
     """All numbers of the person who has this one, in their order.
 
     Args:
         connection: to views that are level with the journal.
         player: a number, merged or not.
     """
-    merges = merges_in(connection)
-    return sorted(below(merges, root(merges, player)))
+    merges = load_merges(connection)
+    return sorted(numbers_of_person(merges, person_of(merges, player)))
 
 
 # Every part of a proposal comes with it: the first one makes the row.
@@ -77,7 +84,7 @@ class Proposal(NamedTuple):
         proposed_proven: 1 where a token named that person.
         reason: commitment of the reason.
         parts: of how many entries it consists.
-        decision: ``approved``, ``rejected``, ``withdrawn``; None while it is open.
+        decision: ``approved_proposals``, ``rejected``, ``withdrawn``; None while it is open.
         decided_position: of the decision.
         decided_by: who decided.
         decided_proven: 1 where a token named that person.
@@ -109,21 +116,21 @@ class NumberedChange(NamedTuple):
     change: Change
 
 
-class Decided:
+class StoredProposals:
     """The proposals of one views database, open and decided; ``any_approved``: whether one was ever approved."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.merges: dict[int, int] = merges_in(connection)
+        self.merges: dict[int, int] = load_merges(connection)
         cursor = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
         # held here: a build asks while another process writes the file
         self.any_approved = bool(cursor.fetchone()[0])
-        self.spans: list[Acting] = []
-        self._by_player: dict[int, list[Acting]] = {}
-        self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
-        self.read_spans()
+        self.spans: list[ApprovedChange] = []
+        self._by_player: dict[int, list[ApprovedChange]] = {}
+        self._by_tournament: dict[tuple[str, str], list[ApprovedChange]] = {}
+        self.load_spans()
 
-    def propose(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
+    def add_proposal(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
         """Note a part of a proposal; *proven*: whether a token names who proposes, as the journal issued it."""
         # Parts follow each other in the journal without a gap: this is the place of the first one.
         row = (event.proposal, position - event.part + 1, actor, int(proven), event.reason, event.parts)
@@ -138,7 +145,7 @@ class Decided:
         ]
         self._connection.executemany(_ADD_CHANGE, rows)
 
-    def decide(
+    def add_decision(
         self, position: int, actor: str, event: CorrectionDecided, why_not: str | None, *, proven: bool
     ) -> list[int]:
         """Note a decision; returns the proposals that act now and did not before, or do no longer.
@@ -165,7 +172,7 @@ class Decided:
 
     def _toggled(self) -> list[int]:
         """Bring ``effective`` up to date where decisions undo others; returns the proposals that changed."""
-        undone = self.undone()
+        undone = self.undone_proposals()
         # Not those alone that this decision names: where it undoes an undo, what that one undid acts again.
         chains = {number for _, proposal, undoes in self._undoing() for number in (proposal, *undoes)}
         changed = []
@@ -179,27 +186,29 @@ class Decided:
                 changed.append(number)
         return changed
 
-    def _undoing(self) -> list[Undoing]:
+    def _undoing(self) -> list[UndoingProposal]:
         by_proposal: dict[tuple[int, int], dict[int, int]] = {}
         for position, proposal, subject, number in self._connection.execute(_UNDOING):
             by_proposal.setdefault((position, proposal), {})[int(subject.partition(":")[2])] = number
-        return [Undoing(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
+        return [UndoingProposal(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
 
-    def undone(self, further: Sequence[Undoing] = (), *, until: int | None = None) -> dict[int, Place]:
+    def undone_proposals(
+        self, further: Sequence[UndoingProposal] = (), *, until: int | None = None
+    ) -> dict[int, DecisionPlace]:
         """By proposal that acts no longer, the place of the change that undid it.
 
         Args:
             further: decisions that are taken as made.
             until: the last entry of those whose decisions count; by default all that are folded in.
         """
-        return undone_by([*(act for act in self._undoing() if until is None or act.position <= until), *further])
+        return find_undone([*(act for act in self._undoing() if until is None or act.position <= until), *further])
 
-    def persons(self) -> list[str]:
+    def merge_subjects(self) -> list[str]:
         """The subjects of all merges and partings that were ever proposed."""
         rows = self._connection.execute("SELECT DISTINCT subject FROM corrections WHERE subject GLOB 'person:*'")
         return [subject for (subject,) in rows]
 
-    def open_about(self, subjects: Sequence[str]) -> list[int]:
+    def open_proposals_about(self, subjects: Sequence[str]) -> list[int]:
         """The numbers of the open proposals that concern one of these subjects."""
         return [number for (number,) in self._connection.execute(_OPEN_ABOUT, (_json(subjects),))]
 
@@ -221,7 +230,7 @@ class Decided:
         )
         return [Proposal(*row) for row in rows.fetchall()]
 
-    def recorded_since(self, number: int, entries: int) -> int:
+    def entries_since(self, number: int, entries: int) -> int:
         """Return how many of the first *entries* came after a proposal and are none themselves; 0 if it is none."""
         proposal = self.proposal(number)
         if proposal is None:
@@ -252,29 +261,29 @@ class Decided:
                 met.add(change.proposal)
                 waiting += [numbered.change for numbered in self.changes([change.proposal])]
 
-    def approved(self) -> list[int]:
+    def approved_proposals(self) -> list[int]:
         """The numbers of all proposals that were approved, whether they act or not."""
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
 
-    def acting(
-        self, subjects: Sequence[str], undone: Mapping[int, Place] | None = None, *, until: int | None = None
-    ) -> Mapping[str, list[Acting]]:
+    def approved_changes(
+        self, subjects: Sequence[str], undone: Mapping[int, DecisionPlace] | None = None, *, until: int | None = None
+    ) -> Mapping[str, list[ApprovedChange]]:
         """By subject, the approved changes that concern it, those that were undone included.
 
         Args:
             subjects: of changes.
-            undone: what ``undone`` gives, or would give after a further decision.
+            undone: what ``undone_proposals`` gives, or would give after a further decision.
             until: the last entry of those whose decisions count; by default all that are folded in.
         """
         # By the decision and not by the proposal: what was decided later was not known then.
         where = "c.subject IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR p.decided_position <= ?2)"
-        changes: dict[str, list[Acting]] = {}
-        undone = self.undone(until=until) if undone is None else undone
+        changes: dict[str, list[ApprovedChange]] = {}
+        undone = self.undone_proposals(until=until) if undone is None else undone
         for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects), until)):
             changes.setdefault(subject, []).append(_acting(undone, *row))
         return changes
 
-    def read_spans(self) -> None:
+    def load_spans(self) -> None:
         """Take up the changes in force that mean all games of a player or tournament."""
         rows = self._connection.execute(_ACTING + _SPANS).fetchall()
         # Only changes in force are read: none of them is undone.
@@ -285,24 +294,24 @@ class Decided:
             change = acting.change
             if change.do is Verb.ANNUL_GAMES:
                 # By the present person: games of the book have persons, whatever number was reported.
-                person = root(self.merges, change.player or 0)
+                person = person_of(self.merges, change.player or 0)
                 self._by_player.setdefault(person, []).append(acting)
             else:
                 self._by_tournament.setdefault((change.pool or "", change.tournament or ""), []).append(acting)
 
-    def spans_of(self, white: int, black: int, pool: str, tournament: str | None) -> list[Acting]:
+    def spans_for_game(self, white: int, black: int, pool: str, tournament: str | None) -> list[ApprovedChange]:
         """The changes that may mean a game, of persons White and Black, by its players and its tournament."""
         of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
-        return of_players + self.spans_at(pool, tournament or "")
+        return of_players + self.spans_for_tournament(pool, tournament or "")
 
-    def spans_at(self, pool: str, tournament: str, *, until: int | None = None) -> list[Acting]:
-        """Return the changes in force that may concern a whole tournament; *until* as of ``acting``."""
+    def spans_for_tournament(self, pool: str, tournament: str, *, until: int | None = None) -> list[ApprovedChange]:
+        """Return the changes in force that may concern a whole tournament; *until* as of ``approved_changes``."""
         if until is None:
             return self._by_tournament.get((pool, tournament), [])
         subject = games_at(pool, tournament)
-        return [act for act in self.acting([subject], until=until).get(subject, []) if not act.is_undone]
+        return [act for act in self.approved_changes([subject], until=until).get(subject, []) if not act.is_undone]
 
-    def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
+    def may_affect(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
         """Return whether a correction may change a new game: by a merge, or as one of many."""
         if not self.merges and not self.spans:
             return False
@@ -315,11 +324,11 @@ class Decided:
         )
 
     @property
-    def concerned(self) -> tuple[set[int], set[tuple[str, str]]]:
-        """The players and the tournaments, by pool, of whom ``concerns`` speaks."""
+    def players_and_tournaments_affected(self) -> tuple[set[int], set[tuple[str, str]]]:
+        """The players and the tournaments, by pool, of whom ``may_affect`` speaks."""
         return {*self.merges, *self._by_player}, set(self._by_tournament)
 
-    def merge(self, player: int, into: int | None, proposal: int) -> None:
+    def set_merge(self, player: int, into: int | None, proposal: int) -> None:
         """Note that a player is another person from now on, or no longer."""
         self._connection.execute("DELETE FROM merges WHERE player = ?", (player,))
         self.merges.pop(player, None)
@@ -328,10 +337,12 @@ class Decided:
             self.merges[player] = into
 
 
-def _acting(undone: Mapping[int, Place], position: int, proposal: int, number: int, change: str) -> Acting:
+def _acting(
+    undone: Mapping[int, DecisionPlace], position: int, proposal: int, number: int, change: str
+) -> ApprovedChange:
     plain = change_of(orjson.loads(change))
     at, place = undone.get(proposal, (position, number))
-    return Acting(at, proposal, place, plain, proposal in undone)
+    return ApprovedChange(at, proposal, place, plain, proposal in undone)
 
 
 def _json(values: Iterable[Any]) -> str:

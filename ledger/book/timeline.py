@@ -16,7 +16,13 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.book.whole_tournaments import Announced, Edition, alone, editions, first_from
+from ledger.book.whole_tournaments import (
+    Announcements,
+    Edition,
+    first_closing_from,
+    group_into_editions,
+    single_game_edition,
+)
 from ledger.facts import periods
 from ledger.facts.events import ConversionRange
 from ledger.facts.periods import DAY_MS, OPEN, Calendar
@@ -87,10 +93,10 @@ def same_terms(old: Era, new: Era) -> bool:
     return before == after or (old.scheme.in_force is not None and (before.by_event or after.by_event))
 
 
-Who = Callable[[int], Newcomer]
+NewPlayerAt = Callable[[int], Newcomer]
 
 LISTS_KEPT = 2  # lists before the present one whose ratings a scheme may ask for that rates tournaments whole
-ALONE = ""  # the batch of a game that is rated by itself, or of a whole period
+NO_BATCH = ""  # the batch of a game that is rated by itself, or of a whole period
 
 
 class Place(NamedTuple):
@@ -108,7 +114,7 @@ class Place(NamedTuple):
     began_ms: int | None = None
 
 
-class LaterList(NamedTuple):
+class ListRating(NamedTuple):
     """A list with a rating of a player who has played: its first millisecond, and what is known of the player then."""
 
     ms: int
@@ -199,7 +205,7 @@ class Pool:
         """True if every era's scheme lists every player with a game."""
         return all(era.scheme.listed is always for era in self.eras)
 
-    def rates_alone(self, rated_ms: int) -> bool:
+    def rates_single_games_at(self, rated_ms: int) -> bool:
         """Return whether a game that takes its place then is rated by itself."""
         return self.eras[self.era_at(rated_ms)].scheme.rhythm is Rhythm.GAME
 
@@ -233,13 +239,13 @@ class Pool:
         return tuple(until)
 
     @cached_property
-    def is_crossed(self) -> bool:
+    def tournaments_cross_eras(self) -> bool:
         """True when tournaments may be rated in a later era than the one in which some of their games ended."""
         return self._whole_until != tuple(range(len(self.eras)))
 
-    def announced(self, tournament: str) -> Announced:
+    def announcements(self, tournament: str) -> Announcements:
         """Return the announcements of a tournament's editions."""
-        return Announced(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
+        return Announcements(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
 
     def editions(self, tournament: str, ends: Sequence[int]) -> dict[int, Edition]:
         """By end, the editions of a tournament where its games are rated whole.
@@ -259,7 +265,7 @@ class Pool:
                 begins.setdefault(until, self.eras[era].since_ms)
         for until, since_ms in begins.items():
             first, last = bisect_left(ends, since_ms), bisect_right(ends, self._last_ms(until))
-            by_end |= editions(ends[first:last], self.gap_before, self.announced(tournament))
+            by_end |= group_into_editions(ends[first:last], self.gap_before, self.announcements(tournament))
         return by_end
 
     def gap_before(self, end: int) -> float:
@@ -277,20 +283,20 @@ class Pool:
         era = self.era_at(ended_ms)
         scheme, last = self.eras[era].scheme, self._last_ms(era)
         if scheme.rhythm is Rhythm.GAME:
-            return Place(ended_ms, ALONE)
+            return Place(ended_ms, NO_BATCH)
         if scheme.rhythm is Rhythm.EVENT:
-            return Place(min(self._event_end(ended_ms, tournament), last), tournament or ALONE)
+            return Place(min(self._event_end(ended_ms, tournament), last), tournament or NO_BATCH)
         calendar = self._calendars[era]
         if calendar.by_event:
-            return self._whole(ended_ms, edition or alone(ended_ms))
+            return self._whole(ended_ms, edition or single_game_edition(ended_ms))
         number = periods.number(ended_ms, calendar, self.runs)
-        return Place(min(periods.listing(number, calendar, self.runs), last), ALONE)
+        return Place(min(periods.listing(number, calendar, self.runs), last), NO_BATCH)
 
     def _event_end(self, ended_ms: int, tournament: str | None) -> int:
         """When the event of a game is over that a scheme by event rates."""
         if tournament:
-            announced = self.announced(tournament)
-            opened, closed = announced.editions(), first_from(ended_ms, announced.closed)
+            announced = self.announcements(tournament)
+            opened, closed = announced.editions(), first_closing_from(ended_ms, announced.closed)
             for edition in opened:
                 if edition.first_ms <= ended_ms <= edition.last_ms:
                     return edition.last_ms
@@ -318,10 +324,10 @@ class Pool:
             calendar, last = self._calendars[era], self._last_ms(era)
             number = periods.number(ended_ms, calendar, self.runs)
             first = periods.beginning(number, calendar, self.runs)
-            began = alone(ended_ms).first_ms if first is None else first
-        own_day = alone(ended_ms).first_ms
+            began = single_game_edition(ended_ms).first_ms if first is None else first
+        own_day = single_game_edition(ended_ms).first_ms
         listing = min(periods.listing(number, calendar, self.runs), last)
-        return Place(listing, ALONE, None if began == own_day else began)
+        return Place(listing, NO_BATCH, None if began == own_day else began)
 
     def _lists_between(self, began_ms: int, era: int, number: int) -> int:
         """Return how many lists came into force from an instant on before the one of a period of *era*."""
@@ -349,7 +355,7 @@ class Pool:
             editions: by name and end of a game, the editions of tournaments that are rated whole.
         """
         by_tournament: Mapping[Any, Mapping[int, Edition]] = editions or {}
-        rated_ms, batch = ended_ms.copy(), [ALONE] * len(ended_ms)
+        rated_ms, batch = ended_ms.copy(), [NO_BATCH] * len(ended_ms)
         began: list[int | None] = [None] * len(ended_ms)
         if self.by_game:
             return rated_ms, batch, began
@@ -377,7 +383,9 @@ class Pool:
             period = periods.listed(rated_ms, self._calendars[era], self.runs)
         return When(float(period), (ended_ms if rated_ms == OPEN else rated_ms) / DAY_MS)
 
-    def carried(self, left: EraState, era: int, who: Who, lists: Sequence[LaterList] = ()) -> tuple[float, ...]:
+    def carry_state(
+        self, left: EraState, era: int, who: NewPlayerAt, lists: Sequence[ListRating] = ()
+    ) -> tuple[float, ...]:
         """The state with which a player goes into *era*, as each change in between says.
 
         Args:
@@ -386,10 +394,10 @@ class Pool:
             who: returns the facts about the player, apart from the games, at an instant, milliseconds.
             lists: the lists with a rating of the player that came into force since, in order.
         """
-        return self.taken_along(left, era, who, lists)[0]
+        return self.carry_and_restart(left, era, who, lists)[0]
 
-    def taken_along(
-        self, left: EraState, era: int, who: Who, lists: Sequence[LaterList] = ()
+    def carry_and_restart(
+        self, left: EraState, era: int, who: NewPlayerAt, lists: Sequence[ListRating] = ()
     ) -> tuple[tuple[float, ...], Newcomer | None]:
         """Return the state with which a player enters *era*, and as which new player; None if it does not restart.
 
@@ -408,7 +416,7 @@ class Pool:
             state, newcomer = self._relisted(era, state, later), None
         return state, newcomer
 
-    def _relisted(self, era: int, state: Sequence[float], later: LaterList) -> tuple[float, ...]:
+    def _relisted(self, era: int, state: Sequence[float], later: ListRating) -> tuple[float, ...]:
         """Return the state of a player of an era from the day of a list on."""
         rated_by = self.eras[era]
         return rated_by.scheme.relisted(self.at_time(era, state, later.ms), later.who, rated_by.numbers)
@@ -428,7 +436,7 @@ class Pool:
         return rated_ms if looks_back and rated_ms != OPEN else first_ms
 
     def _over(
-        self, to: int, state: tuple[float, ...], games: int, who: Who
+        self, to: int, state: tuple[float, ...], games: int, who: NewPlayerAt
     ) -> tuple[tuple[float, ...], Newcomer | None]:
         """Carry a state over one change of scheme, into era *to*; return the new player if it restarts."""
         old, new = self.eras[to - 1], self.eras[to]
@@ -444,10 +452,10 @@ class Pool:
         rating = rated["rating"] if new.carry is Carry.KEEP else new.converted(rated["rating"])
         return new.scheme.carried(rating, rated.get("games", float(games)), newcomer, new.numbers), None
 
-    def state_at(self, left: EraState, ms: int, who: Who) -> tuple[int, tuple[float, ...]]:
+    def state_at(self, left: EraState, ms: int, who: NewPlayerAt) -> tuple[int, tuple[float, ...]]:
         """Return the era of an instant, and a player's state there."""
         era = max(self.era_at(ms), left.era)
-        return era, self.at_time(era, self.carried(left, era, who), ms)
+        return era, self.at_time(era, self.carry_state(left, era, who), ms)
 
     def at_time(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
         """Return a state of *era* at an instant, milliseconds."""

@@ -33,7 +33,7 @@ class Edition(NamedTuple):
 
 
 @attrs.frozen
-class Announced:
+class Announcements:
     """The announcements of the editions of one name.
 
     Attributes:
@@ -44,11 +44,11 @@ class Announced:
     closed: tuple[int, ...] = ()
     opened: tuple[tuple[int, int], ...] = ()
 
-    def closed_at(self, last: int) -> Announced:
+    def with_closing(self, last: int) -> Announcements:
         """Return these with a closing: its last millisecond."""
         return attrs.evolve(self, closed=tuple(sorted({*self.closed, last})))
 
-    def opened_for(self, first: int, last: int) -> Announced:
+    def with_opening(self, first: int, last: int) -> Announcements:
         """Return these with an opening: first and last millisecond; of two with one beginning the longer holds."""
         opened = dict(self.opened)
         opened[first] = max(last, opened.get(first, last))
@@ -67,17 +67,19 @@ class Announced:
         return spans
 
 
-NOTHING = Announced()
+NO_ANNOUNCEMENTS = Announcements()
 
-Gap = Callable[[int], float]  # by end of a game, the days without one before it that do not yet end an edition
+GapDays = Callable[[int], float]  # by end of a game, the days without one before it that do not yet end an edition
 
 
-def alone(ended_ms: int) -> Edition:
+def single_game_edition(ended_ms: int) -> Edition:
     """A game of no tournament: it began on the day on which it ended."""
     return Edition(ended_ms - ended_ms % DAY_MS, ended_ms)
 
 
-def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING) -> dict[int, Edition]:
+def group_into_editions(
+    ends: Sequence[int], gap_days: GapDays, announced: Announcements = NO_ANNOUNCEMENTS
+) -> dict[int, Edition]:
     """By end of a game, the edition that the game belongs to.
 
     A closing ends the last edition before it, unless that was opened, or another one was opened in between.
@@ -93,7 +95,7 @@ def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING)
     for place, (edition, games) in enumerate(clusters):
         if edition is None:
             first, last = games[0], games[-1]
-            closing = first_from(last, announced.closed)
+            closing = first_closing_from(last, announced.closed)
             later = [begin for begin, _ in opened if begin > last]
             if place + 1 < len(clusters):
                 later.append(clusters[place + 1][1][0])
@@ -106,7 +108,7 @@ def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING)
 
 
 def _clusters(
-    ends: Sequence[int], gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]
+    ends: Sequence[int], gap_days: GapDays, closed: Sequence[int], opened: Sequence[Edition]
 ) -> Iterator[tuple[Edition | None, list[int]]]:
     """The games of each edition in order, and the edition itself where it was opened."""
     games: list[int] = []
@@ -123,15 +125,15 @@ def _clusters(
         yield inside, games
 
 
-def _parted(before: int, end: int, gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
+def _parted(before: int, end: int, gap_days: GapDays, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
     """Return whether an edition ends between two games that lie in no opened one."""
     if end // DAY_MS - before // DAY_MS > gap_days(end):
         return True
-    closing = first_from(before, closed)
+    closing = first_closing_from(before, closed)
     return (closing is not None and closing < end) or any(before < edition.first_ms < end for edition in opened)
 
 
-def first_from(end: int, closed: Sequence[int]) -> int | None:
+def first_closing_from(end: int, closed: Sequence[int]) -> int | None:
     """The first closing at or after a game."""
     place = bisect_left(closed, end)
     return closed[place] if place < len(closed) else None

@@ -17,7 +17,7 @@ _WORDS: Mapping[str, Callable[[str], Any]] = {"outcome": Outcome, "termination":
 
 
 @attrs.define
-class KnownGame:
+class RecordedGame:
     """A game that a journal holds.
 
     Attributes:
@@ -51,14 +51,16 @@ class KnownGame:
         return GameRecorded(game=game, **_in_words({**self.facts, **added}))
 
 
-def load_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, KnownGame]:
+def load_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, RecordedGame]:
     """Return recorded games with their supplements, by key of the game.
 
     Args:
         find: looks up keys in the journal.
         recorded: the entries that recorded them, by their key in the journal.
     """
-    games = {key[len("game:") :]: KnownGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()}
+    games = {
+        key[len("game:") :]: RecordedGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()
+    }
     pending = list(games)
     while pending:
         entries = find([f"supplement:{game}@{games[game].supplements + 1}" for game in pending])

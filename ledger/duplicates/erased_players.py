@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import compress, count
 from typing import Any, TypeVar
 
-from ledger.duplicates.detector import ProbableDuplicate, looks_like, may_be_one
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.detector import ProbableDuplicate, may_name_one_game, resembles
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import days_of
 from ledger.facts.person_names import spelt
@@ -32,7 +32,7 @@ GamesOf = Callable[[Iterable[int]], Iterable[Mapping[str, Any]]]
 class ErasedPlayerMatcher:
     """Matches the games of one file with recorded games of which a side is nameless."""
 
-    def __init__(self, people: People, keys: MadeKeys, games_of: GamesOf) -> None:
+    def __init__(self, people: People, keys: DerivedKeys, games_of: GamesOf) -> None:
         """Take the people; nothing is read before the first question.
 
         Args:
@@ -116,8 +116,8 @@ class ErasedPlayerMatcher:
                 continue
             facts = {name: game[name] for name in _COMPARED if game[name] is not None}
             if (
-                may_be_one(row["key"], game["key"])
-                and looks_like(report, facts)
+                may_name_one_game(row["key"], game["key"])
+                and resembles(report, facts)
                 and all(
                     self._may_be(row[f"{side}_name"], sides[side], game[side], game["position"], find) for side in SIDES
                 )

@@ -25,14 +25,14 @@ Block = TypeVar("Block", bound=ReportedGames)
 MOST_OF_ONE_KEY = 64  # games of one made key
 # A letter that is no hexadecimal digit, in place of the first one, distinguishes keyed hashes from plain ones.
 KEYED = r"[A-Za-z0-9._-]{1,32}:k[0-9a-f]{23}"
-MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
-_MADE = re.compile(MADE, re.ASCII)
+DERIVED_KEY_PATTERN = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
+_MADE = re.compile(DERIVED_KEY_PATTERN, re.ASCII)
 _BLOCK = 64  # bytes of a block of SHA-256
 _KEYED_DIGITS = 23
 _PLAIN = re.compile(PLAIN_KEY, re.ASCII)
 
 
-def keyed(secret: bytes, plain: Iterable[str]) -> list[str]:
+def keyed_hashes(secret: bytes, plain: Iterable[str]) -> list[str]:
     """Return the keyed forms of plain keys: 92 bits of their HMAC-SHA256 (RFC 2104) behind the same source.
 
     Its two halves are begun once and copied for each key: 1.3 µs; ``hmac.digest`` takes 3.3.
@@ -56,17 +56,17 @@ def numbered_key(made: str, number: int) -> str:
     return plain_key(source, f"{made} {number}")
 
 
-def is_made(key: str) -> bool:
+def is_derived_key(key: str) -> bool:
     """Return whether an importer made the key of the facts of a game whose source gave none."""
     return _MADE.fullmatch(key) is not None
 
 
-def is_plain(key: str) -> bool:
+def is_plain_hash(key: str) -> bool:
     """Return whether names can be tried against a key: an earlier release made it of facts, without a secret."""
     return _PLAIN.fullmatch(key) is not None
 
 
-class MadeKeys:
+class DerivedKeys:
     """The keys that one ledger makes of facts."""
 
     def __init__(self, journal: Journal, secret: Callable[[], bytes]) -> None:
@@ -83,7 +83,7 @@ class MadeKeys:
     def keys(self, plain: Iterable[str], find: Find) -> list[str]:
         """Return the keys of games by their plain ones: these if the journal has them, else keyed ones."""
         plain_keys = list(plain)
-        keys = keyed(self._secret(), plain_keys)
+        keys = keyed_hashes(self._secret(), plain_keys)
         sources = {key[: key.index(":")] for key in plain_keys}
         stored = find([f"game:{key}" for key in plain_keys]) if any(map(self._may_be_of_old, sources)) else {}
         if not stored:
@@ -104,14 +104,14 @@ class MadeKeys:
             games: in the fields of ``SourceGame``.
             find: what looks up keys in the journal.
         """
-        keys, is_made = games.column("key"), games.column("is_made")
-        plain = [key if made else None for key, made in zip(keys, is_made, strict=True)]
+        keys, flags = games.column("key"), games.column("is_made")
+        plain = [key if made else None for key, made in zip(keys, flags, strict=True)]
         games = games.with_column("plain", plain)
-        if not any(is_made):
+        if not any(flags):
             return games
-        made_keys = iter(self.keys([key for key in plain if key is not None], find))
+        derived_keys = iter(self.keys([key for key in plain if key is not None], find))
         return games.with_column(
-            "key", [next(made_keys) if made else key for key, made in zip(keys, is_made, strict=True)]
+            "key", [next(derived_keys) if made else key for key, made in zip(keys, flags, strict=True)]
         )
 
     def with_next_keys(self, games: Block, number: int, find: Find) -> Block:

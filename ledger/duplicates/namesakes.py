@@ -137,10 +137,10 @@ def _letters() -> Expr:
     return text.str.replace_all(r"[^\p{L}\p{N}]", "").str.split("").list.sort().list.join("").alias("letters")
 
 
-NOBODY = -1
+UNREGISTERED = -1
 
 
-class SameNames:
+class NameGroups:
     """Players by the lowest number of those of one name.
 
     For many games all players are read once; for a few, an index names those who bear one of their names.
@@ -156,12 +156,12 @@ class SameNames:
         self._lowest = {number: numbers[0] for numbers in bearers.values() for number in numbers}
 
     @classmethod
-    def of_all(cls, people: People) -> SameNames:
+    def of_all(cls, people: People) -> NameGroups:
         """Return the players of all names."""
         return cls(people.folds.everybody())
 
     @classmethod
-    def of_some(cls, people: People, persons: Mapping[str, Person], reported_names: Mapping[str, str]) -> SameNames:
+    def of_some(cls, people: People, persons: Mapping[str, Person], reported_names: Mapping[str, str]) -> NameGroups:
         """Return the bearers of the names of the players of some games.
 
         Args:
@@ -180,7 +180,7 @@ class SameNames:
         return self._lowest.get(number, number)
 
     def of_person(self, person: Person | None, name: str) -> tuple[int, int]:
-        """Return the number of a player and the lowest of those of the same name; ``NOBODY`` if there is none.
+        """Return the number of a player and the lowest of those of the same name; ``UNREGISTERED`` if there is none.
 
         Args:
             person: the player; None if not registered.
@@ -189,7 +189,7 @@ class SameNames:
         if person is not None:
             return person.player, self.lowest(person.player)
         bearers = self._bearers.get(fold(name))
-        return NOBODY, NOBODY if bearers is None else bearers[0]
+        return UNREGISTERED, UNREGISTERED if bearers is None else bearers[0]
 
     def numbers(self, person: Person | None, name: str) -> Sequence[int]:
         """Return the numbers of all who count as one with a player, as of ``of_person``."""

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ledger.duplicates.candidates import KnownGame, load_games
-from ledger.duplicates.game_keys import is_made
+from ledger.duplicates.candidates import RecordedGame, load_games
+from ledger.duplicates.game_keys import is_derived_key
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts.events import GameRecorded, GameSupplemented
@@ -20,10 +20,10 @@ from ledger.facts.words import becomes_drawn_by_time, rules_itself_out
 from ledger.journal import Find, Stored, rules
 
 _ENDING = frozenset({"termination", "half_moves"})
-ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
+_ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
 
 
-class Corrected(NamedTuple):
+class CorrectedGame(NamedTuple):
     """A game after its corrections.
 
     Attributes:
@@ -35,7 +35,7 @@ class Corrected(NamedTuple):
     person: Callable[[int], int]
 
 
-CorrectedGames = Callable[[str], Corrected | None]  # by key of a game; None if it is as recorded
+CorrectedGames = Callable[[str], CorrectedGame | None]  # by key of a game; None if it is as recorded
 
 
 class Difference(NamedTuple):
@@ -135,7 +135,7 @@ def match_repeats(
     names = {name for _, name, _, _ in different}
     recorded_games = load_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
-        recorded_games[name] = KnownGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
+        recorded_games[name] = RecordedGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
     matches = RepeatMatches(flags, [], [], [], [])
     conflicts: list[_Conflict] = []
     for row, name, report, line in different:
@@ -163,7 +163,7 @@ class _Conflict(NamedTuple):
     row: int
     line: int
     game: str
-    known: KnownGame
+    known: RecordedGame
     report: dict[str, Any]
     words: str
 
@@ -180,8 +180,8 @@ def _classify(
     recorded = game_before.facts
     is_erased = any(is_nameless(recorded[side]) and recorded[side] != report[side] for side in SIDES)
     if is_erased:
-        words = ERASED.format(game)
-    if is_made(game) and (is_erased or game_before.entry in reported or _is_another(recorded, report)):
+        words = _ERASED.format(game)
+    if is_derived_key(game) and (is_erased or game_before.entry in reported or _is_another(recorded, report)):
         matches.others.append((row, line, words))
     elif is_erased:
         matches.faults.append((line, words))
@@ -199,7 +199,7 @@ def _is_another(recorded: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
 
 
 def supplement_for(
-    recorded_game: KnownGame,
+    recorded_game: RecordedGame,
     game: str,
     report: dict[str, Any],
     now_ms: int,
@@ -232,7 +232,7 @@ def supplement_for(
 
 
 def _contradicted(
-    recorded_game: KnownGame, game: str, report: dict[str, Any], corrected_games: CorrectedGames
+    recorded_game: RecordedGame, game: str, report: dict[str, Any], corrected_games: CorrectedGames
 ) -> dict[str, Any]:
     """Return the reported fields that contradict the current state of a game."""
     current = corrected_games(game)

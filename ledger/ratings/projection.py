@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from ledger.book.assessment import Changes, RatedGame
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Changes, RatedGame
 from ledger.book.roster import Roster
 from ledger.book.timeline import EraState, Pool
 from ledger.facts.periods import DAY_MS, OPEN
@@ -96,7 +96,7 @@ class LiveGames:
 
     def _list_after(self, player: int, ended_ms: int) -> int:
         """Return when the first list later than a player's state is in force; ``OPEN`` if there is none."""
-        if not self._roster.has_lists(self._pool.pool):
+        if not self._roster.has_seeds(self._pool.pool):
             return OPEN
         if player not in self._next_list:
             n, _ = self._rows.last_place(player)
@@ -126,7 +126,7 @@ class LiveGames:
         for side, player in enumerate(players):
             state_before = states[side].held
             if state_before is None:
-                newcomer = self._roster.newcomer(self._pool, player, game.ended_ms)
+                newcomer = self._roster.new_player(self._pool, player, game.ended_ms)
                 states[side] = self._rows.begun(newcomer.seed)
                 state += era.scheme.begin(newcomer, era.numbers)
             else:
@@ -215,7 +215,7 @@ class PoolProjection:
         """Rerate the games that fresh ones affect, from *start_ms* on, and write them.
 
         Args:
-            blocks: rated games from *start_ms* on, as ``GameBook.in_order`` gives them with ``facts``.
+            blocks: rated games from *start_ms* on, as ``GameBook.rated_games_from`` gives them with ``facts``.
             checkpoint: games at later journal positions are fresh.
             start_ms: nothing before it changes.
             concerned: players to be rerated from there on in any case.
@@ -338,7 +338,7 @@ class PoolProjection:
             for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
                 first_ms.setdefault(white, ms)
                 first_ms.setdefault(black, ms)
-        newcomers = {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in without_games}
+        newcomers = {player: self._roster.new_player(self.pool, player, first_ms[player]) for player in without_games}
         for player, n in counts.items() if lists.are_any else ():
             if n and lists.has_list(player):
                 lists.note(player, self._rows.lists_in_state(player, n))
@@ -455,6 +455,6 @@ class PoolProjections:
                 # Games that wait for a run are rated as of the last of them. Where that one was taken out, no player
                 # of it may be left there, so one of the others is concerned, too, and with that player the whole run.
                 concerned.update(self._book.connection.execute(_WAITS, (number, OPEN)).fetchone() or ())
-            blocks = self._book.in_order(pool, start_ms, projection.facts)
+            blocks = self._book.rated_games_from(pool, start_ms, projection.facts)
             rated += projection.update(blocks, checkpoint, start_ms, concerned)
         return rated

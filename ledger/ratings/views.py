@@ -13,8 +13,8 @@ from pathlib import Path
 
 import attrs
 
+from ledger.book.assessment import RecordedEvent
 from ledger.book.game_book import GameBook
-from ledger.book.judging import RecordedEvent
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, ReadModelError, StorageError, one_line
 from ledger.journal import Journal

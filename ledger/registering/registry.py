@@ -20,7 +20,7 @@ from ledger.book.evidence import Context, Evidence
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.rules_by_keys import joined_in_the_future, needs_a_proposal
 from ledger.book.timeline import Pool
-from ledger.duplicates.game_keys import is_plain
+from ledger.duplicates.game_keys import is_plain_hash
 from ledger.duplicates.namesakes import Namesakes, namesakes
 from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec, codec_columns
@@ -349,7 +349,7 @@ class _ListImport:
         facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
-        listed = initial_ratings.listed_from(connection, self._pool, players)
+        listed = initial_ratings.seed_instants(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at", "rating").iter_rows()
         for (line, player, since, rating), key, facts_text in zip(columns, keys, facts, strict=True):
             try:
@@ -611,9 +611,9 @@ class Registry:
         if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # no player was ever merged
             return [player]
         self.ledger.level()
-        return stored_proposals.numbers_of(self.ledger.views.connection, player)
+        return stored_proposals.person_numbers(self.ledger.views.connection, player)
 
-    def keys_to_try(self, player: int) -> int:
+    def count_guessable_keys(self, player: int) -> int:
         """Return the number of games of the person under keys against which names can be tried, even after an erasure.
 
         An earlier release made those keys of names without a secret; they stay, as every fact does. The views are
@@ -622,7 +622,7 @@ class Registry:
         self.ledger.level()
         numbers = json.dumps(self.same_person(player))
         return sum(
-            is_plain(row["key"])
+            is_plain_hash(row["key"])
             for row in queries.dictionaries(self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,))
         )
 
@@ -685,7 +685,7 @@ class Registry:
                 holds from a day after the first game, so that it would have no effect.
         """
         actor = self.ledger.recorder_named(token, actor)
-        news = self.news(
+        news = self.new_facts(
             player,
             standing=standing,
             declared_rating=declared_rating,
@@ -693,9 +693,9 @@ class Registry:
             past=past,
             since=since,
         )
-        return self.learnt(player, news, self.ledger._record(news, actor))
+        return self.update_outcome(player, news, self.ledger._record(news, actor))
 
-    def news(
+    def new_facts(
         self,
         player: int,
         *,
@@ -731,19 +731,19 @@ class Registry:
             raise MalformedError(problems)
         return events
 
-    def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> PlayerUpdate:
+    def update_outcome(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> PlayerUpdate:
         """Return the pools in which newly recorded facts act, by the views as they were before."""
-        connection, begins, until = self.ledger.views.connection, list[initial_ratings.Beginning](), None
-        for event in filter(initial_ratings.tells_initial_rating, news):
-            begins += initial_ratings.beginnings(connection, self.ledger.views.pools(), event)
+        connection, begins, until = self.ledger.views.connection, list[initial_ratings.InitialRatingEffect](), None
+        for event in filter(initial_ratings.has_initial_rating, news):
+            begins += initial_ratings.effects_in_pools(connection, self.ledger.views.pools(), event)
             if isinstance(event, RatingSeeded):
                 (pool,) = (pool for pool in self.ledger.views.pools() if pool.name == event.pool)
                 until = initial_ratings.next_list(connection, pool, event)
         return PlayerUpdate(
             player,
             sum(not receipt.duplicate for receipt in receipts),
-            tuple(begin.pool for begin in begins if begin.takes),
-            tuple(begin.pool for begin in begins if not begin.takes),
+            tuple(begin.pool for begin in begins if begin.takes_effect),
+            tuple(begin.pool for begin in begins if not begin.takes_effect),
             until,
         )
 

@@ -39,7 +39,7 @@ IMPORTED = [
 
 
 CLOCKS_AND_REPEATS = ("clock-behind", "exists-with-different-FIELD", "clock-not-behind")  # no kind of event has these
-APPENDED = judge.rules_of(Context.APPEND)
+APPENDED = judge.rules_for(Context.APPEND)
 
 
 def named(rule: Rule) -> str:

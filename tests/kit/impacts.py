@@ -11,7 +11,7 @@ from unittest.mock import patch
 from ledger.answers.publications import same
 from ledger.answers.rankings import ranking
 from ledger.answers.rows import as_rows
-from ledger.book.judging import Changes
+from ledger.book.assessment import Changes
 from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact

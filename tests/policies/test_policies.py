@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
-from ledger.book.policies import MOST_POINTS, POLICIES, Policies, PolicyRow, check_settings, settings_in
+from ledger.book.policies import MOST_POINTS, POLICIES, Policies, PolicyRow, check_settings, complete_settings
 from ledger.book.timeline import BEGINNING
 from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import PolicySet
@@ -82,14 +82,14 @@ def test_what_a_later_version_set_is_kept_and_says_nothing_that_this_one_does_no
 
 @pytest.mark.parametrize("name", [name for name, policy in POLICIES.items() if policy.settings])
 def test_every_default_is_a_value_that_may_be_given(name: str) -> None:
-    check_settings(name, settings_in(name, None))
+    check_settings(name, complete_settings(name, None))
 
 
 def test_the_rule_of_read_models_takes_any_name_that_one_may_have_as_a_switch() -> None:
     check_settings("read-models", {"streaks": False, "my_table": True})
     row = PolicyRow("read-models", 1, BEGINNING, "", {"my_table": True, "streaks": False}, 7)
-    assert settings_in("read-models", row) == {"my_table": True, "streaks": False}
-    assert settings_in("read-models", None) == {}
+    assert complete_settings("read-models", row) == {"my_table": True, "streaks": False}
+    assert complete_settings("read-models", None) == {}
     for settings in ({"streaks": 1}, {"no name": True}, {}):
         with pytest.raises(MalformedError, match="policy 'read-models'"):
             check_settings("read-models", settings)

@@ -203,7 +203,7 @@ def test_a_first_build_without_the_setting_does_not_ask_for_it(
 ) -> None:
     """Not even where declared ratings are read: the games would be read once more, and sorted."""
     asked = []
-    gather = Roster.gather
+    gather = Roster.preload
 
     def watched(roster: Roster, *, pasts: bool, shown: bool) -> None:
         statements: list[str] = []

@@ -104,7 +104,7 @@ def record(
             ledger.catch_up(bars)
         white, black = (ledger.player(identity).player for identity, _ in players)
         keys = games_of_day(ledger, white, black, chosen, game.ended_at)
-        made = ledger.made_keys.key_of(game)
+        made = ledger.derived_keys.key_of(game)
         key = made if made in keys and not report.recorded else next(iter(keys), made)
         output.write_one(as_row(GameByHand(status=_status(report), game=recorded_game(ledger, key))), fmt)
         _remark(ledger, report, key)
@@ -114,7 +114,7 @@ def _event(ledger: Ledger, game: SourceGame, pool: str) -> GameRecorded:
     """Return a game under the key that it would be recorded with, but its moves, which no proposal keeps."""
     white, black = (ledger.player_as_told(identity).player for identity in (game.white_id, game.black_id))
     return GameRecorded(
-        game=ledger.made_keys.key_of(game),
+        game=ledger.derived_keys.key_of(game),
         pool=pool,
         white=white,
         black=black,

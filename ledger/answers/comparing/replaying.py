@@ -18,7 +18,7 @@ from ledger.answers.comparing.forecasts import Foresight, foresee, foretold, set
 from ledger.answers.pools import chosen
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
-from ledger.book.timeline import BEGINNING, Era, EraState, LaterList, Pool
+from ledger.book.timeline import BEGINNING, Era, EraState, ListRating, Pool
 from ledger.book.whole_tournaments import Edition
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
@@ -117,7 +117,7 @@ class Stretch(NamedTuple):
         rateable: the games as the engine takes them: arrays, or lists where they are few.
     """
 
-    listed: Mapping[int, Sequence[LaterList]]
+    listed: Mapping[int, Sequence[ListRating]]
     rateable: engine.Rateable
 
 
@@ -136,7 +136,7 @@ class Order(NamedTuple):
     pool: Pool
     places: Any
     stretches: Sequence[Stretch]
-    listed: Mapping[int, Sequence[LaterList]]
+    listed: Mapping[int, Sequence[ListRating]]
     newcomers: list[Newcomer]
     last_sides: dict[int, Any]
 
@@ -295,7 +295,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     owner = MANY.interleave(white, black)
     first = ended_ms[first_games(MANY, len(games.players), white, black)]
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
-    newcomers = [roster.anew(pool.pool, player, first_ms) for player, first_ms in starts]
+    newcomers = [roster.restarting_player(pool.pool, player, first_ms) for player, first_ms in starts]
     last_sides = _last_sides(owner, ended_ms, len(games.players))
     return Order(pool, places, stretches, listed, newcomers, last_sides)
 
@@ -308,7 +308,7 @@ def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
     return lists.cuts(MANY, games, (players, white, black))
 
 
-def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[LaterList]]:
+def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[ListRating]]:
     """Return, by place of the player, the lists that have come into force before the games of a stretch."""
     if not lists.are_any:
         return {}
@@ -398,13 +398,13 @@ def _replay(candidate: Candidate, order: Order, timer: Callable[[], float]) -> R
     return Replayed(expected, unsettled, np.asarray(final), years, seconds)
 
 
-def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Sequence[LaterList]]) -> None:
+def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Sequence[ListRating]]) -> None:
     """Give players the ratings of lists, in their flat *state*."""
     fields = len(pool.scheme.state)
     for place, lists in listed.items():
         own = slice(place * fields, (place + 1) * fields)
         before = EraState(0, tuple(map(float, state[own])), 0)
-        state[own] = cols.floats(pool.carried(before, 0, _nobody, lists))
+        state[own] = cols.floats(pool.carry_state(before, 0, _nobody, lists))
 
 
 def _nobody(_: int) -> Newcomer:

@@ -152,7 +152,10 @@ def refuse_unknown(connection: sqlite3.Connection, pool: Pool, tournament: str, 
     if elsewhere := [repr(name) for (name,) in connection.execute(_ELSEWHERE, carried)]:
         hint = f"it has games in {' and '.join(elsewhere)}: ask in that pool"
         raise UnknownNameError("tournament", tournament, hint, where=where)
-    others = {*event_games.names_in(connection, pool), *tournament_editions.names_in(connection, pool)} - {tournament}
+    others = {
+        *event_games.names_in(connection, pool),
+        *tournament_editions.tournaments_with_rounds(connection, pool),
+    } - {tournament}
     names = sorted(others)
     inside = [name for name in names if tournament.casefold() in name.casefold()][:3]
     like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
@@ -177,7 +180,7 @@ def edition_day(ledger: OpenLedger, pool: str, tournament: str, word: str | None
     games = event_games.games_of(connection, rated_by, [tournament]).get(tournament, [])
     byes = tournament_editions.rounds_of(connection, rated_by, [tournament]).get(tournament, [])
     dated_by_games = editions_of(rated_by, tournament, event_games.ends_of(games), byes, None).every
-    every = sorted({*dated_by_games, *rated_by.announced(tournament).editions()})
+    every = sorted({*dated_by_games, *rated_by.announcements(tournament).editions()})
     # A whole day names an edition by itself, also one that is not known yet.
     if word is not None and len(word) >= len("2025-08-27"):
         try:

@@ -122,7 +122,11 @@ def tournaments(
         else:
             played = event_games.games_of(connection, rated_by, of_text)
             by_name = {name: event_games.ends_of(games) for name, games in played.items()}
-        of_byes = [name for name in tournament_editions.names_in(connection, rated_by) if text in name.casefold()]
+        of_byes = [
+            name
+            for name in tournament_editions.tournaments_with_rounds(connection, rated_by)
+            if text in name.casefold()
+        ]
         names = dict.fromkeys((*by_name, *of_byes))
         candidates = _editions(connection, rated_by, by_name, names, search)
     pairs = _pairs(candidates, search)
@@ -191,10 +195,10 @@ def _between(
 ) -> dict[str, Editions]:
     """Return the editions of all tournaments that may lie between two instants, with a text in the name."""
     until = min(until - until % DAY_MS + DAY_MS - 1, EVER)  # an edition begins with the day of its first game
-    reach = tournament_editions.reach_ms(pool, search.quiet_days)
+    reach = tournament_editions.max_distance_ms(pool, search.quiet_days)
     both = (
         *event_games.names_since(connection, pool, ms, until, reach),
-        *tournament_editions.names_since(connection, pool, ms, min(until + reach, EVER)),
+        *tournament_editions.tournaments_with_rounds_since(connection, pool, ms, min(until + reach, EVER)),
     )
     names = dict.fromkeys(name for name in both if text in name.casefold())
     games = event_games.games_of(connection, pool, names)
@@ -268,7 +272,7 @@ def tournaments_of(
     text = (search.text or "").casefold()
     both = (
         *event_games.names_of(connection, rated_by, person.player),
-        *tournament_editions.names_of(connection, rated_by, person.player),
+        *tournament_editions.tournaments_with_rounds_of(connection, rated_by, person.player),
     )
     names = [name for name in dict.fromkeys(both) if text in name.casefold()]
     games = event_games.games_of(connection, rated_by, names)

@@ -31,7 +31,7 @@ from ledger.answers.exports.columns import (
 )
 from ledger.book import tables
 from ledger.book.roster import standing_sql
-from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
+from ledger.book.tables import INSTANT, NUMBER, POINTS, TABLE_DOCS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
@@ -76,7 +76,7 @@ def _between(selection: ExportFilter, column: str) -> list[str]:
 
 # -- games -------------------------------------------------------------------------------------------------------
 
-_GAME = BOOK["games"].columns
+_GAME = TABLE_DOCS["games"].columns
 _ENDED = ColumnDoc("the first moment at which it may have ended", INSTANT)
 
 
@@ -176,7 +176,7 @@ _IDENTITY = ExportColumn(
     personal=True,
 )
 _CURRENT = view_docs.described()["current"].columns
-_PERSON = BOOK["players"].columns
+_PERSON = TABLE_DOCS["players"].columns
 PLAYER_COLUMNS = (
     _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
     _name("name", "player", "the player's name"),

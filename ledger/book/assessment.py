@@ -13,7 +13,7 @@ import attrs
 
 from ledger.book import tables
 from ledger.book.roster import STANDING_CODE, Roster
-from ledger.book.timeline import ALONE, Place, Pool
+from ledger.book.timeline import NO_BATCH, Place, Pool
 from ledger.book.whole_tournaments import Edition
 from ledger.facts.events import Event
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from polars import DataFrame, Series
-from ledger.book.stored_editions import Editions, editions_of
+from ledger.book.stored_editions import EditionsByEnd, rated_editions
 
 
 class RecordedEvent(NamedTuple):
@@ -36,7 +36,7 @@ class RecordedEvent(NamedTuple):
 
 
 class RatedGame(NamedTuple):
-    """A rated game as ``GameBook.in_order`` yields it, with all facts that tables may need."""
+    """A rated game as ``GameBook.rated_games_from`` yields it, with all facts that tables may need."""
 
     position: int
     white: int
@@ -78,8 +78,8 @@ class Changes:
 refuse: Callable[..., int]  # a name that ``bound`` gives to the loop below
 
 
-def with_verdicts(
-    pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: Editions | None = None
+def with_assessments(
+    pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: EditionsByEnd | None = None
 ) -> DataFrame:
     """The frame with the columns ``reason``, ``rated_ms``, ``batch`` and ``began_ms``.
 
@@ -96,7 +96,7 @@ def with_verdicts(
     return frame.with_columns(_places(present, frame, editions or {}))
 
 
-def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, editions: Editions) -> Series:
+def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, editions: EditionsByEnd) -> Series:
     """Return why each game does not count, null for those that do."""
     columns = [
         frame["outcome"].replace_strict(dict(OUTCOME_CODE), return_dtype=pl.Int32).to_numpy(),
@@ -109,7 +109,7 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
     reasons = np.zeros(len(frame), np.int32)
     for pool, places in present:
         rated_ms = ended_ms[places]
-        if pool.is_crossed:
+        if pool.tournaments_cross_eras:
             rated_ms = pool.places(rated_ms, frame["tournament"].gather(places).to_list(), editions.get(pool.pool))[0]
         eras = pool.eras_at(rated_ms)
         for number, era in enumerate(pool.eras):
@@ -122,15 +122,15 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
                     sides = era.standings(int(white[place]), int(black[place]), frame["tournament"][int(here[place])])
                     white[place], black[place] = sides
                 codes = np.zeros(len(here), np.int32)
-                compiled(refusal_loop(era.scheme))(*arguments, codes, era.numbers)
+                compiled(reason_kernel(era.scheme))(*arguments, codes, era.numbers)
                 reasons[here] = codes
     return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
 
 
-def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: Editions) -> list[Series]:
+def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: EditionsByEnd) -> list[Series]:
     """When each game takes its place in rating order, its batch, and when its tournament began."""
     began_ms = pl.Series([None], dtype=pl.Int64).new_from_index(0, len(frame))
-    rated_ms, batch = frame["ended_ms"], pl.Series([ALONE], dtype=pl.String).new_from_index(0, len(frame))
+    rated_ms, batch = frame["ended_ms"], pl.Series([NO_BATCH], dtype=pl.String).new_from_index(0, len(frame))
     counts = frame["reason"].is_null().to_numpy()
     for pool, places in present:
         if not pool.by_game:
@@ -148,7 +148,7 @@ def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: Edition
 def _standings(roster: Roster, frame: DataFrame, side: str) -> Any:
     """Codes of one side's standings; only players who are or were special are looked up one by one."""
     standings = np.full(len(frame), STANDING_FULL, np.int32)
-    special = roster.special()
+    special = roster.not_full_members()
     if special:
         players, ends = frame[side].to_numpy(), frame["ended_ms"].to_numpy()
         for place in np.flatnonzero(np.isin(players, list(special))):
@@ -156,7 +156,7 @@ def _standings(roster: Roster, frame: DataFrame, side: str) -> Any:
     return standings
 
 
-def refuse_all(
+def fill_reasons(
     outcome: Any, termination: Any, half_moves: Any, rated: Any, white: Any, black: Any, reasons: Any, numbers: Any
 ) -> None:
     """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
@@ -169,9 +169,9 @@ def refuse_all(
 
 
 @cache
-def refusal_loop(scheme: Scheme) -> Callable[..., None]:
-    """``refuse_all`` for one scheme."""
-    return bound(refuse_all, f"refuse_{scheme.name}", refuse=scheme.refuse)
+def reason_kernel(scheme: Scheme) -> Callable[..., None]:
+    """``fill_reasons`` for one scheme."""
+    return bound(fill_reasons, f"refuse_{scheme.name}", refuse=scheme.refuse)
 
 
 # ``_standings`` gives this code to all whom the roster does not name.
@@ -179,17 +179,17 @@ assert STANDING_CODE["full"] == STANDING_FULL
 
 
 BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
-FEW_JUDGED = 2_000  # games up to which each is judged by itself, without loading Polars
-JUDGED = (
+FEW_ASSESSED = 2_000  # games up to which each is judged by itself, without loading Polars
+ASSESSED_COLUMNS = (
     "position", "pool", "reason", "rated_ms", "batch", "began_ms", "ended_ms", "outcome", "termination", "half_moves",
     "rated", "white", "black", "tournament", "voided_by",
 )  # fmt: skip
-SELECT_JUDGED = f"SELECT {', '.join(JUDGED)} FROM games WHERE "
+SELECT_ASSESSED = f"SELECT {', '.join(ASSESSED_COLUMNS)} FROM games WHERE "
 VOIDED, SAME_PERSON = "voided", "same-person"  # why a corrected game does not count, whatever the scheme
-Verdict = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
+Assessment = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
 
 
-class Judging:
+class GameAssessor:
     """The judge of one game book."""
 
     def __init__(self, connection: sqlite3.Connection, pools: Mapping[str, Pool], roster: Roster) -> None:
@@ -198,7 +198,7 @@ class Judging:
         self._pools = pools
         self._roster = roster
 
-    def verdict(
+    def assess(
         self,
         pool: Pool,
         ms: int,
@@ -210,11 +210,11 @@ class Judging:
         black: int,
         tournament: str | None,
         edition: Edition | None = None,
-    ) -> Verdict:
+    ) -> Assessment:
         """Return why a game does not count (None if it does), and its place in rating order."""
         # Where a tournament may cross a change of scheme, its place says whose rules refuse the game; elsewhere a game
         # that does not count needs none.
-        place = pool.place(ms, tournament, edition) if pool.is_crossed else None
+        place = pool.place(ms, tournament, edition) if pool.tournaments_cross_eras else None
         era = pool.eras[pool.era_at(ms if place is None else place.rated_ms)]
         reason = era.scheme.refuse(
             OUTCOME_CODE[outcome],
@@ -225,10 +225,10 @@ class Judging:
             era.numbers,
         )
         if reason:
-            return REASONS[reason], *Place(ms, ALONE)
+            return REASONS[reason], *Place(ms, NO_BATCH)
         return None, *(place or pool.place(ms, tournament, edition))
 
-    def again(
+    def reassess(
         self,
         where: str,
         arguments: tuple[object, ...],
@@ -248,11 +248,11 @@ class Judging:
         """
         changed: list[tuple[Any, ...]] = []
         are_aside = False
-        cursor = self._connection.execute(SELECT_JUDGED + where, arguments)
+        cursor = self._connection.execute(SELECT_ASSESSED + where, arguments)
         # First so few as are judged without Polars: it is loaded only where a fact reaches more games.
-        rows = cursor.fetchmany(FEW_JUDGED)
+        rows = cursor.fetchmany(FEW_ASSESSED)
         while rows:
-            for verdict, row in zip(self.verdicts(rows), rows, strict=True):
+            for verdict, row in zip(self.assess_rows(rows), rows, strict=True):
                 position, number, *stood = row[:6]
                 if list(verdict) != stood:
                     changed.append((*verdict, position))
@@ -270,7 +270,7 @@ class Judging:
 
     def _put_aside(self, changed: list[tuple[Any, ...]]) -> None:
         """Keep verdicts outside the memory until all games are judged: an index being read must not change."""
-        self._connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {tables.ASIDE}")
+        self._connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {tables.TEMPORARY_ASSESSMENTS}")
         self._connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?, ?)", changed)
         changed.clear()
 
@@ -286,27 +286,29 @@ class Judging:
             update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ?, began_ms = ? WHERE position = ?"
             self._connection.executemany(update, changed)
 
-    def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
+    def assess_rows(self, rows: list[tuple[Any, ...]]) -> Iterable[Assessment]:
         """Return why each stored game does not count, and its ``Place``.
 
         Args:
-            rows: the columns ``JUDGED`` of each.
+            rows: the columns ``ASSESSED_COLUMNS`` of each.
         """
-        for row, verdict in zip(rows, self._verdicts(rows), strict=True):
+        for row, verdict in zip(rows, self._assess_by_schemes(rows), strict=True):
             # for every scheme, the place of a game that does not count is where it ended
             if row[14] is not None:
-                yield VOIDED, *Place(row[6], ALONE)
+                yield VOIDED, *Place(row[6], NO_BATCH)
             elif row[11] == row[12]:
-                yield SAME_PERSON, *Place(row[6], ALONE)
+                yield SAME_PERSON, *Place(row[6], NO_BATCH)
             else:
                 yield verdict
 
-    def _verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
+    def _assess_by_schemes(self, rows: list[tuple[Any, ...]]) -> Iterable[Assessment]:
         """Return verdicts by the schemes, one by one or as columns."""
         by_number = {pool.pool: pool for pool in self._pools.values()}
         arguments = ((by_number[row[1]], row[13], row[6]) for row in rows)
-        editions = editions_of(self._connection, arguments) if any(pool.by_event for pool in by_number.values()) else {}
-        if len(rows) > FEW_JUDGED:
+        editions = (
+            rated_editions(self._connection, arguments) if any(pool.by_event for pool in by_number.values()) else {}
+        )
+        if len(rows) > FEW_ASSESSED:
             names = [
                 "pool",
                 "ended_ms",
@@ -321,9 +323,9 @@ class Judging:
             columns = dict(zip(names, zip(*((row[1], *row[6:14]) for row in rows), strict=True), strict=True))
             texts = {"outcome", "termination", "tournament"}
             schema = {name: pl.String if name in texts else pl.Int64 for name in names}
-            frame = with_verdicts(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
+            frame = with_assessments(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
             return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
         return (
-            self.verdict(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
+            self.assess(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
             for row in rows
         )

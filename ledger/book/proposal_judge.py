@@ -11,13 +11,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import decisions, judge
-from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, impossible_endings, key_collisions
+from ledger.book.conflicts import NO_PROPOSAL, Fact, WhatIfFacts, impossible_endings, key_collisions
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import POLICIES, check_settings
-from ledger.book.rules_by_facts import PLACES
-from ledger.book.rules_by_keys import OWN_DOORS, erasures, needed_keys
-from ledger.book.stored_proposals import Decided, Proposal
+from ledger.book.rules_by_facts import PLACE_FIELDS
+from ledger.book.rules_by_keys import ENTRY_POINTS, erasure_keys, needed_keys
+from ledger.book.stored_proposals import Proposal, StoredProposals
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
@@ -95,7 +95,7 @@ class _ProposedFacts(NamedTuple):
         self.by_subject.setdefault(subject_of(event), []).append(event)
 
 
-class ProposalGate:
+class ProposalJudge:
     """The validator of one ledger, in one read snapshot."""
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, now_ms: int, current: CurrentFacts) -> None:
@@ -111,14 +111,14 @@ class ProposalGate:
         self._journal = journal
         self._now_ms = now_ms
         self._current = current
-        self._facts = HypotheticalFacts(connection, journal)
-        self.decided: Decided = self._facts.decided
+        self._facts = WhatIfFacts(connection, journal)
+        self.proposals: StoredProposals = self._facts.proposals
 
-    def refusals(self, changes: Sequence[Change], proposal: int = NOT_YET) -> list[Refusal]:
+    def refusals(self, changes: Sequence[Change], proposal: int = NO_PROPOSAL) -> list[Refusal]:
         """Return why these changes may not be proposed, or approved now; empty if they may."""
         if not changes:
             return [Refusal(0, "nothing-proposed", "nothing is proposed; give at least one change")]
-        after = HypotheticalFacts(self._connection, self._journal, changes, proposal, self.decided)
+        after = WhatIfFacts(self._connection, self._journal, changes, proposal, self.proposals)
         proposed = self._proposed_facts(changes, after)
         refusals: list[Refusal] = []
         for number, change in enumerate(changes, 1):
@@ -134,7 +134,7 @@ class ProposalGate:
             refusals = [*self._circles(changes, after), *self._impossible(changes, after)]
         return refusals
 
-    def _proposed_facts(self, changes: Sequence[Change], after: HypotheticalFacts) -> _ProposedFacts:
+    def _proposed_facts(self, changes: Sequence[Change], after: WhatIfFacts) -> _ProposedFacts:
         """Return the facts that would hold, so far as they can; corrected games only if a closing asks for them."""
         proposed = _ProposedFacts({}, {}, {}, set())
         keys = self._keys(changes)
@@ -162,13 +162,15 @@ class ProposalGate:
         """Yield what the judge refuses of the facts that one change brings, among all others of its proposal."""
         fact = self._fact_of(change) if change.do is Verb.REPLACE else None
         if change.do is Verb.REPLACE:
-            places = None if fact is None else PLACES.get(fact.cls)
+            places = None if fact is None else PLACE_FIELDS.get(fact.cls)
             if places is None or places.isdisjoint(change.facts or {}):
                 # it stays where it is, next to all other facts there in old journals
                 return
-        context = {Verb.ADD: Context.PROPOSAL, Verb.REPLACE: Context.CHANGE}.get(change.do, Context.RETURN)
+        context = {Verb.ADD: Context.PROPOSAL, Verb.REPLACE: Context.CHANGE}.get(change.do, Context.RESTORE)
         for event in proposed.by_change.get(number, ()):
-            keys = self._journal.find((*needed_keys(event), *erasures(event))) if context is Context.PROPOSAL else ()
+            keys = (
+                self._journal.find((*needed_keys(event), *erasure_keys(event))) if context is Context.PROPOSAL else ()
+            )
             before = None if fact is None else self._facts.event(fact)
             evidence = Evidence(
                 context,
@@ -193,7 +195,7 @@ class ProposalGate:
             by: the person who decides.
             broken: returns why a policy forbids that person to approve a proposal; None if none does.
         """
-        proposal = self.decided.proposal(number)
+        proposal = self.proposals.proposal(number)
         if proposal is None:
             return [Refusal(0, "no-such-proposal", f"there is no proposal {number}; see 'correct list'")]
         if proposal.decision is not None:
@@ -209,7 +211,7 @@ class ProposalGate:
         if words is not None:
             return [Refusal(0, "four-eyes", words)]
         refusals = []
-        for refusal in self.refusals([numbered.change for numbered in self.decided.changes([number])], number):
+        for refusal in self.refusals([numbered.change for numbered in self.proposals.changes([number])], number):
             # It passed this gate when it was proposed: the person who decides learns that a fact was recorded since.
             rule = "stale" if refusal.rule in {"changes-nothing", "exists-already"} else refusal.rule
             message = f"{refusal.message} (this was in order when it was proposed, at entry {proposal.position})"
@@ -221,7 +223,7 @@ class ProposalGate:
         # Neither a change of such a setting nor its annulment: the setting would never have held.
         changes = [change] if change.do is not Verb.ADD else []
         if change.do is Verb.UNDO:
-            changes = [numbered.change for numbered in self.decided.changes([change.proposal or 0])]
+            changes = [numbered.change for numbered in self.proposals.changes([change.proposal or 0])]
         for each in changes:
             if (each.fact or "").startswith(_BY_POSITION):
                 message = f"{each.fact!r} holds from its entry on, never backwards; set that policy anew"
@@ -308,7 +310,7 @@ class ProposalGate:
         elif isinstance(event, PolicySet):
             yield from _policy_faults(event)
             try:
-                self._current.refuse_unknown_models(event.policy, event.settings)
+                self._current.check_read_models(event.policy, event.settings)
             except UnknownNameError as error:
                 yield "bad-value", f"{event.key!r} may not be set so: {error}"
             number = next_number(self._journal.find, event.policy)
@@ -318,7 +320,7 @@ class ProposalGate:
 
     def _merge(self, change: Change) -> Objections:
         player, into = change.player or 0, change.into or 0
-        merges = self.decided.merges
+        merges = self.proposals.merges
         for number in (player, into):
             if not self._journal.find([f"player:{number}"]):
                 yield "no-such-player", f"player {number} was never registered; look the number up in 'players'"
@@ -332,7 +334,7 @@ class ProposalGate:
         elif player in merges:
             merged = f"player {player} is merged into player {merges[player]} already"
             yield "already-merged", merged if merges[player] == into else f"{merged}; take that merge apart first"
-        elif decisions.root(merges, into) == player:
+        elif decisions.person_of(merges, into) == player:
             merged = f"player {into} is merged into player {player} already"
             yield "circular", f"{merged}, so that player {player} cannot be merged into player {into}"
 
@@ -344,8 +346,8 @@ class ProposalGate:
         if backwards := _backwards(change):
             yield backwards
             return
-        person = decisions.root(self.decided.merges, player)
-        first, last = decisions.span(change)
+        person = decisions.person_of(self.proposals.merges, player)
+        first, last = decisions.span_ms(change)
         for side, outcome in (("white", "white"), ("black", "black")):
             won = "" if change.which == "all" else f" AND outcome = '{outcome}'"
             # A question for each colour: each has its own index.
@@ -359,7 +361,7 @@ class ProposalGate:
         if backwards := _backwards(change):
             yield backwards
             return
-        where = (change.pool, change.tournament, *decisions.span(change))
+        where = (change.pool, change.tournament, *decisions.span_ms(change))
         games, voided = self._connection.execute(_AT_TOURNAMENT, where).fetchone()
         name = f"tournament {change.tournament!r} of pool {change.pool!r}"
         if not games:
@@ -372,11 +374,11 @@ class ProposalGate:
             yield "changes-nothing", f"no game of {name}{_between(change)} is voided"
 
     def _undo(self, change: Change) -> Objections:
-        proposal = self.decided.proposal(change.proposal or 0)
+        proposal = self.proposals.proposal(change.proposal or 0)
         if proposal is None:
             yield "no-such-proposal", f"there is no proposal {change.proposal}; see 'correct list'"
         elif not proposal.effective:
-            undone = self.decided.undone()
+            undone = self.proposals.undone_proposals()
             words = "is open" if proposal.decision is None else f"was {proposal.decision}"
             words = "was undone already" if change.proposal in undone else words
             yield "not-approved", f"proposal {change.proposal} {words}; only one that acts can be undone"
@@ -392,11 +394,11 @@ class ProposalGate:
                     message = f"change {first} and change {number} both change {field} of {change.subject!r}"
                     yield Refusal(number, "conflicting", f"{message}; leave one out")
 
-    def _circles(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
+    def _circles(self, changes: Sequence[Change], after: WhatIfFacts) -> Iterator[Refusal]:
         merges = after.merges()
         for number, change in enumerate(changes, 1):
             if change.do in {Verb.MERGE, Verb.UNDO}:
-                ring = [player for player in merges if decisions.root(merges, player) in merges]
+                ring = [player for player in merges if decisions.person_of(merges, player) in merges]
                 if ring:
                     message = f"players {ring} would be merged into each other in a ring; leave one merge out"
                     yield Refusal(number, "circular", message)
@@ -406,13 +408,13 @@ class ProposalGate:
         """Return the facts that may change, each with the number of its first change."""
         keys: dict[str, int] = {}
         for number, change in enumerate(changes, 1):
-            for reached in self.decided.with_undone([change]):
+            for reached in self.proposals.with_undone([change]):
                 is_own = reached is change
                 if reached.fact is not None and (not is_own or reached.do in {Verb.REPLACE, Verb.RESTORE}):
                     keys.setdefault(reached.fact, number)
         return keys
 
-    def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
+    def _impossible(self, changes: Sequence[Change], after: WhatIfFacts) -> Iterator[Refusal]:
         """Yield facts that would be invalid, or would be at the place of another one."""
         keys = self._keys(changes)
         yield from impossible_endings(self._facts, after, keys, changes)
@@ -429,7 +431,7 @@ class ProposalGate:
                 event = after.event(fact)
                 if isinstance(event, PolicySet):
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
-                if type(event) in OWN_DOORS:
+                if type(event) in ENTRY_POINTS:
                     continue
                 # An annulled fact may be invalid by now, as old journals hold some. A changed one is judged all the
                 # same: a missing pool or scheme could not be folded, put back or not.
@@ -480,7 +482,7 @@ def _between(change: Change) -> str:
 
 
 def _backwards(change: Change) -> tuple[str, str] | None:
-    first, last = decisions.span(change)
+    first, last = decisions.span_ms(change)
     if first <= last:
         return None
     return "bad-value", f"from {change.since} until {change.until} is no time at all; the end comes first"
