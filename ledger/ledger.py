@@ -267,7 +267,7 @@ class Ledger(OpenLedger):
                 stated = schemes.in_full(event)
             elif isinstance(event, RoundWithoutGame):
                 earlier = rounds.setdefault(event.place, [])
-                stated = self.current_facts.recorded_round_now(event, earlier)
+                stated = self.current_facts.recorded_round(event, earlier, catch_up=True)
                 earlier.append(stated)
             batch.append(stated)
         return batch

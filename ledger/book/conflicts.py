@@ -1,7 +1,7 @@
-"""The facts as they would be if some changes were approved now, and which of them contradict each other.
+"""What-if facts, as they would be if some changes were approved now, and their contradictions.
 
 A correction may move a fact to an instant or an edition that the key of another one names; the key of the moved fact
-stays. A game may get an ending that no game has. The views are asked, level with the journal; nothing is written.
+stays. A game may get an ending that no game has. The views must be up to date; nothing is written.
 """
 
 from __future__ import annotations
@@ -18,11 +18,7 @@ from ledger.errors import ConflictError, MalformedError, Refusal
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import decode
-from ledger.facts.events import (
-    Event,
-    GameRecorded,
-    RoundWithoutGame,
-)
+from ledger.facts.events import Event, GameRecorded, RoundWithoutGame
 from ledger.facts.words import becomes_drawn_by_time, length_fault, result_fault
 from ledger.journal import Journal
 
@@ -32,11 +28,11 @@ if TYPE_CHECKING:
 
 # GLOB and not LIKE, which ignores case: the beginning of the pattern is then looked up in the index of subjects.
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
-NO_PROPOSAL = 0  # the number of a proposal that is none yet
+NO_PROPOSAL = 0  # the number of a proposal that was not made yet
 
 
 class Fact(NamedTuple):
-    """A fact as it is, or would be.
+    """A recorded fact after its corrections, those of a what-if among them.
 
     Attributes:
         entry: position of the entry that recorded it.
@@ -54,7 +50,7 @@ class Fact(NamedTuple):
 
 
 class WhatIfFacts:
-    """The facts of one ledger, with changes that are not approved yet."""
+    """The facts of one ledger as if changes were approved that are not."""
 
     def __init__(
         self,
@@ -62,7 +58,7 @@ class WhatIfFacts:
         journal: Journal,
         changes: Sequence[Change] = (),
         proposal: int = NO_PROPOSAL,
-        decided: StoredProposals | None = None,
+        proposals: StoredProposals | None = None,
     ) -> None:
         """Take the views, the journal and the changes that may be approved.
 
@@ -71,9 +67,9 @@ class WhatIfFacts:
             journal: the facts as they were recorded.
             changes: changes that would act after all approved ones.
             proposal: the number of their proposal.
-            decided: the decisions, if they were read already.
+            proposals: the stored proposals, if they were read already.
         """
-        self.proposals = StoredProposals(connection) if decided is None else decided
+        self.proposals = StoredProposals(connection) if proposals is None else proposals
         self._connection = connection
         self._journal = journal
         self._names: dict[int, str] = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
@@ -90,9 +86,9 @@ class WhatIfFacts:
         if stored is None:
             return None
         event = decode(stored.body).event
-        acting = self.proposals.approved_changes([key], self._undone).get(key, []) + self._further.get(key, [])
-        remainder = decisions.combined_change(acting)
-        annulled_by = None if remainder.annulled is None else remainder.annulled[1]
+        acting = self.proposals.approved_changes([key], self._undone)[key] + self._further.get(key, [])
+        combined = decisions.combined_change(acting)
+        annulled_by = combined.annulled_by()
         facts: Mapping[str, Any] = codec.facts_mapping(event)
         if isinstance(event, GameRecorded):
             rows = game_rows(self._connection, [stored.position])
@@ -105,14 +101,14 @@ class WhatIfFacts:
                 # though the last change that names it alone said otherwise.
                 annulled_by = rows[0]["voided_by"]
         elif isinstance(event, RoundWithoutGame) and not self._further:
-            now = decisions.with_corrections(event, remainder.fields)
+            now = decisions.with_corrections(event, combined.fields)
             assert isinstance(now, RoundWithoutGame)
             round_now = tournament_editions.stored_round(now, stored.position)
-            annulled_by = tournament_editions.annulled_by(self.proposals, now.pool, round_now, remainder)
-        return Fact(stored.position, type(event), decisions.with_fields(facts, remainder.fields), annulled_by, facts)
+            annulled_by = tournament_editions.annulled_by(self.proposals, now.pool, round_now, combined)
+        return Fact(stored.position, type(event), decisions.with_fields(facts, combined.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:
-        """Return the event that a fact would be.
+        """Return a fact as an event.
 
         Raises:
             MalformedError: a field may not hold its value.
@@ -120,19 +116,19 @@ class WhatIfFacts:
         return codec.structure_event(fact.cls.KIND, dict(fact.facts))
 
     def merges(self) -> dict[int, int]:
-        """Return by player number the number into which it would be merged directly."""
+        """Return by number of a merged player the number that it would be merged into directly."""
         further = [subject for subject in self._further if subject.startswith("person:")]
         targets: dict[int, int] = {}
         subjects = sorted({*self.proposals.merge_subjects(), *further})
         acting = self.proposals.approved_changes(subjects, self._undone)
         for subject in subjects:
-            merge = decisions.merge_in_force([*acting.get(subject, []), *self._further.get(subject, [])])
+            merge = decisions.merge_in_force(acting[subject] + self._further.get(subject, []))
             if merge is not None and merge.change.into is not None:
                 targets[int(subject.partition(":")[2])] = merge.change.into
         return targets
 
 
-RULE = "impossible-ending"
+_RULE = "impossible-ending"
 _RESULT, _LENGTH = ("outcome", "termination"), ("termination", "half_moves")
 _HOW = (
     "correct both in one proposal: 'result GAME --to RESULT --termination WORD --half-moves NUMBER'; the word is "
@@ -147,19 +143,17 @@ Facts = Mapping[str, Any]
 
 
 def ending_faults(facts: Facts) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the contradictions in the facts of a game: the fields, and the words."""
-    fault = result_fault(facts["outcome"], facts["termination"])
-    if fault is not None:
+    """Yield the contradictions between result, termination and length of a game: the fields and a message."""
+    if (fault := result_fault(facts["outcome"], facts["termination"])) is not None:
         yield _RESULT, fault
-    fault = length_fault(facts["termination"], facts.get("half_moves"))
-    if fault is not None:
+    if (fault := length_fault(facts["termination"], facts.get("half_moves"))) is not None:
         yield _LENGTH, fault
 
 
 def impossible_endings(
     before: WhatIfFacts, after: WhatIfFacts, keys: Mapping[str, int], changes: Sequence[Change]
 ) -> Iterator[Refusal]:
-    """Yield the refusals of games that would contradict themselves after a proposal, and do not now.
+    """Yield refusals of games whose ending would be impossible after a proposal, and is not now.
 
     Args:
         before: the facts as they are.
@@ -175,7 +169,7 @@ def impossible_endings(
             continue
         try:
             after.event(fact)
-        except MalformedError:  # a field has an invalid value: the gate reports that
+        except MalformedError:  # a field has an invalid value: ``proposal_judge`` reports that
             continue
         for fields, message in ending_faults(fact.facts):
             former = before.fact(key)
@@ -183,13 +177,13 @@ def impossible_endings(
             # fields may still be corrected.
             if _same(fields, fact.facts, fact.reported) or (former and _same(fields, fact.facts, former.facts)):
                 continue
-            yield Refusal(number, RULE, f"{key!r}: {message}; {_HOW}")
+            yield Refusal(number, _RULE, f"{key!r}: {message}; {_HOW}")
         # A loss on time that is called a draw fits every rule, for a flag may fall against a side that cannot mate: so
         # the caller must confirm the ending.
         if key in results - ends:
             former = before.fact(key)
             if former and becomes_drawn_by_time(former.facts.get("outcome"), *(fact.facts[name] for name in _RESULT)):
-                yield Refusal(number, RULE, f"{key!r} {_BY_TIME}")
+                yield Refusal(number, _RULE, f"{key!r} {_BY_TIME}")
 
 
 def _same(fields: Sequence[str], first: Facts, second: Facts) -> bool:
@@ -197,7 +191,7 @@ def _same(fields: Sequence[str], first: Facts, second: Facts) -> bool:
 
 
 def key_collisions(connection: sqlite3.Connection, after: WhatIfFacts, keys: Mapping[str, int]) -> Iterator[Refusal]:
-    """Yield the refusals of facts that would be at the place of another one.
+    """Yield refusals of facts that would have the place of another fact.
 
     Args:
         connection: the views.
@@ -218,13 +212,7 @@ def key_collisions(connection: sqlite3.Connection, after: WhatIfFacts, keys: Map
 
 
 def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event) -> ConflictError | None:
-    """Return the refusal of a new fact at the place of a corrected one, whose key names another place.
-
-    Args:
-        connection: the views, up to date with the journal.
-        journal: the facts as they were recorded.
-        event: a fact at an instant, with a key that the journal does not hold.
-    """
+    """Return the refusal of a new fact at a place to which a correction moved another fact."""
     key = key_moved_to(connection, journal, event)
     if key is None:
         return None
@@ -233,7 +221,7 @@ def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event)
 
 
 def key_moved_to(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:
-    """Return the key of the corrected fact that is at the place of a fact, though the key names another place."""
+    """Return the key of the fact that a correction moved to the place of a new one; None if there is none."""
     rows = connection.execute(_CORRECTED, (f"{_family(event.key)}*",)).fetchall()
     facts = WhatIfFacts(connection, journal) if rows else None
     for (subject,) in rows:
@@ -243,7 +231,7 @@ def key_moved_to(connection: sqlite3.Connection, journal: Journal, event: Event)
 
 
 def keys_beginning(journal: Journal, place: str) -> Iterator[str]:
-    """Return the keys of a journal that begin with a place, which ends with ``@``; an instant or an edition follows."""
+    """Yield the journal's keys that begin with *place*, which ends with ``@``; an instant or an edition follows."""
     # the text that follows all of them: a span of keys is looked up in the index
     return journal.keys(place, place[:-1] + chr(ord("@") + 1))
 

@@ -1,9 +1,9 @@
-"""The evidence of the judge: the current facts of a ledger, and the questions that a rule may ask in each context.
+"""The evidence of the judge: the current facts of a ledger, and what a rule may ask in each context.
 
 A rule is a function of an event and its evidence. It returns the refusal, or None; a few raise it. Its name is that of
-the refusal, and the first line of its docstring says what is refused and what to do. The journal says what was
-recorded, the views what became of it. While a transaction on the journal has entries of its own, the views are asked as
-they are.
+the refusal, and the first line of its docstring says what is refused and what to do. The journal holds the facts as
+recorded, the views hold them as corrected. While a transaction on the journal has entries of its own, the views do not
+catch up.
 """
 
 from __future__ import annotations
@@ -35,60 +35,64 @@ FIRST_PROPOSAL = "proposal:1@1"  # every journal with a proposal has this key
 
 
 class DerivedViews(Protocol):
-    """The views of a ledger, as far as the judge asks them."""
+    """The part of a ledger's views that the judge reads."""
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file of the views."""
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The open views."""
+        """The open database of the views."""
 
     def level(self) -> None:
-        """Bring them up to date with the journal."""
+        """Bring the views up to date with the journal."""
 
     def pools(self) -> list[Pool]:
         """Return the pools with their timelines."""
 
     def read_models(self) -> list[str]:
-        """Return the names of the read models that there are."""
+        """Return the names of the installed and stored read models."""
 
 
 @attrs.frozen
 class CurrentFacts:
-    """The current facts of one ledger.
-
-    Attributes:
-        journal: the facts as they were recorded.
-        views: the facts as they are now.
-    """
+    """The current facts of one ledger: recorded ones from the journal, corrected ones from the views."""
 
     journal: Journal
     views: DerivedViews
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The views, which are brought up to date first."""
+        """The database of the views, which catch up first."""
         self.views.level()
         return self.views.connection
 
     def pool(self, name: str) -> Pool | None:
-        """Return a pool of the views, which are brought up to date first; None if there is none."""
+        """Return the pool of a name, after the views have caught up; None if there is none."""
         self.views.level()
         return next((pool for pool in self.views.pools() if pool.name == name), None)
 
     def has_proposals(self) -> bool:
-        """Return whether anything was proposed; if not, every fact is as it was recorded."""
+        """Return whether the journal has a proposal; if not, every fact is as it was recorded."""
         return bool(self.journal.find([FIRST_PROPOSAL]))
 
     def corrected_facts(self) -> conflicts.WhatIfFacts | None:
-        """Return the facts after corrections; None if nothing was corrected."""
+        """Return the facts after corrections; None if nothing was proposed."""
         return conflicts.WhatIfFacts(self.connection, self.journal) if self.has_proposals() else None
 
-    def corrected_game(self, game: str) -> CorrectedGame | None:
-        """Return a game after corrections, from the views as they are; None if nothing was proposed or they lack it."""
-        if not self.has_proposals() or not self.views.path.exists():
+    def corrected_game(self, game: str, *, catch_up: bool = False) -> CorrectedGame | None:
+        """Return a game after corrections; None if nothing was proposed, or the views lack the game.
+
+        Args:
+            game: its key.
+            catch_up: bring the views up to date first; never within a transaction that has entries of its own.
+        """
+        if not self.has_proposals():
+            return None
+        if catch_up:
+            self.views.level()
+        if not self.views.path.exists():
             return None
         facts = conflicts.WhatIfFacts(self.views.connection, self.journal)
         fact = facts.fact(f"game:{game}")
@@ -98,25 +102,24 @@ class CurrentFacts:
         plain = {name: value for name, value in fact.facts.items() if name != "game"}
         return CorrectedGame({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
 
-    def corrected_game_now(self, game: str) -> CorrectedGame | None:
-        """Return the same from views that are brought up to date first; never within a transaction with own entries."""
-        if self.has_proposals():
-            self.views.level()
-        return self.corrected_game(game)
-
-    def recorded_round(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
-        """Return a round without a game in the words of the journal; unchanged if it is new.
+    def recorded_round(
+        self, event: RoundWithoutGame, others: Iterable[Event] = (), *, catch_up: bool = False
+    ) -> RoundWithoutGame:
+        """Return a reported round without a game as the journal has it; unchanged if it is new.
 
         Sources call an edition by different days: its first one, that of the round. A corrected round may be reported
-        as it is now. The views are asked as they are.
+        as it is now.
 
         Args:
             event: the round as a source reports it.
-            others: facts of its transaction; one that reports the same round by another day gives the words.
+            others: facts of its transaction, which may report the same round by another day.
+            catch_up: bring the views up to date first, if the round may be recorded.
 
         Raises:
-            ConflictError: ``exists-with-different-key``: a corrected round in its place says something else.
+            ConflictError: ``exists-with-different-key``: a corrected round in its place has other facts.
         """
+        if catch_up and (self.has_proposals() or any(conflicts.keys_beginning(self.journal, event.place))):
+            self.views.level()
         days = [key for key in conflicts.keys_beginning(self.journal, event.place) if key != event.key]
         reported = [fact for fact in others if isinstance(fact, RoundWithoutGame) and fact.place == event.place]
         reported = [fact for fact in reported if fact.key not in {event.key, *days}]
@@ -155,13 +158,9 @@ class CurrentFacts:
         return recorded
 
     def check_read_models(self, policy: str, settings: Settings) -> None:
-        """Refuse the names of read models that are neither installed nor in the tables: most likely they are misspelt.
+        """Refuse new settings of the policy ``read-models`` that name a read model which is not installed.
 
         A name that was set before stays, for its plug-in may be gone. The views must be up to date.
-
-        Args:
-            policy: name of a policy; only ``read-models`` is checked.
-            settings: the settings to record.
 
         Raises:
             UnknownNameError: with the names that there are.
@@ -174,14 +173,8 @@ class CurrentFacts:
                 hint = f"{choice_of(name, models)}; install its plug-in first"
                 raise UnknownNameError("read model", name, hint, where="at hand here")
 
-    def recorded_round_now(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
-        """Return the same as ``recorded_round``, from views that are up to date if the round may be recorded."""
-        if self.has_proposals() or any(conflicts.keys_beginning(self.journal, event.place)):
-            self.views.level()
-        return self.recorded_round(event, others)
-
     def person(self, player: int) -> int:
-        """Return the number of a player after all merges; the views are brought up to date first."""
+        """Return the number of a player after all merges; the views catch up first."""
         if not self.has_proposals():
             return player
         self.views.level()
@@ -206,12 +199,12 @@ class Context(Enum):
 
 @attrs.frozen
 class Evidence:
-    """The evidence that rules may use about a fact.
+    """The evidence by which the rules judge one fact.
 
     Attributes:
         context: the context in which it is judged.
         now_ms: the recording time, milliseconds since 1970.
-        keys: the keys that the journal holds, at least those of ``needed_keys`` and ``erasures``.
+        keys: the keys that the journal holds, at least those of ``needed_keys`` and ``erasure_keys``.
         others: by subject, other facts of the same transaction or proposal: those before it, or all.
         moved_entries: entries of facts that the proposal changes or takes back.
         before: the fact as it is now, if the proposal changes it.
@@ -231,11 +224,11 @@ class Evidence:
 
     @property
     def facts(self) -> CurrentFacts:
-        """The current facts of the ledger; no rule of the context ``WITHOUT_VIEWS`` asks for them."""
+        """The current facts of the ledger; no rule reads them in the context ``WITHOUT_VIEWS``."""
         assert self._facts is not None
         return self._facts
 
 
 def subject_of(event: Event) -> str:
-    """Return what a fact is about: its key without the instant; of all games one word, for a closing asks for all."""
+    """Return the key of a fact without its instant; one word for all games, since a closing asks for all of them."""
     return "game" if isinstance(event, GameRecorded) else event.key.partition("@")[0]

@@ -100,7 +100,7 @@ class CorrectionApplier:
 
     def apply(self, fresh: Changes) -> None:
         """Apply the corrections in force to all facts that decisions since the last call concern."""
-        changes = [numbered.change for numbered in self._decided.changes(self._toggled)] if self._toggled else []
+        changes = list(self._decided.changes(self._toggled)) if self._toggled else []
         games = set(self._book.unsettled)
         self._toggled = []
         self._book.unsettled.clear()
@@ -164,7 +164,7 @@ class CorrectionApplier:
         before, concerned = dict(decided.merges), set[int]()
         for player in players:
             subject = f"person:{player}"
-            merge = decisions.merge_in_force(decided.approved_changes([subject]).get(subject, []))
+            merge = decisions.merge_in_force(decided.approved_changes([subject])[subject])
             decided.set_merge(player, *((None, 0) if merge is None else (merge.change.into, merge.proposal)))
             concerned |= decisions.numbers_of_person(before, player) | decisions.numbers_of_person(
                 decided.merges, player

@@ -211,7 +211,7 @@ class ProposalJudge:
         if words is not None:
             return [Refusal(0, "four-eyes", words)]
         refusals = []
-        for refusal in self.refusals([numbered.change for numbered in self.proposals.changes([number])], number):
+        for refusal in self.refusals(list(self.proposals.changes([number])), number):
             # It passed this gate when it was proposed: the person who decides learns that a fact was recorded since.
             rule = "stale" if refusal.rule in {"changes-nothing", "exists-already"} else refusal.rule
             message = f"{refusal.message} (this was in order when it was proposed, at entry {proposal.position})"
@@ -223,7 +223,7 @@ class ProposalJudge:
         # Neither a change of such a setting nor its annulment: the setting would never have held.
         changes = [change] if change.do is not Verb.ADD else []
         if change.do is Verb.UNDO:
-            changes = [numbered.change for numbered in self.proposals.changes([change.proposal or 0])]
+            changes = list(self.proposals.changes([change.proposal or 0]))
         for each in changes:
             if (each.fact or "").startswith(_BY_POSITION):
                 message = f"{each.fact!r} holds from its entry on, never backwards; set that policy anew"

@@ -1,4 +1,4 @@
-"""Games of the book that changed: their rows are read, changed, judged, noted and written, whatever the cause.
+"""Supplements and corrections applied again to games of the book: their rows are read, changed, assessed and written.
 
 A correction, a merge, a voided tournament and a supplement take one path: the facts as they were recorded, with their
 supplements, then the changes in force, the persons of merged players, and whether the game is voided.
@@ -6,7 +6,7 @@ supplements, then the changes in force, the persons of merged players, and wheth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +15,13 @@ import orjson
 from ledger.book import decisions
 from ledger.book.assessment import ASSESSED_COLUMNS, Changes
 from ledger.book.book_state import BookState
-from ledger.book.decisions import ApprovedChange, CombinedChange
+from ledger.book.decisions import ApprovedChange
 from ledger.book.stored_proposals import StoredProposals
 from ledger.book.tables import ASSESSMENT_COLUMNS, DERIVED_COLUMNS, FACT_COLUMNS, game_facts, game_row
 from ledger.errors import CorruptError, MalformedError
 from ledger.facts import codec
 from ledger.facts.changes import Verb
-from ledger.facts.events import (
-    SUPPLEMENTED,
-    GameRecorded,
-    GameSupplemented,
-)
+from ledger.facts.events import SUPPLEMENTED, GameRecorded, GameSupplemented
 
 if TYPE_CHECKING:
     import sqlite3
@@ -43,18 +39,11 @@ _ORIGINALS = f"SELECT position, facts FROM originals WHERE {_AMONG}"
 _SIDES = f"SELECT position, white, black FROM given_sides WHERE {_AMONG}"
 _WRITTEN = tuple(name for name in _COLUMNS if name not in {"position", "key"})
 _UPDATE = f"UPDATE games SET {', '.join(f'{name} = ?' for name in _WRITTEN)} WHERE position = ?"
-_UNRATED = {"half_moves", "started_at"}  # if the verdict stays, no rating and no row of a table depends on them
-_OF_TOURNAMENT = (
-    "pool",
-    "tournament",
-    "ended_ms",
-    "white",
-    "black",
-    "voided_by",
-)  # the columns that determine its days
+_UNRATED = {"half_moves", "started_at"}  # if the assessment stays, no rating and no row of a table depends on them
+# the columns that determine the days of a tournament
+_OF_TOURNAMENT = ("pool", "tournament", "ended_ms", "white", "black", "voided_by")
 _KEEP_ORIGINAL = "INSERT OR REPLACE INTO originals VALUES (?, ?)"
 _KEEP_SIDES = "INSERT OR REPLACE INTO given_sides VALUES (?, ?, ?)"
-UNCHANGED = CombinedChange({}, None, None)
 
 Row = dict[str, Any]
 Supplement = tuple[int, Mapping[str, Any]]  # position of the entry that recorded a game, and the added facts
@@ -67,7 +56,7 @@ def supplement_of(event: GameSupplemented) -> Supplement:
 
 
 def apply_supplements(book: BookState, supplements: Iterable[Supplement], fresh: Changes) -> None:
-    """Apply supplements, in the order of the journal, to their games.
+    """Add the facts of supplements, in the order of the journal, to their games.
 
     Raises:
         CorruptError: a supplemented game has no row.
@@ -79,11 +68,11 @@ def apply_supplements(book: BookState, supplements: Iterable[Supplement], fresh:
 
 
 def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh: Changes) -> None:
-    """Reapply supplements and corrections to games; note the games to be rated again in *fresh*.
+    """Apply supplements and corrections to games again; note the games to be rated again in *fresh*.
 
     Args:
-        book: their book.
-        games: by position of the entry that recorded one, the facts that a supplement adds; none for a correction.
+        book: the book of the games.
+        games: by position of the entry that recorded a game, the facts that a supplement adds; none for a correction.
         fresh: takes the games to be rated again.
     """
     # by position, as their rows lie in the table: they are read and written from one end to the other
@@ -94,10 +83,10 @@ def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh
             message = "is supplemented as a game that it did not record; run 'audit'"
             raise CorruptError("journal", min(lost), message)
         after = _after_all(book, before, block)
-        verdicts = book.assessor.assess_rows([tuple(row[name] for name in ASSESSED_COLUMNS) for row in after])
+        assessments = book.assessor.assess_rows([tuple(row[name] for name in ASSESSED_COLUMNS) for row in after])
         changed = []
-        for former, row, verdict in zip(before, after, verdicts, strict=True):
-            row.update(zip(ASSESSMENT_COLUMNS, verdict, strict=True))
+        for former, row, assessment in zip(before, after, assessments, strict=True):
+            row.update(zip(ASSESSMENT_COLUMNS, assessment, strict=True))
             if any(former[name] != row[name] for name in _WRITTEN):
                 _note(book, former, row, fresh)
                 if fresh.former_games is not None:
@@ -108,7 +97,7 @@ def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh
 
 
 def _after_all(book: BookState, before: Sequence[Row], more: Mapping[int, Mapping[str, Any]]) -> list[Row]:
-    """Return the rows after all supplements and corrections, without their verdicts."""
+    """Return the rows after all supplements and corrections, not yet assessed."""
     names = {pool.pool: name for name, pool in book.pools.items()}
     recorded = recorded_facts(book.connection, before, names)
     # rows that still apply are inserted again
@@ -124,7 +113,7 @@ def _after_all(book: BookState, before: Sequence[Row], more: Mapping[int, Mappin
 
 def _after(book: BookState, row: Row, pool: str, recorded: Mapping[str, Any], acting: Sequence[ApprovedChange]) -> Row:
     """Return the row of a game in a pool after its changes."""
-    in_force = decisions.combined_change(acting) if acting else UNCHANGED
+    in_force = decisions.combined_change(acting)
     facts = decisions.with_fields(recorded, in_force.fields) if in_force.fields else recorded
     after = dict(row)
     if in_force.fields:
@@ -144,30 +133,23 @@ def _after(book: BookState, row: Row, pool: str, recorded: Mapping[str, Any], ac
     after["white"], after["black"] = (decisions.person_of(book.proposals.merges, player) for player in sides)
     if sides != (after["white"], after["black"]):
         book.connection.execute(_KEEP_SIDES, (row["position"], *sides))
-    after["voided_by"] = _voided_by(book.proposals, after, facts["pool"], in_force)
+    after["voided_by"] = in_force.annulled_by(_spans(book.proposals, after, facts["pool"]))
     return after
 
 
-def _voided_by(decided: StoredProposals, row: Row, pool: str, in_force: CombinedChange) -> int | None:
-    """Return the proposal that voided a game; None if the last change that concerns it does not void it."""
-    verdicts: list[tuple[decisions.DecisionPlace, int | None]] = []
-    if in_force.annulled is not None:
-        verdicts.append(in_force.annulled)
-    if in_force.restored is not None:
-        verdicts.append((in_force.restored, None))
-    for span in decided.spans_for_game(row["white"], row["black"], pool, row["tournament"]):
+def _spans(proposals: StoredProposals, row: Row, pool: str) -> Iterator[ApprovedChange]:
+    """Yield the changes in force of all games of a player or tournament that a game is among."""
+    for span in proposals.spans_for_game(row["white"], row["black"], pool, row["tournament"]):
         change, (first, last) = span.change, decisions.span_ms(span.change)
         if not first <= row["ended_ms"] <= last:
             continue
         if change.do is Verb.ANNUL_GAMES:
             # By the present person: the number in the change, if it was merged since, would be taken for Black's in
             # each game.
-            person = decisions.person_of(decided.merges, change.player or 0)
+            person = decisions.person_of(proposals.merges, change.player or 0)
             if not row["rated"] or not decisions.annuls_game(change, person, row["white"], row["outcome"]):
                 continue
-        voids = change.do is not Verb.RESTORE_TOURNAMENT
-        verdicts.append(((span.position, span.number), span.proposal if voids else None))
-    return max(verdicts)[1] if verdicts else None
+        yield span
 
 
 def _note(book: BookState, former: Row, row: Row, fresh: Changes) -> None:
@@ -185,7 +167,7 @@ def _note(book: BookState, former: Row, row: Row, fresh: Changes) -> None:
 
 
 def game_rows(connection: sqlite3.Connection, positions: Sequence[int]) -> list[Row]:
-    """Return the current games at positions of the journal, by column, in order of their positions."""
+    """Return the current rows of games by their positions in the journal, in that order."""
     cursor = connection.execute(_SELECT, (orjson.dumps(list(positions)).decode(),))
     return [dict(zip(_COLUMNS, row, strict=True)) for row in cursor.fetchall()]
 
@@ -197,7 +179,7 @@ def recorded_facts(
 
     Args:
         connection: the database of the book.
-        rows: the games, as ``game_rows`` returns them.
+        rows: the rows of the games, as ``game_rows`` returns them.
         names: the names of the pools, by number.
     """
     positions = [row["position"] for row in rows]

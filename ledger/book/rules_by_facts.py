@@ -1,8 +1,7 @@
-"""The rules that ask the current facts: other facts at that place, the games of a tournament, a player's first game.
+"""The judge's rules that need current facts: other facts at one instant, games of a tournament, a first rated game.
 
 Facts of some kinds exclude each other: two of one kind at one instant, overlapping editions, an end before the last
-game. One instant has several spellings, ``2006`` and ``2006-01-01``, and so several keys. ``book.judge`` lists which
-kind of event has which rules.
+game. One instant has several spellings, ``2006`` and ``2006-01-01``, and so several keys.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from ledger.facts.events import (
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.runtime.nearest import did_you_mean
 
-# By kind, the fields that say at which place a fact is and from when it holds.
+# By kind, the fields that determine the place of a fact and from when it holds.
 PLACE_FIELDS: Mapping[type[Event], frozenset[str]] = {
     SchemeAdopted: frozenset({"effective_from"}),
     PlayerChanged: frozenset({"effective_at", "declared_rating"}),
@@ -41,11 +40,11 @@ PLACE_FIELDS: Mapping[type[Event], frozenset[str]] = {
     TournamentOpened: frozenset({"tournament", "starts_at", "ends_at"}),
     TournamentClosed: frozenset({"tournament", "ended_at"}),
 }
-DEFAULT_GAP_DAYS = 7.0  # days without a game that part two editions where the scheme says nothing of it
+DEFAULT_GAP_DAYS = 7.0  # without a game: they part two editions if the scheme does not state such a number
 _SAID: Mapping[str, str] = {
     SchemeAdopted.KIND: "a scheme was adopted",
-    PlayerChanged.KIND: "the player has another standing or declared rating",
-    RatingSeeded.KIND: "another rating of a list holds for the player",
+    PlayerChanged.KIND: "the player has another membership status or declared rating",
+    RatingSeeded.KIND: "the player has another rating of a list",
 }
 # Entries are left out by one list of JSON: a statement with a question mark each would be another one for each number
 # of them, and SQLite takes 32,766 at most.
@@ -92,7 +91,7 @@ def after_the_first_game(event: PlayerChanged, evidence: Evidence) -> RejectedEr
 
 
 def _late_declaration(event: PlayerChanged, facts: CurrentFacts) -> RejectedError | None:
-    """Return the refusal of a declared rating that has no effect in any pool any more."""
+    """Return the refusal of a declared rating that has no effect in any pool."""
     if event.declared_rating is None:
         return None
     starts = initial_ratings.effects_in_pools(facts.connection, facts.views.pools(), event)
@@ -114,10 +113,10 @@ def _late_declaration(event: PlayerChanged, facts: CurrentFacts) -> RejectedErro
 
 
 def exists_with_different_key(event: Event, evidence: Evidence) -> ConflictError | None:
-    """Refuse a fact where a fact of another key was moved by a correction: correct that one, or take it back."""
+    """Refuse a fact at a place to which a correction moved another fact: correct that one, or take it back."""
     facts = evidence.facts
     if isinstance(event, RoundWithoutGame):
-        key = facts.recorded_round_now(event, evidence.others.get(subject_of(event), ())).key
+        key = facts.recorded_round(event, evidence.others.get(subject_of(event), ()), catch_up=True).key
         if key != event.key:
             words = f"{key!r} says already what this round of the edition brought; correct that one"
             return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {words}")
@@ -125,7 +124,7 @@ def exists_with_different_key(event: Event, evidence: Evidence) -> ConflictError
 
 
 def same_instant(event: SchemeAdopted | PlayerChanged | RatingSeeded, evidence: Evidence) -> RejectedError | None:
-    """Refuse a second scheme, standing or rating of a list from one instant, spelt differently: correct the first."""
+    """Refuse a second scheme, status or list rating from one instant, spelt differently: correct the first."""
     if (since := _since(event)) is None:
         return None
     facts, subject = evidence.facts, subject_of(event)
@@ -152,7 +151,7 @@ def same_instant(event: SchemeAdopted | PlayerChanged | RatingSeeded, evidence: 
 
 
 def _since(event: Event) -> str | None:
-    """Return from when a fact holds, if only one fact of its kind may hold from an instant; None from the beginning."""
+    """Return from when a fact holds, if only one of its kind may hold from an instant; None: from the beginning."""
     match event:
         case SchemeAdopted(effective_from=since) | PlayerChanged(effective_at=since) | RatingSeeded(effective_at=since):
             return since
@@ -189,7 +188,7 @@ def no_such_tournament(event: TournamentClosed, evidence: Evidence) -> RejectedE
 
 
 def overlapping_editions(event: TournamentOpened, evidence: Evidence) -> RejectedError | None:
-    """Refuse an edition of a tournament on days of another one: part them, or close the one that is over."""
+    """Refuse an edition of a tournament on days of another edition: part them, or close the one that is over."""
     first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
     announced = _announced(event, evidence)
     if (first, last) in announced.opened:  # the same, spelt otherwise
@@ -244,7 +243,7 @@ def played_after_closing(event: TournamentClosed, evidence: Evidence) -> Rejecte
 
 
 def _announced(event: TournamentOpened | TournamentClosed, evidence: Evidence) -> Announcements:
-    """Return what other facts say of the editions of a tournament; nothing of one in an unknown pool."""
+    """Return the announcements of a tournament by other facts; none in an unknown pool."""
     connection, same_transaction, pool = evidence.facts.connection, evidence.others, evidence.facts.pool(event.pool)
     if pool is None:
         return NO_ANNOUNCEMENTS

@@ -1,7 +1,4 @@
-"""The rules that ask the event, the clock and the keys of the journal.
-
-``book.judge`` lists which kind of event has which rules.
-"""
+"""The judge's rules that need only the event, the clock and the keys of the journal."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.journal import late_facts, rules
 
-ENTRY_POINTS: Mapping[type[Event], str] = {  # facts that are recorded by calls of their own, and these calls
+ENTRY_POINTS: Mapping[type[Event], str] = {  # the facts that have commands and calls of their own
     CorrectionProposed: "'correct' or Ledger.propose",
     CorrectionDecided: "'correct approve', 'reject', 'withdraw' or Ledger.decide",
     PolicySet: "'policy set' or Ledger.policies",
@@ -49,8 +46,25 @@ ENTRY_POINTS: Mapping[type[Event], str] = {  # facts that are recorded by calls 
     TokenIssued: "'token add', 'token reset' or Ledger.tokens",
     TokenRevoked: "'token revoke' or Ledger.tokens",
 }
+# facts that no caller appends: the refusal and its message
+RECORDED_OTHERWISE: Mapping[type[Event], tuple[str, str]] = {
+    # ``rules.check_acceptance`` judges the first fact of a transaction
+    ClockAccepted: (
+        "not-the-last-entry",
+        "a clock is accepted by the first fact after its entry, entry {0.entry} is farther back; name the last entry",
+    ),
+    GameSupplemented: (
+        "not-a-telling",
+        "what is new about game {0.game!r} is told by recording the game again, with all that is known",
+    ),
+    PlayerRenamed: (
+        "not-by-rename",
+        "the name of player {0.player} is given by 'player rename' or Ledger.rename, which keep it beside the journal",
+    ),
+    **{kind: ("not-by-append", f"a {kind.KIND} is recorded by {calls}") for kind, calls in ENTRY_POINTS.items()},
+}
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
-_COMMANDS: Mapping[str, str] = {  # the commands that propose a fact
+_COMMANDS: Mapping[str, str] = {  # the command that proposes a fact
     SchemeAdopted.KIND: "scheme adopt",
     RatingRunClosed.KIND: "close-run",
     TournamentOpened.KIND: "open-tournament",
@@ -64,7 +78,7 @@ OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame
 
 
 def needed_keys(event: Event) -> tuple[str, ...]:
-    """Return the keys that the journal must hold before a fact: those of its pool's first scheme and its players."""
+    """Return the journal keys that a fact depends on: its pool's first scheme and its players' registrations."""
     if isinstance(event, GameRecorded):  # nearly all are
         return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
     pool, player = getattr(event, "pool", None), getattr(event, "player", None)
@@ -73,9 +87,9 @@ def needed_keys(event: Event) -> tuple[str, ...]:
 
 
 def erasure_keys(event: Event) -> tuple[str, ...]:
-    """Return the keys that the journal may not hold before a new fact: the erasures of its players.
+    """Return the journal keys that forbid a new fact: the erasures of a game's players.
 
-    Only games have them: a standing, or a bye of a tournament that was played, may be recorded of an erased player.
+    A membership status, or a bye in a tournament that was played, may still be recorded for an erased player.
     """
     return (f"erased:{event.white}", f"erased:{event.black}") if isinstance(event, GameRecorded) else ()
 
@@ -146,7 +160,7 @@ def ended_in_the_future(
 
 
 def joined_in_the_future(key: str, joined_at: str, now_ms: int) -> RejectedError | None:
-    """Refuse a player who joins tomorrow; the key may be an identity that has no number yet."""
+    """Refuse a registration for a future day; *key* may be an identity without a number."""
     if instant_ms(joined_at) <= now_ms + rules.FUTURE_SLACK_MS:
         return None
     return RejectedError("ended-in-the-future", key, f"nobody has joined on {joined_at} yet; check the date")
@@ -195,39 +209,10 @@ def bad_carry(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
     return None
 
 
-def not_the_last_entry(event: ClockAccepted, _: Evidence) -> RejectedError:
-    """Refuse the acceptance of a clock after other facts of its transaction: name the last entry, first of all."""
-    # ``rules.check_acceptance`` judges the first fact of a transaction
-    return _refusal(
-        "not-the-last-entry",
-        event,
-        f"a clock is accepted by the first fact after its entry, entry {event.entry} is farther back; name the "
-        "last entry",
-    )
-
-
-def not_a_telling(event: GameSupplemented, _: Evidence) -> RejectedError:
-    """Refuse supplements, which only the ledger records: record the game again with all its details."""
-    return _refusal(
-        "not-a-telling",
-        event,
-        f"what is new about game {event.game!r} is told by recording the game again, with all that is known",
-    )
-
-
-def not_by_rename(event: PlayerRenamed, _: Evidence) -> RejectedError:
-    """Refuse a commitment to a name without the name: run 'player rename', or call Ledger.rename."""
-    return _refusal(
-        "not-by-rename",
-        event,
-        f"the name of player {event.player} is given by 'player rename' or Ledger.rename, which keep it beside "
-        "the journal",
-    )
-
-
-def not_by_append(event: Event, _: Evidence) -> RejectedError:
-    """Refuse facts with a call of their own, which also stores what belongs to the entry: use that call."""
-    return _refusal("not-by-append", event, f"a {event.KIND} is recorded by {ENTRY_POINTS[type(event)]}")
+def recorded_otherwise(event: Event, _: Evidence) -> RejectedError:
+    """Refuse a fact that only another call may record: the message says which."""
+    rule, message = RECORDED_OTHERWISE[type(event)]
+    return _refusal(rule, event, message.format(event))
 
 
 def needs_a_proposal(event: Event, evidence: Evidence) -> RejectedError | None:
@@ -253,7 +238,7 @@ def _comes_with_the_player(event: Event, evidence: Evidence) -> bool:
 
 
 def pass_all_rules(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
-    """Return whether the rules of games pass all of these, by a look at all at once; False if in doubt."""
+    """Return whether no rule refuses any of these games, by one look at all of them; False if in doubt."""
     keys, players = evidence.keys, {game.white for game in games} | {game.black for game in games}
     return (
         all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})

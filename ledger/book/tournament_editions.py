@@ -21,7 +21,6 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.stored_proposals import StoredProposals
 from ledger.book.timeline import Pool
 from ledger.book.whole_tournaments import Edition
-from ledger.facts.changes import Verb
 from ledger.facts.events import RoundWithoutGame
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
@@ -142,28 +141,20 @@ def annulled_by(
     *,
     until: int | None = None,
 ) -> int | None:
-    """The proposal that took it away, by itself or with its tournament's games of that day.
-
-    None if the last change that concerns it does not annul it, as of a game.
+    """Return the proposal that annulled a round without a game, by itself or with its tournament; None if in force.
 
     Args:
-        decided: what was decided.
+        decided: the proposals.
         pool: name of the pool.
         stored: the round, with its corrected fields.
-        in_force: the round after the changes of it alone.
-        until: the last entry of those whose decisions count; by default all that are folded in.
+        in_force: the changes of the round alone.
+        until: the last entry whose decisions count; by default all that were applied.
     """
-    verdicts: list[tuple[decisions.DecisionPlace, int | None]] = []
-    if in_force.annulled is not None:
-        verdicts.append(in_force.annulled)
-    if in_force.restored is not None:
-        verdicts.append((in_force.restored, None))
-    for span in decided.spans_for_tournament(pool, stored.tournament, until=until):
-        first, last = decisions.span_ms(span.change)
-        if first <= stored.last_ms and stored.edition_ms <= last:
-            voids = span.change.do is Verb.ANNUL_TOURNAMENT
-            verdicts.append(((span.position, span.number), span.proposal if voids else None))
-    return max(verdicts)[1] if verdicts else None
+    spans = decided.spans_for_tournament(pool, stored.tournament, until=until)
+    times = ((span, *decisions.span_ms(span.change)) for span in spans)
+    return in_force.annulled_by(
+        span for span, first, last in times if first <= stored.last_ms and stored.edition_ms <= last
+    )
 
 
 _ENDS = (  # read if a round is repeated under another day, which is rare: it has no index

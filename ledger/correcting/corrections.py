@@ -313,7 +313,7 @@ class Corrections:
                 # whom a token names is not known to be who only gave the same name
                 if (stored.proposed_by, bool(stored.proposed_proven)) != (who.name, who.proven):
                     continue
-                same = [numbered.change for numbered in decided.changes([number])] == [*changes]
+                same = list(decided.changes([number])) == [*changes]
                 if same and self.ledger.people.reasons.text(stored.reason) == reason:
                     numbers.append(number)
                     break
@@ -487,7 +487,7 @@ class Corrections:
     def _proposals(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ShownProposal]:
         decided = StoredProposals(self.ledger.views.connection)
         for proposal in decided.proposals(open_only=open_only, numbers=numbers):
-            changes = tuple(numbered.change for numbered in decided.changes([proposal.proposal]))
+            changes = tuple(decided.changes([proposal.proposal]))
             alike = (
                 decided.open_proposals_about([change.subject for change in changes])
                 if proposal.decision is None

@@ -234,7 +234,7 @@ def entries_of_proposal(
 
 def facts_of_approval(decided: StoredProposals, proposal: int) -> list[Event]:
     """The facts that the approval of a proposal records."""
-    return facts_of_changes(numbered.change for numbered in decided.changes([proposal]))
+    return facts_of_changes(decided.changes([proposal]))
 
 
 def facts_of_changes(changes: Iterable[Change]) -> list[Event]:

@@ -235,7 +235,7 @@ class Previews:
         events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
         events += facts_of_approval(gate.proposals, number)
         named = [*issued, *((approver.name, event) for event in events)]
-        changes = [numbered.change for numbered in gate.proposals.changes([number])]
+        changes = list(gate.proposals.changes([number]))
         return _Tried(number, seen, gate.proposals.entries_since(number, seen), changes, _further(seen, named))
 
     def _changes(self, views: Views, changes: Sequence[Change]) -> _Tried:

@@ -81,7 +81,7 @@ def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> It
         for body in listing.chosen(book.journal, after, until, listing.marks(others)):
             entry = codec.decode(body)
             # while nothing was ever approved, each fact is as it was recorded, and nothing need be looked up
-            current = book.fact_in_force(entry.event) if book.proposals.any_approved else entry.event
+            current = book.corrected_fact(entry.event, in_force=True) if book.proposals.any_approved else entry.event
             if current is not None:
                 yield _FactAtPosition(entry.position, None, current)
 
@@ -119,6 +119,7 @@ def _corrected(
     """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
     for position, event in sorted(other_facts.items()):
         if position <= after and type(event) in kinds:
-            before, now = book.fact_in_force(event, until=after), book.fact_in_force(event)
+            before = book.corrected_fact(event, until=after, in_force=True)
+            now = book.corrected_fact(event, in_force=True)
             if before != now:
                 yield _FactAtPosition(position, before, now)

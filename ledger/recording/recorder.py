@@ -398,7 +398,7 @@ class _Batch:
 
     def _corrected(self, game: str) -> CorrectedGame | None:
         """Return a game as it is after its corrections; None if it is as recorded."""
-        return None if self._facts is None else self._facts.corrected_game_now(game)
+        return None if self._facts is None else self._facts.corrected_game(game, catch_up=True)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

@@ -3,7 +3,7 @@
 import pytest
 
 from ledger.book import judge
-from ledger.book.evidence import Context
+from ledger.book.evidence import Context, Rule
 from ledger.facts.events import (
     EVENTS,
     BirthYearLearnt,
@@ -69,7 +69,11 @@ def test_a_context_asks_these_rules_of_a_kind(context: Context, kind: type[Event
 
 def test_every_kind_has_rules_every_rule_a_kind_and_every_context_a_rule() -> None:
     assert judge.RULES.keys() == {*EVENTS}
-    assert judge.CONTEXTS.keys() <= {rule for rules in judge.RULES.values() for rule in rules}
+    contexts: dict[Rule, set[Context]] = {}
+    for rules in judge.RULES.values():
+        for rule, asked in rules.items():
+            assert contexts.setdefault(rule, asked) == asked, "one rule, one set of contexts"
+    assert all(contexts.values())
     assert all(any(judge.rules_for(context).values()) for context in Context)
 
 
