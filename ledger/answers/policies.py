@@ -63,4 +63,4 @@ def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
 def upset_margins(ledger: OpenLedger) -> Callable[[int], int]:
     """Return the margin of upsets in force, in points, by instant, milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)
-    return lambda ms: int(policies.at(UPSETS, ms)["margin"])
+    return lambda ms: int(policies.settings_at(UPSETS, ms)["margin"])

@@ -1,8 +1,8 @@
-"""The game book: journal entries to games as corrected, one row each, with the reason if one does not count.
+"""The game book: applies journal entries to a table of games as corrected, with the reason why one is not rated.
 
 Entries by the dozen are taken as events, many thousands as columns (``game_book_columns``); both give the same rows.
-Nothing is rated here.
-A proposal or decision is noted when it comes in; when it takes effect, the games that it affects are reapplied.
+Nothing is rated here. A proposal or decision is noted when it comes in; when it takes effect, the games that it affects
+are reapplied.
 """
 
 from __future__ import annotations
@@ -25,14 +25,7 @@ from ledger.book.timeline import Pool
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry, decode
-from ledger.facts.events import (
-    FOUR_EYES,
-    ROLES_OF,
-    CorrectionDecided,
-    CorrectionProposed,
-    GameSupplemented,
-    Role,
-)
+from ledger.facts.events import FOUR_EYES, ROLES_OF, CorrectionDecided, CorrectionProposed, GameSupplemented, Role
 from ledger.journal import Journal
 from ledger.schemes import named
 
@@ -61,10 +54,9 @@ _CORRECTED_ROUNDS = "SELECT DISTINCT subject FROM corrections WHERE subject >= '
 
 
 class CorrectionApplier:
-    """The corrections of one game book."""
+    """Notes the proposals and decisions of one game book, and applies approved corrections to its facts."""
 
     def __init__(self, book: BookState) -> None:
-        """Take the state of the book."""
         self._book = book
         self._connection, self._journal, self._decided = book.connection, book.journal, book.proposals
         self._issued = IssuedTokens(book.journal)
@@ -72,23 +64,22 @@ class CorrectionApplier:
 
     def note(self, entry: Entry) -> None:
         """Note a proposal or a decision; its effects wait for ``apply``."""
-        match entry.event:
-            case CorrectionProposed() as event:
-                proven = event.proven and self._unproven(entry, event.by_token, Role.CORRECTOR) is None
-                self._decided.add_proposal(entry.position, entry.actor, event, proven=proven)
-            case CorrectionDecided() as event:
-                proven = event.proven and self._unproven(entry, event.by_token, ROLES_OF[event.decision]) is None
-                why_not = self._broken_policy(entry, event, proven=proven)
-                self._toggled += self._decided.add_decision(entry.position, entry.actor, event, why_not, proven=proven)
-            case _:
-                pass
+        event = entry.event
+        if isinstance(event, CorrectionProposed):
+            proven = self._is_proven(entry, event, Role.CORRECTOR)
+            self._decided.add_proposal(entry.position, entry.actor, event, proven=proven)
+        elif isinstance(event, CorrectionDecided):
+            proven = self._is_proven(entry, event, ROLES_OF[event.decision])
+            why_not = self._broken_policy(entry, event, proven=proven)
+            self._toggled += self._decided.add_decision(entry.position, entry.actor, event, why_not, proven=proven)
 
-    def _unproven(self, entry: Entry, by_token: int | None, role: Role) -> str | None:
-        """Return why no token authenticates the actor of an entry; the journal is asked, by its position alone."""
-        return self._issued.now().fault(entry.actor, by_token, role, entry.position)
+    def _is_proven(self, entry: Entry, event: CorrectionProposed | CorrectionDecided, role: Role) -> bool:
+        """Return whether a token authenticates the actor of an entry, by what the journal held at its position."""
+        fault = self._issued.now().fault
+        return event.proven and fault(entry.actor, event.by_token, role, entry.position) is None
 
     def _broken_policy(self, entry: Entry, event: CorrectionDecided, *, proven: bool) -> str | None:
-        """Return the rule that a decision breaks, so that it has no effect."""
+        """Return the rule that a decision breaks, so that it has no effect; None if it breaks none."""
         if event.proven and not proven:
             return UNPROVEN
         proposal = self._decided.proposal(event.proposal)
@@ -99,7 +90,7 @@ class CorrectionApplier:
         return None if words is None else FOUR_EYES
 
     def apply(self, fresh: Changes) -> None:
-        """Apply the corrections in force to all facts that decisions since the last call concern."""
+        """Apply the corrections in force to all facts affected by decisions since the last call."""
         changes = list(self._decided.changes(self._toggled)) if self._toggled else []
         games = set(self._book.unsettled)
         self._toggled = []
@@ -124,13 +115,13 @@ class CorrectionApplier:
             reapply_games(self._book, {position: {} for position in games}, fresh)
 
     def apply_all(self, fresh: Changes) -> None:
-        """Settle everything that was ever approved, at the end of a build."""
+        """Apply everything that was ever approved, at the end of a build."""
         self._toggled = self._decided.approved_proposals()
         self.apply(fresh)
 
     @property
     def any_approved(self) -> bool:
-        """True if anything was approved."""
+        """True if a proposal was ever approved."""
         return self._decided.any_approved
 
     def _reapply_facts(self, keys: Sequence[str], fresh: Changes) -> None:
@@ -211,19 +202,10 @@ PACKED = (
     "rated_ms",
 )
 BATCH = ("batch", "ended_ms")  # in a pool that rates games by themselves there is none
-PACKED_COLUMNS = (
-    "position",
-    "white",
-    "black",
-    "half_points",
-    "time_loss",
-    "rated_ms",
-    *BATCH,
-)  # the columns of the query
 
 
 def rated_games_sql(pool: Pool, facts: Sequence[str] = ()) -> str:
-    """Return the query of a pool's rated games from a place on, in rating order; see ``GameBook.rated_games_from``."""
+    """Return the SQL of ``GameBook.rated_games_from``."""
     columns = [*PACKED, *(() if pool.by_game else BATCH), *facts]
     return (
         f"SELECT {', '.join(columns)} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
@@ -232,21 +214,14 @@ def rated_games_sql(pool: Pool, facts: Sequence[str] = ()) -> str:
 
 
 class GameBook(BookState):
-    """The games of one views database, and the state to place further ones."""
+    """The games of one views database as corrected, and the state to apply further entries to them."""
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, *, until: int | None = None) -> None:
-        """Take up the games of a database.
-
-        Args:
-            connection: the database.
-            journal: it has corrected facts as they were recorded.
-            until: of a build, the position at which it ends.
-        """
         super().__init__(connection, journal, until=until)
         self.corrections = CorrectionApplier(self)
 
     def apply_entries(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
-        """Fold in all of a few entries; note the games that they affect in *fresh*."""
+        """Apply entries, decisions among them; note the games to be rated again in *fresh*."""
         self.apply_facts(entries, fresh)
         self.apply_decisions(fresh)
 
@@ -267,13 +242,13 @@ class GameBook(BookState):
             apply_supplements(self, supplements, fresh)
 
     def apply_decisions(self, fresh: Changes) -> None:
-        """Let decided corrections take effect."""
+        """Apply decided corrections, and place the games that new facts moved."""
         self.corrections.apply(fresh)
         self.place_periods(fresh)
         self.place_tournaments(fresh)
 
     def finish_build(self, fresh: Changes) -> None:
-        """Let all corrections take effect, and all tournaments take their places, at the end of a build."""
+        """Apply all corrections and place the games of all tournaments, at the end of a build."""
         if self.corrections.any_approved:
             self.corrections.apply_all(fresh)
             self.place_periods(fresh)
@@ -289,7 +264,7 @@ class GameBook(BookState):
         return self.corrections.any_approved or any(pool.by_event for pool in self.pools.values())
 
     def rated_games_from(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
+        """Yield the rated games of a pool from *start_ms* on, in rating order, in blocks of whole batches.
 
         Each is ``(game, players, place in rating order)``, then ``batch`` and ``end`` if the pool does not rate games
         by themselves, and the columns of the game book in *facts*. A game is its position and, in four lower bits, the

@@ -1,4 +1,4 @@
-"""The game book for many entries: bodies read as Polars columns, judged by the compiled kernel, written in blocks.
+"""The game book for many entries: bodies are read as Polars columns, assessed by a compiled kernel, written in blocks.
 
 It writes exactly the rows that ``GameBook.apply_entries`` writes entry by entry. The schema of ``read_ndjson`` is taken
 from the event classes, so that a new field of a class is a column here.
@@ -75,7 +75,7 @@ def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
 
 
 class DecodedBlock(NamedTuple):
-    """A block of bodies, sorted by kind: what comes by the thousand as columns, the rest as they are."""
+    """A block of entries: the kinds that come by the thousand as columns, the others as bodies."""
 
     games: DataFrame | None
     players: DataFrame | None
@@ -90,22 +90,18 @@ class DecodedBlock(NamedTuple):
         return bool(self.others) or self.supplements is not None
 
 
-def decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
-    """Read a block of bodies as columns. Touches no database, so it may run in another thread."""
-    with _unfit_entries():
-        return _decode_bodies(bodies)
-
-
 @contextmanager
 def _unfit_entries() -> Iterator[None]:
-    """Entries that were sealed past the codec or the rules: what Polars says of them becomes ours."""
+    """Turn the errors of Polars into ours: entries may be written past the codec or the rules."""
     try:
         yield
     except pl.exceptions.PolarsError as error:
         raise CorruptError("journal", 0, f"entries cannot be read ({one_line(error)}); run 'audit'") from error
 
 
-def _decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
+@_unfit_entries()
+def decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
+    """Read the bodies of entries as columns; no database is used, so that another thread may do it."""
     # No text of a body has these bytes, for its quotation marks are escaped, and facts have no field "kind".
     games: list[bytes] = []
     rest: list[bytes] = []
@@ -138,7 +134,7 @@ def _decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
 
 
 def non_canonical_bodies(bodies: Sequence[bytes]) -> list[bytes]:
-    """The bodies that are not what the codec writes for the event that is read from them.
+    """Return the bodies that are not the codec's bytes of the event that is read from them.
 
     ``read_ndjson`` passes over unknown fields, other orders and blanks; written out again, they are missing.
     """
@@ -175,16 +171,16 @@ def fold_columns(
     insert: Insert | None = None,
     columns: Sequence[str] = RATED_COLUMNS,
 ) -> DataFrame:
-    """Fold a block in; returns the games that count, in these *columns* of the table, in journal order.
+    """Apply a block of entries; return its rated games, in *columns* of the table ``games``, in journal order.
 
-    Players and games are written by *insert*, without one by the book's connection; what else happened in the block
-    always by the latter, for it may concern any earlier game. A build that gives *insert* places the games of
-    tournaments that are rated whole itself, once all are there.
+    Players and games are written by *insert*, without one by the book's connection; other facts always by the latter,
+    for they may concern any earlier game. A build that gives *insert* places the games of tournaments that are rated
+    whole itself, once all are there.
     """
     of_a_build = insert is not None
     if insert is None:
         insert = partial(insert_rows, book.connection)
-    # Players first, then what other facts say of them, and games last: each is judged by what is known by then.
+    # Players first, then what other facts say of them, and games last: each is assessed by what is known by then.
     if block.players is not None:
         joined = block.players
         insert(tables.INSERT_PLAYER, joined.select("player", "joined_at", "standing", "declared_rating", "birth_year"))
@@ -194,10 +190,10 @@ def fold_columns(
         if joined["declared_rating"].null_count() + joined["birth_year"].null_count() < 2 * len(joined):
             book.roster.has_initial_ratings = True
     book.apply_facts((decode(body) for body in block.others), fresh)
-    # before its games are there; they are judged by the runs that are closed by then
+    # before its games are there; they are assessed by the runs that are closed by then
     if of_a_build:
         book.place_periods(fresh)
-    _take_pasts(book, block, None if of_a_build else fresh, insert)
+    _apply_initial_ratings(book, block, None if of_a_build else fresh, insert)
     counting = pl.DataFrame(schema=column_types(columns))
     if block.games is not None:
         with _unfit_entries():
@@ -205,10 +201,10 @@ def fold_columns(
     # after the games, for a block may hold a game and its supplement
     if block.supplements is not None:
         rows = block.supplements.select("entry", *SUPPLEMENTED_COLUMNS).iter_rows(named=True)
-        tellings = (
+        added = (
             (row["entry"], {name: row[name] for name in SUPPLEMENTED_COLUMNS if row[name] is not None}) for row in rows
         )
-        apply_supplements(book, tellings, fresh)
+        apply_supplements(book, added, fresh)
         _note_moves(block.supplements.with_columns(position="entry"), insert)
     if not of_a_build:
         book.apply_decisions(fresh)
@@ -216,12 +212,12 @@ def fold_columns(
 
 
 def column_types(columns: Sequence[str]) -> dict[str, Any]:
-    """The types of columns of the table ``games`` that say when, where and how a game was played."""
+    """Return the Polars types of columns of the table ``games``."""
     return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
 
 
-def _take_pasts(book: GameBook, block: DecodedBlock, fresh: Changes | None, insert: Insert) -> None:
-    """Seeds and years of birth; in standing views those whom they concern are noted in *fresh*."""
+def _apply_initial_ratings(book: GameBook, block: DecodedBlock, fresh: Changes | None, insert: Insert) -> None:
+    """Store initial ratings and years of birth; note the players in *fresh*, which a build does not give."""
     if block.births is not None:
         insert(UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
         book.roster.has_initial_ratings = True

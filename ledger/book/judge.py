@@ -93,11 +93,7 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
         same_instant: PLACED,
         needs_a_proposal: DIRECT,
     },
-    RoundWithoutGame: {
-        unknown_pool: NOT_IMPORTED,
-        unknown_player: NOT_IMPORTED,
-        exists_with_different_key: UNRECORDED,
-    },
+    RoundWithoutGame: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED, exists_with_different_key: UNRECORDED},
     SchemeAdopted: {
         unknown_scheme: ALWAYS,
         bad_settings: ALWAYS,

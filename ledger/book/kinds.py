@@ -1,4 +1,4 @@
-"""The table of kinds: for each kind of event, which table of the book it fills and which games it affects.
+"""The kinds of facts in the book: for each kind of event, the table that it fills and the games that it affects.
 
 ``apply_fact`` is the one verb. A recorded fact was nothing before, an annulled one is nothing now, a corrected one
 changes; supplements, merges and voided tournaments reapply games (``reapplied_games``). ``game_book_columns`` takes
@@ -14,12 +14,12 @@ import attrs
 import orjson
 
 from ledger.book import tables, tournament_editions
-from ledger.book.assessment import Changes, RatedGame
+from ledger.book.assessment import ASSESSED_COLUMNS, Changes, RatedGame
 from ledger.book.book_state import BookState
 from ledger.book.decisions import BEFORE_ALL
 from ledger.book.policies import POLICIES, policy_row
 from ledger.book.roster import FROM_THE_BEGINNING, seed_row
-from ledger.book.stored_pools import era_of, era_row, insert_pool, with_announced
+from ledger.book.stored_pools import era_of, era_row, with_announced
 from ledger.book.tables import game_row
 from ledger.book.timeline import Pool
 from ledger.facts import codec
@@ -55,11 +55,11 @@ _FIRST_PLACES = (
 
 
 def apply_fact(book: BookState, position: int, before: Event | None, now: Event | None, fresh: Changes) -> None:
-    """Apply a fact to the book, which was *before* and is *now*.
+    """Change the book's row of a fact from *before* to *now*, and assess the games again that it affects.
 
     Args:
         book: the book.
-        position: of the entry that recorded it.
+        position: of the entry that recorded the fact.
         before: the fact as it was recorded; None: this is its recording.
         now: its current form; None if it is annulled.
         fresh: takes the games to be rated again.
@@ -67,7 +67,7 @@ def apply_fact(book: BookState, position: int, before: Event | None, now: Event 
     fact = now if before is None else before
     kind = None if fact is None else KINDS.get(type(fact))
     if kind is not None and not (before is not None and kind.is_fixed(fact)):
-        # The former row goes even if the same row comes back: the games it affected are judged again in any case.
+        # The former row goes even if the same row comes back: the games it affected are assessed again in any case.
         rows = [] if before is None else kind.delete(book, position, fact)
         if now is not None:
             rows = [*rows, kind.insert(book, position, now, fresh)]
@@ -75,12 +75,12 @@ def apply_fact(book: BookState, position: int, before: Event | None, now: Event 
 
 
 class FactChange(NamedTuple):
-    """A fact whose row was deleted, inserted, or both.
+    """A change of a fact's row in the book: deleted, inserted, or both.
 
     Attributes:
         fact: the fact as it was recorded.
         rows: its former row and its present row, as far as they exist.
-        is_new: whether this is its recording.
+        is_new: True if this is its recording.
         fresh: takes the games to be rated again.
     """
 
@@ -95,10 +95,10 @@ class Kind:
 
     Attributes:
         table: the table.
-        row_key: columns that no correction changes, by which the row of an entry is found in a large table.
+        row_key: columns that no correction changes, which identify the row of an entry in a large table.
         correctable: the fields that can be corrected.
-        is_annullable: whether a fact can be annulled, and a missed one recorded by a proposal.
-        is_at_instant: whether a key names an instant, at which no second fact of the kind may be.
+        is_annullable: True if a fact can be annulled, and a missed one recorded by a proposal.
+        is_at_instant: True if a key names an instant, at which no second fact of the kind may be.
     """
 
     table: ClassVar[str]
@@ -108,22 +108,22 @@ class Kind:
     is_at_instant: ClassVar[bool] = True
 
     def row(self, book: BookState, position: int, fact: Any) -> Row:
-        """Return the columns of a fact."""
+        """Return the row of a fact, by column."""
         raise NotImplementedError
 
     def is_fixed(self, _fact: Any) -> bool:
-        """Return whether a fact stays as it was recorded, whatever corrections say."""
+        """Return whether no correction changes the row of a fact."""
         return False
 
     def insert(self, book: BookState, position: int, fact: Any, _fresh: Changes) -> Row:
-        """Insert the row of a fact; return it."""
+        """Insert the row of a fact, and return it."""
         row = self.row(book, position, fact)
         statement = f"INSERT INTO {self.table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
         book.connection.execute(statement, row)
         return row
 
     def delete(self, book: BookState, position: int, fact: Any) -> list[Row]:
-        """Delete the row of an entry; return it, if it was there."""
+        """Delete the row of an entry, and return it; empty if there was none."""
         where = " AND ".join(f"{name} = :{name}" for name in ("position", *self.row_key))
         values = self.row(book, position, fact) if self.row_key else {"position": position}
         cursor = book.connection.execute(f"SELECT * FROM {self.table} WHERE {where}", values)
@@ -133,18 +133,18 @@ class Kind:
         return former
 
     def reassess_affected(self, book: BookState, change: FactChange) -> None:
-        """Judge games again, or note those to be rated again, that the former or the present fact affects."""
+        """Assess the games again that a changed fact affects, and note those to be rated again; by default none."""
 
 
 def rerate_player(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Changes) -> None:
-    """Note that all games of a player are rated again, in one pool or in all: a past counts from the first game on."""
+    """Note that all games of a player are rated again in one pool, or in all: an initial rating acts from the first."""
     for number, first_ms in connection.execute(_FIRST_PLACES, (player,)):
         if pool in {None, number}:
             fresh.note(number, first_ms, (player,))
 
 
 def rerate_from_list(book: BookState, player: int, pool: int, since_ms: int, fresh: Changes) -> None:
-    """Note that the games of a player in a pool are rated again from the day of a list on."""
+    """Note that the games of a player in a pool are rated again from the instant of a list rating on."""
     book.roster.forget_seeds()
     for number, first_ms in book.connection.execute(_FIRST_PLACES, (player,)):
         if number == pool:
@@ -156,21 +156,9 @@ class _Games(Kind):
 
     table = "games"
     correctable = (
-        "outcome",
-        "termination",
-        "half_moves",
-        "started_at",
-        "ended_at",
-        "tournament",
-        "round",
-        "sequence",
-        "rated",
-        "pool",
-        "white",
-        "black",
-        "white_rating",
-        "black_rating",
-    )
+        "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "sequence", "rated",
+        "pool", "white", "black", "white_rating", "black_rating",
+    )  # fmt: skip
     is_at_instant = False
 
     def insert(self, book: BookState, position: int, fact: GameRecorded, fresh: Changes) -> Row:
@@ -178,15 +166,7 @@ class _Games(Kind):
         row = game_row(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
         row["reason"], row["rated_ms"], row["batch"], _ = book.assessor.assess(
-            pool,
-            ms,
-            fact.outcome,
-            fact.termination,
-            fact.half_moves,
-            fact.rated,
-            fact.white,
-            fact.black,
-            fact.tournament,
+            pool, ms, *(row[name] for name in ASSESSED_COLUMNS[7:14])
         )
         if pool.by_event and fact.tournament:
             book.played.note(pool.name, fact.tournament, ms, ms)
@@ -204,13 +184,13 @@ class _Games(Kind):
 
 
 def store_moves(book: BookState, position: int, text: str | None) -> None:
-    """Note the moves with which a game was reported."""
+    """Store the number of a game's movetext, if the book stores moves."""
     if text is not None and book.notes_moves:
         book.connection.execute(tables.INSERT_MOVETEXT, (position, moves_number(text)))
 
 
 class _Adoptions(Kind):
-    """Eras of pools: a scheme rates from an instant on, and the games since are judged again."""
+    """Eras of pools: a scheme rates from an instant on, and the games since are assessed again."""
 
     table = "eras"
     correctable = ("scheme", "settings", "effective_from", "carry", "conversion", "scheme_version", "arithmetic")
@@ -219,7 +199,7 @@ class _Adoptions(Kind):
         if fact.pool not in book.pools:
             # Its number is its place in journal order, so that every build gives the same rows.
             pool = Pool(len(book.pools) + 1, fact.pool, (era_of(position, fact),))
-            insert_pool(book.connection, pool, position)
+            book.connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
             book.pools[fact.pool] = pool
         return era_row(book.pools[fact.pool].pool, era_of(position, fact))
 
@@ -243,7 +223,7 @@ class _Adoptions(Kind):
 
 
 class _Runs(Kind):
-    """Ends of rating periods: games that waited for a later run take their place in this one."""
+    """Closed rating periods: games that waited for a later closing take their place in this one."""
 
     table = "runs"
     correctable = ("as_of",)
@@ -347,7 +327,7 @@ class _Births(_Players):
 
 
 class _PlayerChanges(Kind):
-    """Membership statuses and declared ratings from an instant on: the player's games since are judged again."""
+    """Membership statuses and declared ratings from an instant on: the player's games since are assessed again."""
 
     table = "changes"
     row_key = ("player",)
@@ -392,7 +372,7 @@ class _Seeds(Kind):
 
 
 class _Policies(Kind):
-    """Policies; one that holds by position stays as it was recorded."""
+    """Policies; the row of one that holds by position is fixed."""
 
     table = "policies"
     correctable = ("settings", "effective_from")
@@ -404,8 +384,7 @@ class _Policies(Kind):
         return {**attrs.asdict(row), "settings": settings}
 
     def is_fixed(self, fact: PolicySet) -> bool:
-        # Four eyes are never switched on or off backwards: decisions stay allowed as they were when they
-        # were made.
+        # four eyes are never switched on or off backwards: decisions stay allowed as they were when they were made
         return fact.policy in POLICIES and POLICIES[fact.policy].is_by_position
 
 
@@ -436,10 +415,10 @@ KINDS: Mapping[type[Event], Kind] = {
 
 
 def correctable_fields(kind: type[Event]) -> tuple[str, ...]:
-    """Return the fields of facts of this kind that can be corrected."""
+    """Return the names of the fields that can be corrected in facts of a kind."""
     return KINDS[kind].correctable if kind in KINDS else ()
 
 
 def is_annullable(kind: type[Event]) -> bool:
-    """Return whether a fact of this kind can be annulled, and a missed one recorded by a proposal."""
+    """Return whether facts of a kind can be annulled, and missed ones recorded by a proposal."""
     return kind in KINDS and KINDS[kind].is_annullable

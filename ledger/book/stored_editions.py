@@ -1,7 +1,4 @@
-"""The games of tournaments that are rated whole: which were recorded lately, and which editions they form.
-
-Only the table of games is read. ``whole_tournaments`` says what an edition is and what follows from it.
-"""
+"""Editions of tournaments that are rated whole, read from the table of games; ``whole_tournaments`` defines them."""
 
 from __future__ import annotations
 
@@ -24,30 +21,25 @@ _ALL_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} ORDER B
 
 
 class UnplacedTournaments:
-    """Tournaments of which games were recorded since their games were last placed."""
+    """The tournaments of which games were recorded since their games were last placed in rating order."""
 
     def __init__(self) -> None:
         self._spans: dict[tuple[str, str], tuple[int, int]] = {}
 
     def note(self, pool: str, tournament: str, first_ms: int, last_ms: int) -> None:
-        """Games of a tournament were recorded that ended from *first_ms* to *last_ms*."""
+        """Note that games of a tournament were recorded that ended from *first_ms* to *last_ms*."""
         first, last = self._spans.get((pool, tournament), (first_ms, last_ms))
         self._spans[pool, tournament] = min(first, first_ms), max(last, last_ms)
 
     def take_all(self) -> list[tuple[tuple[str, str], tuple[int, int]]]:
-        """By pool and tournament the first and the last end of those games; they count as placed from now on."""
+        """Return pool and tournament with the first and the last end of these games, and forget them."""
         spans = list(self._spans.items())
         self._spans.clear()
         return spans
 
 
 def rated_editions(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str | None, int]]) -> EditionsByEnd:
-    """The editions of tournaments that are rated whole.
-
-    Args:
-        connection: the views.
-        games: of each game that is asked for, its pool, its tournament and when it ended.
-    """
+    """Return the editions of tournaments that are rated whole, for games given by pool, tournament and end."""
     spans: dict[tuple[int, str], tuple[Pool, int, int]] = {}
     for pool, tournament, ended_ms in games:
         if pool.by_event and tournament:
@@ -66,6 +58,6 @@ def rated_editions(connection: sqlite3.Connection, games: Iterable[tuple[Pool, s
 
 
 def editions_of_tournament(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:
-    """Return by end of a game the edition of a tournament that is rated whole, however long it lasts."""
+    """Return all editions of a tournament that is rated whole, by end of a game."""
     ends = [ms for (ms,) in connection.execute(_ALL_ENDS, (pool.pool, tournament))]
     return pool.editions(tournament, ends)

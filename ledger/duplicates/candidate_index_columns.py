@@ -68,9 +68,7 @@ class CandidateColumns(CandidateGames):
         self._meet(games.players())
         frame = games.frame()
         reports = frame.select(
-            *(self._lowest_numbers(frame, side) for side in SIDES),
-            *_days(),
-            pl.col("key").hash().alias("key"),
+            *(self._lowest_numbers(frame, side) for side in SIDES), *_days(), pl.col("key").hash().alias("key")
         ).with_columns(pair=_pair())
         # by row the entry that recorded its key, 0 if there is none
         own = np.zeros(len(frame), np.int64)

@@ -36,12 +36,7 @@ class RecordedGame:
         Raises:
             ValueError: a value is not allowed in its field.
         """
-        event = GameSupplemented(
-            game=game,
-            entry=self.entry,
-            number=self.supplements + 1,
-            **_in_words(added),
-        )
+        event = GameSupplemented(game=game, entry=self.entry, number=self.supplements + 1, **_in_words(added))
         self.supplements += 1
         self.facts = {**self.facts, **added}
         return event

@@ -199,11 +199,7 @@ def _is_another(recorded: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
 
 
 def supplement_for(
-    recorded_game: RecordedGame,
-    game: str,
-    report: dict[str, Any],
-    now_ms: int,
-    corrected_games: CorrectedGames,
+    recorded_game: RecordedGame, game: str, report: dict[str, Any], now_ms: int, corrected_games: CorrectedGames
 ) -> GameSupplemented | None:
     """Return the supplement with the facts that a report adds to a recorded game; None if it adds none.
 

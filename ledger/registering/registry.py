@@ -686,12 +686,7 @@ class Registry:
         """
         actor = self.ledger.recorder_named(token, actor)
         news = self.new_facts(
-            player,
-            standing=standing,
-            declared_rating=declared_rating,
-            birth_year=birth_year,
-            past=past,
-            since=since,
+            player, standing=standing, declared_rating=declared_rating, birth_year=birth_year, past=past, since=since
         )
         return self.update_outcome(player, news, self.ledger._record(news, actor))
 

@@ -28,26 +28,26 @@ def row(number: int, since: str, margin: int, policy: str = "upsets") -> PolicyR
 
 
 def test_what_nobody_has_set_holds_by_default() -> None:
-    assert Policies([]).at("upsets", 0) == {"margin": 200}
-    assert Policies([]).at("publishing", 0) == {"largest_jump": 100}
-    assert Policies([]).before("four-eyes", 1) == {"on": False, "tokens": False}
+    assert Policies([]).settings_at("upsets", 0) == {"margin": 200}
+    assert Policies([]).settings_at("publishing", 0) == {"largest_jump": 100}
+    assert Policies([]).settings_before("four-eyes", 1) == {"on": False, "tokens": False}
 
 
 def test_a_setting_holds_from_its_instant_until_the_next() -> None:
     policies = Policies([row(1, "2015", 300), row(2, "", 250), row(3, "2020-06-01", 150)])
     instants = ("1900", "2014-12-31", "2015", "2020-05-31T23:59:59.999Z", "2020-06-01")
-    assert [policies.at("upsets", instant_ms(at))["margin"] for at in instants] == [250, 250, 300, 300, 150]
+    assert [policies.settings_at("upsets", instant_ms(at))["margin"] for at in instants] == [250, 250, 300, 300, 150]
 
 
 def test_of_two_for_one_instant_the_later_one_holds() -> None:
     policies = Policies([row(2, "2015-01-01", 250), row(1, "2015", 300)])
-    assert policies.at("upsets", instant_ms("2016")) == {"margin": 250}
-    assert policies.at("upsets", instant_ms("2014")) == {"margin": 200}
+    assert policies.settings_at("upsets", instant_ms("2016")) == {"margin": 250}
+    assert policies.settings_at("upsets", instant_ms("2014")) == {"margin": 200}
 
 
 @given(st.permutations([row(n, since, 100 * n) for n, since in enumerate(("2015", "", "2015", "2012", "2019"), 1)]))
 def test_the_order_in_which_rows_come_changes_nothing(rows: list[PolicyRow]) -> None:
-    found = [Policies(rows).at("upsets", instant_ms(at))["margin"] for at in ("2000", "2013", "2016", "2020")]
+    found = [Policies(rows).settings_at("upsets", instant_ms(at))["margin"] for at in ("2000", "2013", "2016", "2020")]
     assert found == [200, 400, 300, 500]
 
 
@@ -57,7 +57,7 @@ def test_four_eyes_hold_from_the_position_of_their_entry_on_whatever_it_says_of_
         PolicyRow("four-eyes", 2, BEGINNING, "", {"on": False, "tokens": True}, 9),
     ]
     policies = Policies(rows)
-    assert [policies.before("four-eyes", position)["on"] for position in (1, 7, 8, 9, 10)] == [
+    assert [policies.settings_before("four-eyes", position)["on"] for position in (1, 7, 8, 9, 10)] == [
         False,
         False,
         True,
@@ -65,7 +65,7 @@ def test_four_eyes_hold_from_the_position_of_their_entry_on_whatever_it_says_of_
         False,
     ]
     with pytest.raises(ValueError, match="holds from the position"):
-        policies.at("four-eyes", 0)
+        policies.settings_at("four-eyes", 0)
 
 
 def test_what_a_later_version_set_is_kept_and_says_nothing_that_this_one_does_not_know() -> None:
@@ -74,10 +74,10 @@ def test_what_a_later_version_set_is_kept_and_says_nothing_that_this_one_does_no
         PolicyRow("titles", 1, BEGINNING, "", {"steps": 200}, 3),
     ]
     policies = Policies(rows)
-    assert policies.at("upsets", 0) == {"margin": 200}
+    assert policies.settings_at("upsets", 0) == {"margin": 200}
     assert {known.policy for known in policies.rows} == {"titles", "upsets"}
     with pytest.raises(UnknownNameError, match="no policy 'titles' in this version; "):
-        policies.at("titles", 0)
+        policies.settings_at("titles", 0)
 
 
 @pytest.mark.parametrize("name", [name for name, policy in POLICIES.items() if policy.settings])
@@ -130,7 +130,7 @@ def test_settings_are_numbered_written_in_full_and_a_repeat_is_none(club_of_two:
     assert second.key == "policy:four-eyes@2"
     (*_, entry) = club_of_two.ledger.entries("policy-set")
     assert entry.facts["settings"] == {"on": True, "tokens": True}
-    assert policies.at("four-eyes", "2026") == {"on": True, "tokens": True}
+    assert policies.settings_at("four-eyes", "2026") == {"on": True, "tokens": True}
     assert [known.number for known in policies.list()] == [1, 2]
 
 
@@ -142,7 +142,7 @@ def test_what_a_setting_says_since_it_was_corrected_is_a_repeat_too(club_of_two:
     assert ledger.policies.set("upsets", {"margin": 150}).duplicate
     assert ledger.head() == head
     assert not ledger.policies.set("upsets", {"margin": 250}).duplicate
-    assert ledger.policies.at("upsets", "2026")["margin"] == 250
+    assert ledger.policies.settings_at("upsets", "2026")["margin"] == 250
 
 
 def test_the_same_from_another_instant_is_another_setting(club_of_two: ClubOfTwo) -> None:
@@ -152,7 +152,7 @@ def test_the_same_from_another_instant_is_another_setting(club_of_two: ClubOfTwo
         for margin, since in ((250, None), (250, "2015"), (250, "2015-01-01"), (200, None), (250, None))
     ]
     assert keys == [f"policy:upsets@{number}" for number in (1, 2, 2, 3, 4)]
-    assert policies.at("upsets", "2014") == {"margin": 250}
+    assert policies.settings_at("upsets", "2014") == {"margin": 250}
 
 
 def test_four_eyes_take_no_instant_and_a_policy_no_instant_that_is_none(club_of_two: ClubOfTwo) -> None:
