@@ -17,7 +17,7 @@ _WORDS: Mapping[str, Callable[[str], Any]] = {"outcome": Outcome, "termination":
 
 
 @attrs.define
-class RecordedGame:
+class SupplementedGame:
     """A game that a journal holds.
 
     Attributes:
@@ -46,7 +46,7 @@ class RecordedGame:
         return GameRecorded(game=game, **_in_words({**self.facts, **added}))
 
 
-def load_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, RecordedGame]:
+def load_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, SupplementedGame]:
     """Return recorded games with their supplements, by key of the game.
 
     Args:
@@ -54,7 +54,7 @@ def load_games(find: Find, recorded: Mapping[str, Stored]) -> dict[str, Recorded
         recorded: the entries that recorded them, by their key in the journal.
     """
     games = {
-        key[len("game:") :]: RecordedGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()
+        key[len("game:") :]: SupplementedGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()
     }
     pending = list(games)
     while pending:

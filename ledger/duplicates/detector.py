@@ -17,7 +17,7 @@ import orjson
 
 from ledger.duplicates.candidate_index import CandidateGames, CandidateIndex, GameComparison, GameIndex
 from ledger.duplicates.candidate_index_columns import CandidateColumns
-from ledger.duplicates.candidates import RecordedGame, load_games
+from ledger.duplicates.candidates import SupplementedGame, load_games
 from ledger.duplicates.game_keys import DERIVED_KEY_PATTERN, is_derived_key
 from ledger.duplicates.namesakes import UNREGISTERED
 from ledger.duplicates.reported_games import SIDES, ReportedGames
@@ -212,7 +212,7 @@ class DuplicateDetector:
         assert self._candidates is not None
         return [(name, self._candidates.name(number)) for name, number in zip(report.names, numbers, strict=True)]
 
-    def _game(self, entry: int, find: Find) -> tuple[str, RecordedGame]:
+    def _game(self, entry: int, find: Find) -> tuple[str, SupplementedGame]:
         ((body,),) = self._journal.read(entry - 1, entry)
         try:
             key = str(orjson.loads(body)["key"])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ledger.duplicates.candidates import RecordedGame, load_games
+from ledger.duplicates.candidates import SupplementedGame, load_games
 from ledger.duplicates.game_keys import is_derived_key
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.errors import ConflictError, RejectedError
@@ -135,7 +135,7 @@ def match_repeats(
     names = {name for _, name, _, _ in different}
     recorded_games = load_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
-        recorded_games[name] = RecordedGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
+        recorded_games[name] = SupplementedGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
     matches = RepeatMatches(flags, [], [], [], [])
     conflicts: list[_Conflict] = []
     for row, name, report, line in different:
@@ -163,7 +163,7 @@ class _Conflict(NamedTuple):
     row: int
     line: int
     game: str
-    known: RecordedGame
+    known: SupplementedGame
     report: dict[str, Any]
     words: str
 
@@ -199,7 +199,7 @@ def _is_another(recorded: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
 
 
 def supplement_for(
-    recorded_game: RecordedGame, game: str, report: dict[str, Any], now_ms: int, corrected_games: CorrectedGames
+    recorded_game: SupplementedGame, game: str, report: dict[str, Any], now_ms: int, corrected_games: CorrectedGames
 ) -> GameSupplemented | None:
     """Return the supplement with the facts that a report adds to a recorded game; None if it adds none.
 
@@ -228,7 +228,7 @@ def supplement_for(
 
 
 def _contradicted(
-    recorded_game: RecordedGame, game: str, report: dict[str, Any], corrected_games: CorrectedGames
+    recorded_game: SupplementedGame, game: str, report: dict[str, Any], corrected_games: CorrectedGames
 ) -> dict[str, Any]:
     """Return the reported fields that contradict the current state of a game."""
     current = corrected_games(game)

@@ -18,7 +18,7 @@ import attrs
 from ledger.book import judge
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.rules_by_keys import ENTRY_POINTS, erasure_keys, needed_keys
-from ledger.duplicates.candidates import RecordedGame, load_games
+from ledger.duplicates.candidates import SupplementedGame, load_games
 from ledger.duplicates.repeats import CorrectedGame, supplement_for
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
@@ -249,7 +249,7 @@ class _Batch:
         self._judged_kinds = judged_kinds  # kinds that are judged already
         self._is_gated = False  # whether one of them is among the events, so that its gate judged what comes with it
         self._stamp = rules.recorded_text(now_ms)
-        self._games: dict[str, RecordedGame] = {}  # repeated games with their supplements, by their key
+        self._games: dict[str, SupplementedGame] = {}  # repeated games with their supplements, by their key
 
     def _evidence(self, earlier: Mapping[str, Sequence[Event]]) -> Evidence:
         """Return the evidence for the judge; *earlier* are the facts of the transaction so far."""

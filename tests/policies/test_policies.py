@@ -130,7 +130,7 @@ def test_settings_are_numbered_written_in_full_and_a_repeat_is_none(club_of_two:
     assert second.key == "policy:four-eyes@2"
     (*_, entry) = club_of_two.ledger.entries("policy-set")
     assert entry.facts["settings"] == {"on": True, "tokens": True}
-    assert policies.settings_at("four-eyes", "2026") == {"on": True, "tokens": True}
+    assert policies.at("four-eyes", "2026") == {"on": True, "tokens": True}
     assert [known.number for known in policies.list()] == [1, 2]
 
 
@@ -142,7 +142,7 @@ def test_what_a_setting_says_since_it_was_corrected_is_a_repeat_too(club_of_two:
     assert ledger.policies.set("upsets", {"margin": 150}).duplicate
     assert ledger.head() == head
     assert not ledger.policies.set("upsets", {"margin": 250}).duplicate
-    assert ledger.policies.settings_at("upsets", "2026")["margin"] == 250
+    assert ledger.policies.at("upsets", "2026")["margin"] == 250
 
 
 def test_the_same_from_another_instant_is_another_setting(club_of_two: ClubOfTwo) -> None:
@@ -152,7 +152,7 @@ def test_the_same_from_another_instant_is_another_setting(club_of_two: ClubOfTwo
         for margin, since in ((250, None), (250, "2015"), (250, "2015-01-01"), (200, None), (250, None))
     ]
     assert keys == [f"policy:upsets@{number}" for number in (1, 2, 2, 3, 4)]
-    assert policies.settings_at("upsets", "2014") == {"margin": 250}
+    assert policies.at("upsets", "2014") == {"margin": 250}
 
 
 def test_four_eyes_take_no_instant_and_a_policy_no_instant_that_is_none(club_of_two: ClubOfTwo) -> None:
