@@ -1,7 +1,7 @@
-"""The validator of proposals: may a proposal be made, and may it be decided so? It reports all faults at once.
+"""The judge of proposals: refuses proposals and decisions, and reports all faults at once.
 
 It reads the views, up to date with the journal and under its write lock; nothing is written. ``RULES`` lists its own
-refusals; those of the facts that a proposal adds, moves or puts back are ``book.judge``'s.
+refusals; ``book.judge`` judges the facts that a proposal adds, moves or restores.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ RULES: Mapping[str, str] = {  # name -> what it means and what to do
     "unseen-entries": "entries were recorded since the impact was looked at: look at it again, then approve",
 }
 
-Objections = Iterator[tuple[str, str]]  # rules and messages
+_Faults = Iterator[tuple[str, str]]  # rules and messages
 
 # what the keys of policies begin with that hold by position
 _BY_POSITION = tuple(f"policy:{name}@" for name, policy in POLICIES.items() if policy.is_by_position)
@@ -75,13 +75,13 @@ _TOURNAMENTS = (
 
 
 class _ProposedFacts(NamedTuple):
-    """The facts that hold after a proposal.
+    """The facts that would hold after a proposal.
 
     Attributes:
-        added: by number of a change, the fact that it adds, or why it cannot be one.
-        by_change: by number of a change, the facts that it brings.
+        added: by number of a change, the fact that it adds, or the error of one that is invalid.
+        by_change: by number of a change, the facts after it.
         by_subject: all of them by their subject.
-        moved_entries: entries of facts that it changes or takes back.
+        moved_entries: entries of facts that the proposal changes or annuls.
     """
 
     added: dict[int, Event | MalformedError]
@@ -90,23 +90,16 @@ class _ProposedFacts(NamedTuple):
     moved_entries: set[int]
 
     def note(self, number: int, event: Event) -> None:
-        """Note one more fact that a change brings."""
+        """Note a fact after a change."""
         self.by_change.setdefault(number, []).append(event)
         self.by_subject.setdefault(subject_of(event), []).append(event)
 
 
 class ProposalJudge:
-    """The validator of one ledger, in one read snapshot."""
+    """Judges the proposals and decisions of one ledger, in one read snapshot."""
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, now_ms: int, current: CurrentFacts) -> None:
-        """Take the views, the journal and the current facts.
-
-        Args:
-            connection: the views, up to date with the journal.
-            journal: the journal, under its write lock.
-            now_ms: the recording time, milliseconds since 1970.
-            current: the current facts, for the judge.
-        """
+        """Take the views, up to date with the journal, the journal under its write lock, and the recording time."""
         self._connection = connection
         self._journal = journal
         self._now_ms = now_ms
@@ -115,7 +108,7 @@ class ProposalJudge:
         self.proposals: StoredProposals = self._facts.proposals
 
     def refusals(self, changes: Sequence[Change], proposal: int = NO_PROPOSAL) -> list[Refusal]:
-        """Return why these changes may not be proposed, or approved now; empty if they may."""
+        """Return the refusals of changes that are proposed, or approved now; empty if they are allowed."""
         if not changes:
             return [Refusal(0, "nothing-proposed", "nothing is proposed; give at least one change")]
         after = WhatIfFacts(self._connection, self._journal, changes, proposal, self.proposals)
@@ -158,7 +151,7 @@ class ProposalJudge:
                     proposed.note(number, after.event(fact))
         return proposed
 
-    def _rule_faults(self, number: int, change: Change, proposed: _ProposedFacts) -> Objections:
+    def _rule_faults(self, number: int, change: Change, proposed: _ProposedFacts) -> _Faults:
         """Yield what the judge refuses of the facts that one change brings, among all others of its proposal."""
         fact = self._fact_of(change) if change.do is Verb.REPLACE else None
         if change.do is Verb.REPLACE:
@@ -187,7 +180,7 @@ class ProposalJudge:
     def decision_refusals(
         self, number: int, decision: Decision, by: str, broken: Callable[[Proposal], str | None]
     ) -> list[Refusal]:
-        """Return why a proposal may not be decided so; empty if it may.
+        """Return the refusals of a decision about a proposal; empty if it is allowed.
 
         Args:
             number: of the proposal.
@@ -212,13 +205,13 @@ class ProposalJudge:
             return [Refusal(0, "four-eyes", words)]
         refusals = []
         for refusal in self.refusals(list(self.proposals.changes([number])), number):
-            # It passed this gate when it was proposed: the person who decides learns that a fact was recorded since.
+            # It was allowed when it was proposed: the person who decides learns that a fact was recorded since.
             rule = "stale" if refusal.rule in {"changes-nothing", "exists-already"} else refusal.rule
             message = f"{refusal.message} (this was in order when it was proposed, at entry {proposal.position})"
             refusals.append(refusal._replace(rule=rule, message=message))
         return refusals
 
-    def _faults(self, change: Change, added: Event | MalformedError | None) -> Objections:
+    def _faults(self, change: Change, added: Event | MalformedError | None) -> _Faults:
         """Yield what is wrong with one change by itself; *added* is the fact that it adds."""
         # Neither a change of such a setting nor its annulment: the setting would never have held.
         changes = [change] if change.do is not Verb.ADD else []
@@ -250,7 +243,7 @@ class ProposalJudge:
         fact = self._facts.fact(change.fact or "")
         return fact if fact is not None and fact.entry == change.entry else None
 
-    def _replace(self, change: Change) -> Objections:
+    def _replace(self, change: Change) -> _Faults:
         fact = self._fact_of(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
@@ -282,7 +275,7 @@ class ProposalJudge:
             return (change.facts or {}).keys().isdisjoint({"scheme", "settings"})
         return _is_first_scheme(str(change.fact)) and field in {"effective_from", "carry", "conversion"}
 
-    def _annul(self, change: Change) -> Objections:
+    def _annul(self, change: Change) -> _Faults:
         fact = self._fact_of(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
@@ -293,7 +286,7 @@ class ProposalJudge:
         elif change.do is Verb.RESTORE and fact.annulled_by is None:
             yield "changes-nothing", f"{change.fact!r} stands; there is nothing to restore"
 
-    def _add(self, change: Change, event: Event | MalformedError | None) -> Objections:
+    def _add(self, change: Change, event: Event | MalformedError | None) -> _Faults:
         fact = self._facts.fact(change.fact or "")
         if fact is not None:
             way = "restore it" if fact.annulled_by is not None else "correct that one"
@@ -318,7 +311,7 @@ class ProposalJudge:
             if event.number != number:
                 yield "bad-value", f"{event.key!r}: the next setting of this policy has number {number}"
 
-    def _merge(self, change: Change) -> Objections:
+    def _merge(self, change: Change) -> _Faults:
         player, into = change.player or 0, change.into or 0
         merges = self.proposals.merges
         for number in (player, into):
@@ -338,7 +331,7 @@ class ProposalJudge:
             merged = f"player {into} is merged into player {player} already"
             yield "circular", f"{merged}, so that player {player} cannot be merged into player {into}"
 
-    def _annul_games(self, change: Change) -> Objections:
+    def _annul_games(self, change: Change) -> _Faults:
         player = change.player or 0
         if not self._journal.find([f"player:{player}"]):
             yield "no-such-player", f"player {player} was never registered; look the number up in 'players'"
@@ -357,7 +350,7 @@ class ProposalJudge:
         kind = "rated game" if change.which == "all" else "rated game that the opponent lost"
         yield "changes-nothing", f"player {player} has no {kind}{_between(change)} that stands"
 
-    def _tournament(self, change: Change) -> Objections:
+    def _tournament(self, change: Change) -> _Faults:
         if backwards := _backwards(change):
             yield backwards
             return
@@ -373,7 +366,7 @@ class ProposalJudge:
         elif change.do is Verb.RESTORE_TOURNAMENT and not voided:
             yield "changes-nothing", f"no game of {name}{_between(change)} is voided"
 
-    def _undo(self, change: Change) -> Objections:
+    def _undo(self, change: Change) -> _Faults:
         proposal = self.proposals.proposal(change.proposal or 0)
         if proposal is None:
             yield "no-such-proposal", f"there is no proposal {change.proposal}; see 'correct list'"
@@ -439,12 +432,12 @@ class ProposalJudge:
                 if fact.annulled_by is not None and current is not None and current.facts == fact.facts:
                     continue
                 evidence = Evidence(Context.APPROVAL, self._now_ms, self._journal.find(needed_keys(event)))
-                yield from (Refusal(number, *objection) for objection in _refused(event, evidence, key))
+                yield from (Refusal(number, *fault) for fault in _refused(event, evidence, key))
             except MalformedError as error:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")
 
 
-def _refused(event: Event, evidence: Evidence, key: str | None = None) -> Objections:
+def _refused(event: Event, evidence: Evidence, key: str | None = None) -> _Faults:
     """Yield what the judge refuses of a fact; *key* is that under which it is recorded."""
     try:
         judge.check(event, evidence)
@@ -456,7 +449,7 @@ def _is_first_scheme(key: str) -> bool:
     return key.startswith("scheme:") and key.endswith("@start")
 
 
-def _policy_faults(event: PolicySet) -> Objections:
+def _policy_faults(event: PolicySet) -> _Faults:
     try:
         check_settings(event.policy, event.settings, event.effective_from)
     except LedgerError as error:

@@ -1,4 +1,4 @@
-"""The recorded games that the games of an import may repeat: an index names them, and each is read by itself.
+"""Candidates: the recorded games that the games of an import may repeat, each read by itself after a look at an index.
 
 ``candidate_index_columns`` reads the whole journal and gives the same answers; a test compares both.
 """
@@ -36,7 +36,14 @@ _SUPPLEMENTS = ("supplement:", "supplement;")  # the keys of all supplements lie
 
 
 class GameComparison(NamedTuple):
-    """A row, the entry of its key (0 if new), the entries that it may repeat, and those that differ in day or name."""
+    """A reported game with the recorded games to compare it with.
+
+    Attributes:
+        row: of the reported game.
+        own: the entry of its key; 0 if the key is new.
+        entries: of games that it may repeat.
+        others: entries of games that differ in day or name, and may be the same.
+    """
 
     row: int
     own: int
@@ -59,25 +66,25 @@ class GameLookup(NamedTuple):
 
 
 class GameIndex(Protocol):
-    """An index, derived from a journal up to some entry, that names the games to compare."""
+    """An index of recorded games, derived from a journal up to some entry, that finds the games to compare."""
 
     def indexed_up_to(self) -> int | None:
         """Return the entry up to which the journal is indexed; None if there is no index."""
 
     def entries(self, lookup: GameLookup) -> tuple[int, set[int]] | None:
-        """Return the value of ``indexed_up_to``, and the entries of games with these values and maybe of others.
+        """Return the value of ``indexed_up_to``, and the entries of games with these values, maybe of others, too.
 
         Of one movetext the first ``MOST_LOOKED_AT`` are enough.
         """
 
 
 def has_games(body: bytes) -> bool:
-    """Return whether an entry records or supplements a game; the body is canonical, so bytes are enough."""
+    """Return whether the body of an entry records or supplements a game, by its canonical bytes."""
     return body.find(_GAME, _END) >= 0 or body.find(_SUPPLEMENT, _END) >= 0
 
 
 def unreadable_entry(error: Exception) -> CorruptError:
-    """Return the error for an entry that was damaged since it was recorded."""
+    """Return the error of an entry that was damaged since it was recorded."""
     return CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'")
 
 
@@ -85,11 +92,11 @@ class CandidateGames(ABC):
     """The recorded games that an import may repeat, as of its beginning, with the names of their players."""
 
     def __init__(self, people: People, names: NameGroups, claimed: bytearray) -> None:
-        """Take the players.
+        """Take the registered players, their groups by name, and the entries claimed so far.
 
         Args:
-            people: who the players are.
-            names: who is alike, among the players of these games and of those that will be asked about.
+            people: the registered players.
+            names: the players of one name, among those of these games and of the reported ones.
             claimed: by entry, 1 if the file has reported that game; one byte longer than the journal.
         """
         self._people = people
@@ -99,18 +106,18 @@ class CandidateGames(ABC):
 
     @abstractmethod
     def find_candidates(self, games: ReportedGames) -> Iterator[GameComparison]:
-        """Yield the rows whose key is not known, but whose players and day are.
+        """Yield the rows to compare: their key is new, but recorded games have their players and day.
 
-        So are rows whose key was made of facts, where the players met more than once that day, as far as the journal or
-        the file knows: their order in the file may be another one. The games of all other rows are claimed.
+        Rows with a derived key are compared, too, if the players met more than once that day by the journal or the
+        file: their order in the file may be another one. The games of all other rows are claimed.
         """
 
     def number(self, identity: str) -> int:
-        """Return the number of a player who was asked about; ``UNREGISTERED`` if there is none."""
+        """Return the number of a reported player; ``UNREGISTERED`` if there is none."""
         return self._numbers[identity][0]
 
     def sides(self, ids: tuple[str, str], numbers: tuple[int, int]) -> SideMatches:
-        """Return who of two players, White and Black, is who in a game between two numbers."""
+        """Return which side of a report, White and Black, is which side of a recorded game, by numbers or names."""
         (white, black), (recorded_white, recorded_black) = ids, map(self._names.lowest, numbers)
         own_white, own_black = self._numbers[white][1], self._numbers[black][1]
         return SideMatches(
@@ -121,7 +128,7 @@ class CandidateGames(ABC):
         )
 
     def name(self, number: int) -> str:
-        """Return the name of a player, empty if nobody knows it."""
+        """Return the name of a player, empty if there is none."""
         person = self._people.by_number([number]).get(number)
         return (person.name or "") if person is not None else ""
 
@@ -140,7 +147,7 @@ class CandidateGames(ABC):
 
 
 class CandidateIndex(CandidateGames):
-    """A few such games, each looked up by players and day, by its moves and by event, round and players."""
+    """Candidates for a few reported games, by players and day, by moves, and by event, round and players."""
 
     def __init__(self, bodies: Iterable[bytes], people: People, names: NameGroups, claimed: bytearray) -> None:
         """Read entries; people, names and claims are those of ``CandidateGames``.
@@ -171,15 +178,15 @@ class CandidateIndex(CandidateGames):
     def for_games(
         cls, games: ReportedGames, journal: Journal, find: Find, people: People, claimed: bytearray, index: GameIndex
     ) -> CandidateIndex | None:
-        """Return those that some games may be; None if there is no index.
+        """Return the candidates for reported games; None if there is no index.
 
         Args:
             games: in the fields of ``SourceGame``.
-            journal: where they stand, among the first entries, as many as can be claimed.
-            find: what looks up keys in it.
-            people: who the players are.
-            claimed: as above.
-            index: which entries to read, of those up to some position; later ones are all read.
+            journal: the recorded games; as many of the first entries as can be claimed are read.
+            find: looks up keys in the journal.
+            people: the registered players.
+            claimed: as of ``CandidateGames``.
+            index: finds the entries to read up to some position; later ones are all read.
         """
         size = len(claimed) - 1
         reported_names = games.players()

@@ -1,4 +1,4 @@
-"""All recorded games as whole columns, for an import of many games: some 50 bytes each.
+"""Candidates for an import of many games: all recorded games as whole columns, some 50 bytes each.
 
 The rules are those of ``candidate_index``, in expressions over columns.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class CandidateColumns(CandidateGames):
-    """Games that a journal held when an import began, as columns."""
+    """The games that a journal held when an import began, as columns, as candidates for reported games."""
 
     def __init__(self, blocks: Iterable[list[bytes]], people: People, names: NameGroups, claimed: bytearray) -> None:
         """Read blocks of entries, in order of their positions; the other arguments are those of ``CandidateGames``.

@@ -1,4 +1,4 @@
-"""Games of an import under new keys that resemble recorded games: the same, probably the same, or other ones.
+"""Probable duplicates: games of an import under new keys that resemble recorded games, or are the same.
 
 A key identifies its game if a source gave it: two keys from one source, or from two servers, name two games. A key that
 was made of a game's facts distinguishes nothing: such a game is the recorded one if players and day agree and nothing
@@ -17,9 +17,9 @@ import orjson
 
 from ledger.duplicates.candidate_index import CandidateGames, CandidateIndex, GameComparison, GameIndex
 from ledger.duplicates.candidate_index_columns import CandidateColumns
-from ledger.duplicates.candidates import SupplementedGame, load_games
 from ledger.duplicates.game_keys import DERIVED_KEY_PATTERN, is_derived_key
 from ledger.duplicates.namesakes import UNREGISTERED
+from ledger.duplicates.repeats import SupplementedGame, load_games
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import DAY_LETTERS, describe_difference
 from ledger.errors import CorruptError
@@ -54,9 +54,14 @@ _OF_A_GAME = (
 
 
 class ProbableDuplicate(NamedTuple):
-    """A game that is held back: its line and key, key and entry of the game that it probably is, and how they differ.
+    """A reported game that is held back because it probably is a recorded one.
 
-    The key is empty if that game has an erased side: two equal keys would disclose the name.
+    Attributes:
+        line: of the reported game.
+        key: of the reported game; empty if the recorded one has an erased side: equal keys would disclose the name.
+        known: key of the recorded game.
+        entry: position of its entry.
+        how: how the two differ.
     """
 
     line: int
@@ -71,7 +76,7 @@ class ProbableDuplicate(NamedTuple):
 
 
 def may_name_one_game(key: str, other: str) -> bool:
-    """Return whether two keys can be of one game; false decides, whatever else the games have in common."""
+    """Return whether two keys may name one game; if not, the games differ whatever else they have in common."""
     if is_derived_key(key) or is_derived_key(other):
         return True
     source, other_source = _source(key), _source(other)
@@ -83,15 +88,15 @@ def _source(key: str) -> str:
 
 
 class DuplicateDetector:
-    """Matches the games of one file with those that the journal held before it."""
+    """Finds the games of one file that are, or probably are, recorded ones."""
 
     def __init__(self, journal: Journal, people: People, index: GameIndex | None = None) -> None:
-        """Take the journal; it is read at the first question.
+        """Take the journal, which is read at the first question.
 
         Args:
             journal: the recorded games.
-            people: who the players are.
-            index: finds a few of these games without reading all; None: all are read.
+            people: the registered players.
+            index: finds candidates without reading all games; None: all are read.
         """
         self._journal = journal
         self._people = people

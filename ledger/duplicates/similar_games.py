@@ -1,4 +1,4 @@
-"""Recorded games that a new report may repeat although it gives another day, other colours or another name.
+"""Similar games: recorded games that a report may repeat although it gives another day, other colours or another name.
 
 Two small indexes of the recorded games, by their moves and by event, round and players, say which games to compare.
 Whether one of them resembles the report is judged here, and the importer decides. Nothing is read.
@@ -29,7 +29,7 @@ _MIRRORED = {"white": "black", "black": "white", "draw": "draw"}
 
 
 class SideMatches(NamedTuple):
-    """The sides of a report that are those of a recorded game, in the same or in the other colours."""
+    """Which sides of a report are which players of a recorded game, in the same or in the other colours."""
 
     white: bool
     black: bool
@@ -38,7 +38,7 @@ class SideMatches(NamedTuple):
 
 
 class NumberIndex:
-    """Games by a number: 12 bytes for each. A number that is null is left out."""
+    """An index of games by a number, such as that of the moves, with 12 bytes for each; null is left out."""
 
     def __init__(self, parts: Sequence[DataFrame], column: str) -> None:
         """Take the columns ``position`` and *column* of each part."""
@@ -82,7 +82,7 @@ def find_spans(ascending: Any, places: Any) -> tuple[Any, Any]:
 
 
 def moves_number_column() -> Expr:
-    """Return the number of a movetext by its SHA-256, column ``text``."""
+    """Return the expression for the number of a movetext by its SHA-256, column ``text``."""
     # Polars promises no stable hashes from one version to the next: none of these numbers outlives the process.
     return pl.col("text").str.slice(0, DIGEST_LETTERS).hash().alias("moves")
 
@@ -117,7 +117,9 @@ _NO_EVENT, _NO_ROUND, _NO_PLAYERS = 1, 2, 4
 
 
 def meeting_number() -> Expr:
-    """Return a number for event, round and players, in columns ``white``, ``black``, ``tournament`` and ``round``.
+    """Return the expression for a number of event, round and players.
+
+    The columns are ``white``, ``black``, ``tournament`` and ``round``.
 
     Null if one of them is missing, or the round is no round.
     """
@@ -126,7 +128,7 @@ def meeting_number() -> Expr:
 
 
 def partial_meeting_number() -> tuple[Expr, Expr]:
-    """Return the known part of that number and the bits of what is missing: a supplement may add the rest."""
+    """Return expressions for the known part of ``meeting_number`` and the bits of what is missing in it."""
     # the lower number first, so that a game that is reported with swapped colours gets the same number
     pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
     parts = (
@@ -175,7 +177,7 @@ def describe_difference(
     sides: SideMatches,
     names: Callable[[], Sequence[tuple[str, str]]],
 ) -> str:
-    """Return how a report contradicts the recorded game that it resembles; empty if it is another game.
+    """Return how a report differs from the recorded game that it resembles; empty if it is another game.
 
     Args:
         report: the facts of the report.

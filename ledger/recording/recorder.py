@@ -18,8 +18,7 @@ import attrs
 from ledger.book import judge
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.rules_by_keys import ENTRY_POINTS, erasure_keys, needed_keys
-from ledger.duplicates.candidates import SupplementedGame, load_games
-from ledger.duplicates.repeats import CorrectedGame, supplement_for
+from ledger.duplicates.repeats import CorrectedGame, SupplementedGame, load_games, supplement_for
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import (
