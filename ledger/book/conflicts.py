@@ -206,7 +206,7 @@ def key_collisions(connection: sqlite3.Connection, after: WhatIfFacts, keys: Map
         corrected = (subject for (subject,) in connection.execute(_CORRECTED, (f"{_family(place)}*",)).fetchall())
         for other in dict.fromkeys((place, *corrected, *keys)):
             if other != key and other.startswith(_family(place)) and _place(after, other) == place:
-                message = f"{key!r} and {other!r} would both stand at {place.rpartition('@')[2]}; move one elsewhere"
+                message = f"{key!r} and {other!r} would both be at {place.rpartition('@')[2]}; move one elsewhere"
                 yield Refusal(number, "conflicting", message)
                 break
 
@@ -216,7 +216,7 @@ def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event)
     key = key_moved_to(connection, journal, event)
     if key is None:
         return None
-    advice = f"{key!r} stands there since it was corrected; correct that one, or take it back"
+    advice = f"{key!r} was moved there by a correction; correct that one, or take it back"
     return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {advice}")
 
 

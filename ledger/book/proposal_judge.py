@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 RULES: Mapping[str, str] = {  # name -> what it means and what to do
-    "no-reason": "a correction is proposed with a reason, which stands beside the journal: give one",
+    "no-reason": "a correction is proposed with a reason, which is stored outside the journal: give one",
     "nothing-proposed": "a proposal holds at least one change, and a batch at least one row: give one",
     "no-such-fact": "the journal holds no fact of this key at this entry: look it up",
     "no-such-player": "this player number was never registered: look it up",

@@ -118,7 +118,7 @@ def exists_with_different_key(event: Event, evidence: Evidence) -> ConflictError
     if isinstance(event, RoundWithoutGame):
         key = facts.recorded_round(event, evidence.others.get(subject_of(event), ()), catch_up=True).key
         if key != event.key:
-            words = f"{key!r} says already what this round of the edition brought; correct that one"
+            words = f"{key!r} records this round of the edition already; correct that one"
             return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {words}")
     return key_conflict(facts.connection, facts.journal, event) if facts.has_proposals() else None
 

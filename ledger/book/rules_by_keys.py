@@ -55,11 +55,12 @@ RECORDED_OTHERWISE: Mapping[type[Event], tuple[str, str]] = {
     ),
     GameSupplemented: (
         "not-a-telling",
-        "what is new about game {0.game!r} is told by recording the game again, with all that is known",
+        "new details of game {0.game!r} are added by recording the game again with all its details",
     ),
     PlayerRenamed: (
         "not-by-rename",
-        "the name of player {0.player} is given by 'player rename' or Ledger.rename, which keep it beside the journal",
+        "the name of player {0.player} is changed by 'player rename' or Ledger.rename, which store it in the people "
+        "file",
     ),
     **{kind: ("not-by-append", f"a {kind.KIND} is recorded by {calls}") for kind, calls in ENTRY_POINTS.items()},
 }
@@ -121,7 +122,9 @@ def erased_player(event: GameRecorded, evidence: Evidence) -> RejectedError | No
     """Refuse further games of an erased player: register a person who returns as a new player."""
     for player in (event.white, event.black):
         if f"erased:{player}" in evidence.keys:
-            message = f"player {player} was erased and plays no further game; who comes back is registered anew"
+            message = (
+                f"player {player} was erased and plays no further game; register a person who returns as a new player"
+            )
             return _refusal("erased-player", event, message)
     return None
 
@@ -163,7 +166,9 @@ def joined_in_the_future(key: str, joined_at: str, now_ms: int) -> RejectedError
     """Refuse a registration for a future day; *key* may be an identity without a number."""
     if instant_ms(joined_at) <= now_ms + rules.FUTURE_SLACK_MS:
         return None
-    return RejectedError("ended-in-the-future", key, f"nobody has joined on {joined_at} yet; check the date")
+    return RejectedError(
+        "ended-in-the-future", key, f"the player joined on {joined_at}, which is in the future; check the date"
+    )
 
 
 def unknown_scheme(event: SchemeAdopted, _: Evidence) -> RejectedError | None:

@@ -102,7 +102,7 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     names = dict(connection.execute("SELECT pool, name FROM pools ORDER BY pool").fetchall())
     # an adoption writes both in one transaction: if they differ, another program has written the views
     if names.keys() != eras.keys():
-        raise ValueError(f"tables pools and eras tell of other pools: {sorted(names)} and {sorted(eras)}")
+        raise ValueError(f"tables pools and eras have different pools: {sorted(names)} and {sorted(eras)}")
     return [
         Pool(pool, name, tuple(eras[pool]), tuple(runs.get(pool, ())), closed.get(pool, {}), opened.get(pool, {}))
         for pool, name in names.items()

@@ -72,7 +72,7 @@ class ProbableDuplicate(NamedTuple):
 
     def __str__(self) -> str:
         game = repr(self.key) if self.key else "this"
-        return f"{game} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
+        return f"{game} is probably {self.known!r} of entry {self.entry}, reported {self.how}: held back"
 
 
 def may_name_one_game(key: str, other: str) -> bool:

@@ -29,7 +29,7 @@ _MIRRORED = {"white": "black", "black": "white", "draw": "draw"}
 
 
 class SideMatches(NamedTuple):
-    """Which sides of a report are which players of a recorded game, in the same or in the other colours."""
+    """The players of a report matched with those of a recorded game, in the same or in the other colours."""
 
     white: bool
     black: bool

@@ -103,7 +103,8 @@ def test_of_games_without_keys_it_is_said_what_is_told_otherwise(club_of_two: Cl
     ):
         (alike,) = club_of_two.ledger.import_games(frames([corrected])).alike
         assert (
-            str(alike) == f"'{corrected.key}' is probably '{first.key}' of entry {alike.entry}, told {how}: held back"
+            str(alike)
+            == f"'{corrected.key}' is probably '{first.key}' of entry {alike.entry}, reported {how}: held back"
         )
 
 

@@ -217,9 +217,9 @@ CASES: dict[str, tuple[Case, ...]] = {
     "not-a-telling": (
         Case(
             GameSupplemented(game="r1-b1", entry=4, number=1, half_moves=31),
-            "what is new about game 'r1-b1' is told by recording the game again, with all that is known",
+            "new details of game 'r1-b1' are added by recording the game again with all its details",
         ),
-        Case(GameSupplemented(game="r9", entry=3, number=2), "what is new about game 'r9' is told by recording"),
+        Case(GameSupplemented(game="r9", entry=3, number=2), "new details of game 'r9' are added by recording"),
     ),
     "not-by-append": (
         Case(
@@ -234,7 +234,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     "not-by-rename": (
         Case(
             PlayerRenamed(player=1, number=1, commitment="0" * 64),
-            "the name of player 1 is given by 'player rename' or Ledger.rename, which keep it beside the journal",
+            "the name of player 1 is changed by 'player rename' or Ledger.rename, which store it in the people file",
         ),
         Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is given by 'player ren"),
     ),

@@ -24,7 +24,7 @@ KEPT = {
     "_nobody", "_stands", "_told", "alike", "alike_count", "are_rated_alike",
     "as_it_stands", "beside", "is_beside", "is_mended", "is_nobody", "is_told", "journal_told",
     "kinds_told", "look_alike", "mend", "mended", "most_beside", "player_as_told", "record_alike",
-    "seeds_stand", "stands", "stands_from", "stood", "tellings", "tells", "with_mended_rows",
+    "seeds_stand", "stands", "stands_from", "tells", "with_mended_rows",
 }  # fmt: skip
 
 
