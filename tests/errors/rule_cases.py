@@ -122,9 +122,7 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(bye(player=3), "player 3 was never registered"),
     ),
     "erased-player": (
-        Case(
-            game_recorded("r2"), "player 2 was erased and plays no further game; who comes back is registered", erased=2
-        ),
+        Case(game_recorded("r2"), "player 2 was erased and plays no further game; register a person who", erased=2),
         Case(game_recorded("r2"), "player 1 was erased and plays no further game", erased=1),
     ),
     "same-player": (
@@ -236,7 +234,7 @@ CASES: dict[str, tuple[Case, ...]] = {
             PlayerRenamed(player=1, number=1, commitment="0" * 64),
             "the name of player 1 is changed by 'player rename' or Ledger.rename, which store it in the people file",
         ),
-        Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is given by 'player ren"),
+        Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is changed by 'player ren"),
     ),
     "after-the-first-game": (
         Case(
@@ -259,12 +257,12 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
         Case(
             changed("2026-10-01T00:00:00Z", Standing.WELCOMER),
-            "2026-10-01T00:00:00Z is the instant of 2026-10, from which the player has another standing or declared",
+            "2026-10-01T00:00:00Z is the instant of 2026-10, from which the player has another membership status",
             before=(changed("2026-10", Standing.GUEST),),
         ),
         Case(
             RatingSeeded(player=1, pool="standard", rating="1600", effective_at="2026-10-01"),
-            "2026-10-01 is the instant of 2026-10, from which another rating of a list holds for the player already",
+            "2026-10-01 is the instant of 2026-10, from which the player has another rating of a list already",
             before=(RatingSeeded(player=1, pool="standard", rating="1500", effective_at="2026-10"),),
         ),
     ),
