@@ -18,12 +18,12 @@ from ledger.auth.issued_tokens import IssuedTokens
 from ledger.auth.token_store import TokenStore
 from ledger.auth.tokens import Tokens
 from ledger.book import judge
+from ledger.book.assessment import RecordedEvent
 from ledger.book.evidence import Context, CurrentFacts, Evidence
-from ledger.book.judging import RecordedEvent
-from ledger.book.rules_by_keys import OWN_DOORS
+from ledger.book.rules_by_keys import ENTRY_POINTS
 from ledger.book.timeline import Pool
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.event_fields import SHA256_PATTERN
@@ -362,16 +362,16 @@ class OpenLedger:
         return f"{what} was looked at with {seen} entries, {size} are there now{others}; look again"
 
     @property
-    def made_keys(self) -> MadeKeys:
+    def derived_keys(self) -> DerivedKeys:
         """The keys of games whose source gave none."""
-        return MadeKeys(self.journal, self.names.file.secret)
+        return DerivedKeys(self.journal, self.names.file.secret)
 
     def catch_up_if_corrected(self) -> None:
         """Catch the views up if a file may repeat corrected games, or byes under another day."""
-        if self.current_facts.any_corrected() or any(self.journal.keys("round:", "round;")):
+        if self.current_facts.has_proposals() or any(self.journal.keys("round:", "round;")):
             self.level()
 
-    def erased_sides(self, keys: MadeKeys | None = None) -> ErasedPlayerMatcher:
+    def erased_sides(self, keys: DerivedKeys | None = None) -> ErasedPlayerMatcher:
         """Return the matcher of a file's games with those of erased players; the views catch up for it."""
         has_nameless = self.names.file.has_nameless()
         if has_nameless:
@@ -385,7 +385,7 @@ class OpenLedger:
             numbers = json.dumps(sorted(players))
             return list(queries.fetch_dicts(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
 
-        return ErasedPlayerMatcher(self.names.file, keys or self.made_keys, games_of)
+        return ErasedPlayerMatcher(self.names.file, keys or self.derived_keys, games_of)
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None.
@@ -435,7 +435,7 @@ class OpenLedger:
 
     def _noted(self, recorded: RecordedEvents) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
-        if OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
+        if ENTRY_POINTS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
             self.views.note_recorded(
                 RecordedEvent(receipt.position, event) for receipt, event in placed if event is not None
             )

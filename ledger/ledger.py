@@ -120,7 +120,7 @@ class Ledger(OpenLedger):
         """
         # All checks come before the first file is made: a refusal then leaves no file.
         event = schemes.complete_adoption(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
-        judge.check(event, Evidence(Context.JOURNAL, 0))
+        judge.check(event, Evidence(Context.WITHOUT_VIEWS, 0))
         codec.actor_json(actor)
         projectors_for(projectors)
         refuse_half_restored(path)
@@ -266,7 +266,7 @@ class Ledger(OpenLedger):
                 stated = schemes.complete_adoption(event)
             elif isinstance(event, RoundWithoutGame):
                 earlier = rounds.setdefault(event.place, [])
-                stated = self.current_facts.recorded_round_now(event, earlier)
+                stated = self.current_facts.recorded_round(event, earlier, catch_up=True)
                 earlier.append(stated)
             batch.append(stated)
         return batch
@@ -432,7 +432,7 @@ class Ledger(OpenLedger):
         self.names.file.folds.bring_up()
         job = GameImport(
             self.names,
-            self.made_keys,
+            self.derived_keys,
             self.current_facts,
             self.views,
             self.erased_sides(),

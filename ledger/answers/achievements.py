@@ -13,7 +13,7 @@ import attrs
 
 from ledger.answers.asking import day, of_one_moment
 from ledger.answers.read_models import NO_GAME, NumberedGame, PlayerGameReader, count_games_in_force, require_read_model
-from ledger.book.roster import Listed
+from ledger.book.roster import StoredSeed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
@@ -141,7 +141,7 @@ def _extremes(ledger: OpenLedger, maker: _AchievementMaker, person: Person, n: i
         yield maker.of_game("lowest", place, row["lowest_n"], rating=row["lowest"])
 
 
-def highest_before_games(listed: Listed | None) -> tuple[float, str | None, str] | None:
+def highest_before_games(listed: StoredSeed | None) -> tuple[float, str | None, str] | None:
     """Return the highest rating that an initial rating states, the day from which it is in force, and its list."""
     rating = None if listed is None else highest_of(listed.seed)
     if listed is None or rating is None:

@@ -1,4 +1,4 @@
-"""Announced days of tournaments: the reason why games are not rated together, and games that ended on other days.
+"""Announcements days of tournaments: the reason why games are not rated together, and games that ended on other days.
 
 The module also finds the tournaments that a file reports with days and that the ledger does not know yet.
 ``book.rules_by_facts`` defines the possible announcements. Everything is read from the journal.
@@ -15,7 +15,7 @@ import attrs
 from ledger.answers.asking import day
 from ledger.book.evidence import Context
 from ledger.book.timeline import Pool
-from ledger.book.whole_tournaments import NOTHING, Announced, Edition, first_from
+from ledger.book.whole_tournaments import NO_ANNOUNCEMENTS, Announcements, Edition, first_closing_from
 from ledger.errors import RejectedError
 from ledger.facts import codec
 from ledger.facts.events import TournamentClosed, TournamentOpened
@@ -37,17 +37,17 @@ SOON = 30  # days after a closing within which a game was most likely meant to b
 KEPT = 10  # games whose lines are named
 
 
-def announcements_by_tournament(journal: Journal, pool: str) -> dict[str, Announced]:
+def announcements_by_tournament(journal: Journal, pool: str) -> dict[str, Announcements]:
     """Return the announced days of the editions of each tournament of a pool, by the tournament's name."""
-    by_name: defaultdict[str, Announced] = defaultdict(Announced)
+    by_name: defaultdict[str, Announcements] = defaultdict(Announcements)
     # In the order of keys ';' follows ':', so that these two enclose every opening, or closing, of the pool.
     keys = [key for kind in ("opening", "tournament") for key in journal.keys(f"{kind}:{pool}:", f"{kind}:{pool};")]
     for entry in journal.find(keys).values():
         match codec.decode(entry.body).event:
             case TournamentOpened(tournament=name, starts_at=start, ends_at=end):
-                by_name[name] = by_name[name].opened_for(instant_ms(start), instant_end_ms(end))
+                by_name[name] = by_name[name].with_opening(instant_ms(start), instant_end_ms(end))
             case TournamentClosed(tournament=name, ended_at=end):
-                by_name[name] = by_name[name].closed_at(instant_end_ms(end))
+                by_name[name] = by_name[name].with_closing(instant_end_ms(end))
     return dict(by_name)
 
 
@@ -88,12 +88,12 @@ def reason_not_rated_together(
     return f"it lasts {edition.days} days, and one of more than {calendar.longest:g} (event_days) is rated by period"
 
 
-def _is_outside(end: int, announced: Announced) -> bool:
+def _is_outside(end: int, announced: Announcements) -> bool:
     """Return whether a game ended outside the announced days of a tournament of which it is most likely a game."""
     opened = announced.editions()
     if any(edition.first_ms <= end <= edition.last_ms for edition in opened):
         return False
-    closing = first_from(end, announced.closed)
+    closing = first_closing_from(end, announced.closed)
     if closing is not None and not any(end < edition.first_ms <= closing for edition in opened):
         # an edition that was announced by its closing alone
         return False
@@ -110,7 +110,7 @@ class OutsideGames:
         count: the number of all of them.
     """
 
-    announced: Mapping[str, Announced]
+    announced: Mapping[str, Announcements]
     games: list[tuple[int, str]] = attrs.Factory(list)
     count: int = 0
 
@@ -157,7 +157,7 @@ def missing_announcements(
         reported: the tournaments of the file.
         pool: the pool of its games, or ``by-speed``: then a tournament of unknown speed is left out.
     """
-    by_pool: dict[str, dict[str, Announced]] = {}
+    by_pool: dict[str, dict[str, Announcements]] = {}
     for tournament in reported:
         name = tournament.speed if pool == BY_SPEED else pool
         if name is None:
@@ -173,7 +173,7 @@ def missing_announcements(
         )
         if name not in by_pool:  # once: a file may report many
             by_pool[name] = announcements_by_tournament(ledger.journal, name)
-        announced = by_pool[name].get(event.tournament, NOTHING)
+        announced = by_pool[name].get(event.tournament, NO_ANNOUNCEMENTS)
         if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in announced.opened:
             yield MissingAnnouncement(tournament.line, event, _refusal(ledger, event))
 

@@ -19,7 +19,7 @@ from ledger.answers.marks import GameMarks
 from ledger.answers.read_models import rated_game_row
 from ledger.book import stored_editions
 from ledger.book.timeline import Era, Pool
-from ledger.book.whole_tournaments import alone
+from ledger.book.whole_tournaments import single_game_edition
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
@@ -256,9 +256,9 @@ def _starts(ledger: OpenLedger, pool: Pool, games: Sequence[Mapping[str, Any]], 
     """Return the start of the tournament of each of a player's games; the games of a league are rated by period."""
     own = [game for game in games if player in {game["white"], game["black"]}]
     played = sorted({game["tournament"] for game in own if game["tournament"]})
-    editions = {name: stored_editions.all_editions(ledger.views.connection, pool, name) for name in played}
+    editions = {name: stored_editions.editions_of_tournament(ledger.views.connection, pool, name) for name in played}
     ends = [(editions.get(game["tournament"], {}), game["ended_ms"]) for game in own]
-    return tuple(by_end.get(ms, alone(ms)).first_ms for by_end, ms in ends)
+    return tuple(by_end.get(ms, single_game_edition(ms)).first_ms for by_end, ms in ends)
 
 
 def _by_event(era: Era) -> bool:

@@ -16,7 +16,7 @@ import orjson
 from ledger import schemes
 from ledger.answers.asking import names, of_one_moment
 from ledger.book.evidence import CurrentFacts
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
@@ -173,7 +173,7 @@ class ImportPreview:
         ledger = self._ledger
         ledger.catch_up_if_corrected()
         first = schemes.complete_adoption(ledger.first_scheme(), stored=True)
-        keys = MadeKeys(self._journal, self._secret)
+        keys = DerivedKeys(self._journal, self._secret)
         job = GameImport(
             self._names,
             keys,

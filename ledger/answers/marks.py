@@ -15,8 +15,8 @@ import orjson
 
 from ledger.answers.asking import names, of_one_moment
 from ledger.answers.publications import PublishedRating, published_ratings
-from ledger.book.reapplied_games import recorded_facts, rows_at
-from ledger.book.tables import FACTS
+from ledger.book.reapplied_games import game_rows, recorded_facts
+from ledger.book.tables import FACT_COLUMNS
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.correcting.corrections import Corrections
 from ledger.facts.json_schemas import documented, flattened
@@ -24,7 +24,7 @@ from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
 _SIDES = ("white", "black")
-_FIELDS = {"pool", *FACTS}
+_FIELDS = {"pool", *FACT_COLUMNS}
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -153,7 +153,7 @@ def corrected_fields(ledger: OpenLedger, position: int) -> tuple[dict[str, Any],
     """
     connection = ledger.views.connection
     pools = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
-    (row,) = rows_at(connection, [position])
+    (row,) = game_rows(connection, [position])
     (recorded,) = recorded_facts(connection, [row], pools)
     # SQLite keeps 1 for what is true, and an answer would show that.
     current = {**row, "pool": pools[row["pool"]], "rated": bool(row["rated"])}

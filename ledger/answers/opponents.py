@@ -181,7 +181,7 @@ def statistics_by_strength(
     """
     played = _played(ledger, person, pool, at)
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
-    settings = stored_policies(ledger.views.connection).at(CLASSES, ms)
+    settings = stored_policies(ledger.views.connection).settings_at(CLASSES, ms)
 
     def band(game: _RatedGame) -> str:
         if game.rating is None or game.opponent_rating is None:

@@ -12,7 +12,7 @@ from ledger.answers.asking import day, display_name, in_force_from, is_field_hid
 from ledger.answers.publications import PublishedRatingFields, last_published_rating
 from ledger.answers.rankings import RankingPlace, ranking_place
 from ledger.answers.read_models import has_read_model, last_game_row, rated_game_row
-from ledger.book.roster import Listed
+from ledger.book.roster import StoredSeed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
@@ -228,7 +228,7 @@ def _hera(ledger: OpenLedger, pool: Pool, in_force: PlayerState) -> HighestRatin
     return _hera_of(ledger.states(pool).seed_at(in_force.player, first["ended_ms"]))
 
 
-def _hera_of(seed: Listed | None) -> HighestRating:
+def _hera_of(seed: StoredSeed | None) -> HighestRating:
     """Return the highest rating that a player had before the first game, with its list."""
     rating, since, source = highest_before_games(seed) or (None, None, None)
     return HighestRating(hera=rating, hera_date=since, hera_scheme=source)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 
 from ledger.answers.asking import of_one_moment
-from ledger.book.policies import POLICIES, UPSETS, settings_in, stored_policies
+from ledger.book.policies import POLICIES, UPSETS, complete_settings, stored_policies
 from ledger.facts.instants import instant_text
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
@@ -40,7 +40,7 @@ def settings_in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicyS
     rows = []
     for name, policy in POLICIES.items():
         row = HousePolicies(ledger).row_at(name, instant)
-        for setting, value in settings_in(name, row).items():
+        for setting, value in complete_settings(name, row).items():
             taken = policy.setting(setting)
             assert taken is not None
             rows.append(
@@ -63,4 +63,4 @@ def settings_in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicyS
 def upset_margins(ledger: OpenLedger) -> Callable[[int], int]:
     """Return a function that gives the margin of upsets, in points, at an instant in milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)
-    return lambda ms: int(policies.at(UPSETS, ms)["margin"])
+    return lambda ms: int(policies.settings_at(UPSETS, ms)["margin"])

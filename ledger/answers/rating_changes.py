@@ -31,7 +31,7 @@ from ledger.answers.asking import RESULT, day, distinct_names, names
 from ledger.answers.corrections import summarize_changes
 from ledger.answers.publications import MOST_DIGITS, known_entries
 from ledger.answers.replays import ReplayStep, replay, replay_steps
-from ledger.book.roster import Listed
+from ledger.book.roster import StoredSeed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections
@@ -444,7 +444,7 @@ def _with_lists(
         rating = batches[0][1].before if batches else _finite(states.now(player, until_ms).state[0])
         yield _of_list(begins[-1], rating, rating, is_jump=True)
 
-    def of_later_list(listed: Listed) -> tuple[_RatingPlace, _RatedTogether]:
+    def of_later_list(listed: StoredSeed) -> tuple[_RatingPlace, _RatedTogether]:
         before, after = states.around_list(player, games, listed.ms)
         return _of_list(listed, _finite(before.state[0]), _finite(after.state[0]), is_jump=before.in_force is None)
 
@@ -458,7 +458,7 @@ def _with_lists(
 
 
 def _of_list(
-    listed: Listed, before: Fraction, after: Fraction, *, is_jump: bool
+    listed: StoredSeed, before: Fraction, after: Fraction, *, is_jump: bool
 ) -> tuple[_RatingPlace, _RatedTogether]:
     of_day = "" if listed.seed.day is None else f" of {day(listed.ms)}"
     words = f"the rating {listed.seed.rating:g} of a list{of_day}"

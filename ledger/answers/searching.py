@@ -15,8 +15,8 @@ from typing import NamedTuple
 import attrs
 
 from ledger.answers.asking import of_one_moment, row_limit, shown_identity, shown_name
-from ledger.book.decisions import root
-from ledger.book.stored_proposals import merges_in
+from ledger.book.decisions import person_of
+from ledger.book.stored_proposals import load_merges
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import (
     FoldedName,
@@ -227,8 +227,8 @@ class _Facts:
         fitting: _Fitting,
     ) -> None:
         connection = ledger.views.connection
-        merges = merges_in(connection)
-        self._person = {player: root(merges, player) for player in (*identities, *merges)}
+        merges = load_merges(connection)
+        self._person = {player: person_of(merges, player) for player in (*identities, *merges)}
         self._identities: dict[int, set[str]] = defaultdict(set)  # by person
         for player, identity in identities.items():
             self._identities[self._person[player]].add(identity)

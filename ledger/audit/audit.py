@@ -28,7 +28,7 @@ from ledger.audit.reader import Falsehood, Finding, JournalVerdict, ListsVerdict
 from ledger.audit.reader.layouts import PEOPLE, layout_falsehoods
 from ledger.audit.reader.texts import COLUMNS, PublishedList, list_form, stored_list_rows
 from ledger.audit.rebuilt_views import CurrentViews, VerifiedJournal, table_digests
-from ledger.book.conflicts import HypotheticalFacts
+from ledger.book.conflicts import WhatIfFacts
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
@@ -463,7 +463,7 @@ _ADOPTIONS = "SELECT position FROM eras ORDER BY position"
 
 def irreproducible_adoptions(made: Views) -> Iterator[tuple[str, str]]:
     """Yield the numbers that an adopted scheme's other version first published, each with the reason."""
-    facts = HypotheticalFacts(made.connection, made.journal)
+    facts = WhatIfFacts(made.connection, made.journal)
     for (position,) in made.connection.execute(_ADOPTIONS).fetchall():
         recorded = _entry(made.journal, position)
         fact = facts.fact(recorded.key) if isinstance(recorded, SchemeAdopted) else None

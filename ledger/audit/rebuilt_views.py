@@ -22,7 +22,7 @@ import orjson
 from ledger.audit.reader import Falsehood, Snapshot
 from ledger.audit.reader.layouts import file_identity, page_falsehoods, schema_falsehoods, schema_objects
 from ledger.audit.reader.snapshots import READ_ERRORS, excerpt
-from ledger.book.game_book_columns import strange_bodies
+from ledger.book.game_book_columns import non_canonical_bodies
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import NAME_PATTERN
@@ -188,7 +188,7 @@ def _folded(journal: Journal, after: int, until: int, fold: Callable[[], object]
     try:
         # Before anything is folded: the reader proved hashes, and a body that the codec never writes may hash well.
         for bodies in journal.read(after, until):
-            if strange_bodies(bodies):
+            if non_canonical_bodies(bodies):
                 raise MalformedError(["an entry is not what the codec writes"])  # noqa: TRY301  # named below
         fold()
     except (CorruptError, MalformedError, *_ODD_VALUES, pl.exceptions.PolarsError) as error:

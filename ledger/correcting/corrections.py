@@ -1,7 +1,7 @@
 """Proposing, listing and deciding corrections of a ledger. Nothing is edited: results are derived again.
 
-``book.proposal_gate`` decides under the journal's write lock whether a proposal or a decision may be recorded; the game
-book applies it to the facts.
+``book.proposal_judge`` decides under the journal's write lock whether a proposal or a decision may be recorded; the
+game book applies it to the facts.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import attrs
 import orjson
 
 from ledger.auth.tokens import VERBS_OF, Actor
-from ledger.book.policies import Party, refused_by
-from ledger.book.proposal_gate import ProposalGate
-from ledger.book.stored_proposals import Decided, Proposal
+from ledger.book.policies import Party, refusal_of_decision
+from ledger.book.proposal_judge import ProposalJudge
+from ledger.book.stored_proposals import Proposal, StoredProposals
 from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval
 from ledger.correcting.previews import Impact, Previews
 from ledger.correcting.verbs import Verbs, at_lines, read_batch
@@ -97,12 +97,12 @@ class ProposalDetails:
 
 
 def _related_proposals(
-    judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str
+    judging: ProposalJudge, proposals: Sequence[Sequence[Change]], reason: str
 ) -> dict[int, tuple[int, ...]]:
     """Return, by the number of each new proposal, the open ones about the same facts; refuse all if one is refused."""
     related: dict[int, tuple[int, ...]] = {}
     about: defaultdict[str, list[int]] = defaultdict(list)  # by subject, the new proposals about it
-    for number, changes in enumerate(proposals, judging.decided.next_number()):
+    for number, changes in enumerate(proposals, judging.proposals.next_number()):
         refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
         refusals += judging.refusals(changes)
         if refusals:
@@ -110,7 +110,7 @@ def _related_proposals(
         subjects = dict.fromkeys(change.subject for change in changes)
         # those that are proposed together are open by then, too
         siblings = {other for subject in subjects for other in about[subject]}
-        related[number] = (*judging.decided.open_about([*subjects]), *sorted(siblings))
+        related[number] = (*judging.proposals.open_proposals_about([*subjects]), *sorted(siblings))
         for subject in subjects:
             about[subject].append(number)
     return related
@@ -143,9 +143,9 @@ class Corrections:
         with self.ledger.moment():
             return self._judging(self.ledger.now_ms()).refusals(changes)
 
-    def _judging(self, now_ms: int) -> ProposalGate:
+    def _judging(self, now_ms: int) -> ProposalJudge:
         ledger = self.ledger
-        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.current_facts)
+        return ProposalJudge(ledger.views.connection, ledger.journal, now_ms, ledger.current_facts)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
@@ -291,23 +291,23 @@ class Corrections:
         return [RecordedProposal(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
 
     def _open_already(
-        self, judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str, who: Actor
+        self, judging: ProposalJudge, proposals: Sequence[Sequence[Change]], reason: str, who: Actor
     ) -> list[RecordedProposal]:
         """Return the same person's open proposals with the same changes and reasons; empty unless all are open.
 
         A command that was stopped after the commit is repeated so.
         """
-        decided, numbers = judging.decided, list[int]()
+        decided, numbers = judging.proposals, list[int]()
         for changes in proposals:
             subjects = [*dict.fromkeys(change.subject for change in changes)]
-            for number in decided.open_about(subjects):
+            for number in decided.open_proposals_about(subjects):
                 stored = decided.proposal(number)
                 if number in numbers or stored is None:
                     continue
                 # a person whom a token names need not be the one who only gave the same name
                 if (stored.proposed_by, bool(stored.proposed_proven)) != (who.name, who.proven):
                     continue
-                same = [numbered.change for numbered in decided.changes([number])] == [*changes]
+                same = list(decided.changes([number])) == [*changes]
                 if same and self.ledger.people.reasons.text(stored.reason) == reason:
                     numbers.append(number)
                     break
@@ -371,7 +371,7 @@ class Corrections:
                 proposal,
                 decision,
                 who.name,
-                lambda stored: refused_by(self.ledger.views.connection, position, stored, decision, party),
+                lambda stored: refusal_of_decision(self.ledger.views.connection, position, stored, decision, party),
             )
             if not refusals:
                 # Last: a person who may not decide need not look at the impact again.
@@ -385,7 +385,7 @@ class Corrections:
                 proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
             )
             # In one transaction: after a crash an approved game would not be recorded.
-            added = facts_of_approval(judging.decided, proposal) if decision is Decision.APPROVED else []
+            added = facts_of_approval(judging.proposals, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
         self.ledger.level()
@@ -415,7 +415,7 @@ class Corrections:
         Other proposals do not count, for they change nothing; 0 if there is no such proposal.
         """
         with self.ledger.moment() as position:
-            return Decided(self.ledger.views.connection).recorded_since(number, position), position
+            return StoredProposals(self.ledger.views.connection).entries_since(number, position), position
 
     def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
         """Erase the reasons of a proposal and of its decision for good; return how many there were.
@@ -435,7 +435,7 @@ class Corrections:
         """
         self.ledger.tokens.who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
         with self.ledger.moment():
-            proposals = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
+            proposals = list(StoredProposals(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
         # There is one at most, for numbers are never used again.
         for proposal in proposals:
             sealed = filter(None, (proposal.reason, proposal.decision_reason))
@@ -455,7 +455,7 @@ class Corrections:
     def stored(self, *, open_only: bool = False) -> list[Proposal]:
         """Return all proposals, or only the open ones, by number, without their changes and reasons."""
         with self.ledger.moment():
-            return Decided(self.ledger.views.connection).proposals(open_only=open_only)
+            return StoredProposals(self.ledger.views.connection).proposals(open_only=open_only)
 
     def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[ProposalDetails]:
         """Yield all proposals, only the open ones, or those with some numbers, by number, from one read snapshot."""
@@ -464,10 +464,14 @@ class Corrections:
             return iter(list(self._proposals(open_only=open_only, numbers=numbers)))
 
     def _proposals(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ProposalDetails]:
-        decided = Decided(self.ledger.views.connection)
+        decided = StoredProposals(self.ledger.views.connection)
         for proposal in decided.proposals(open_only=open_only, numbers=numbers):
-            changes = tuple(numbered.change for numbered in decided.changes([proposal.proposal]))
-            related = decided.open_about([change.subject for change in changes]) if proposal.decision is None else []
+            changes = tuple(decided.changes([proposal.proposal]))
+            related = (
+                decided.open_proposals_about([change.subject for change in changes])
+                if proposal.decision is None
+                else []
+            )
             sealed = [proposal.reason, *([proposal.decision_reason] if proposal.decision_reason else [])]
             texts = self.ledger.people.reasons.texts(sealed)
             position = proposal.decided_position

@@ -15,8 +15,8 @@ import orjson
 
 from ledger import schemes
 from ledger.book import initial_ratings
-from ledger.book.conflicts import Fact, HypotheticalFacts
-from ledger.book.stored_proposals import Decided
+from ledger.book.conflicts import Fact, WhatIfFacts
+from ledger.book.stored_proposals import StoredProposals
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, MOST_CHANGES, AnnulledGames, Change, Verb
@@ -50,7 +50,7 @@ class Drafts:
             UnknownNameError: the journal has no such fact.
         """
         self.ledger.level()
-        facts = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal)
+        facts = WhatIfFacts(self.ledger.views.connection, self.ledger.journal)
         fact = facts.fact(key) if is_storable(key) else None
         if fact is None:
             raise UnknownNameError("fact", key, "give its key as 'log' shows it")
@@ -151,7 +151,7 @@ class Drafts:
             UnknownNameError: the player is not merged.
         """
         self.ledger.level()
-        merges = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).decided.merges
+        merges = WhatIfFacts(self.ledger.views.connection, self.ledger.journal).proposals.merges
         if player not in merges:
             raise UnknownNameError("merge of player", self._called(player), "see 'correct list'")
         # The one merge of this player: where the other was merged further, that stays.
@@ -219,9 +219,9 @@ def entries_of_proposal(
     ]
 
 
-def facts_of_approval(decided: Decided, proposal: int) -> list[Event]:
+def facts_of_approval(decided: StoredProposals, proposal: int) -> list[Event]:
     """Return the facts that the approval of a stored proposal records."""
-    return facts_of_changes(numbered.change for numbered in decided.changes([proposal]))
+    return facts_of_changes(decided.changes([proposal]))
 
 
 def facts_of_changes(changes: Iterable[Change]) -> list[Event]:

@@ -13,7 +13,7 @@ import attrs
 import orjson
 
 from ledger.book import decisions
-from ledger.book.reapplied_games import recorded_facts, rows_at
+from ledger.book.reapplied_games import game_rows, recorded_facts
 from ledger.facts.changes import AnnulledGames, Change, Verb, parse_change, tournament_subject
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms
@@ -117,7 +117,7 @@ def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list
     tournaments = [tournament_subject(pool, name) for pool in facts["pool"] for name in facts["tournament"]]
     ends = [instant_ms(ended) for ended in facts["ended_at"]]
     for concern in (*of_players, *_concerns(connection, _ABOUT, tournaments)):
-        first, last = decisions.span(concern.change)
+        first, last = decisions.span_ms(concern.change)
         if any(first <= ms <= last for ms in ends) and _means(concern.change, white, black, facts):
             concerning.append(concern)
     waiting = {concern.proposal for concern in concerning}
@@ -143,7 +143,7 @@ def _concerns(connection: sqlite3.Connection, query: str, subjects: list[str] | 
 def _ever(connection: sqlite3.Connection, position: int, by_key: Iterable[_Concern]) -> dict[str, set[Any]]:
     """Return, by field, the recorded value of a game and all values that approved corrections gave it."""
     names = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
-    (recorded,) = recorded_facts(connection, rows_at(connection, [position]), names)
+    (recorded,) = recorded_facts(connection, game_rows(connection, [position]), names)
     fields = ("white", "black", "pool", "tournament", "ended_at", "outcome", "rated")
     ever = {name: {recorded[name]} if name in recorded else set() for name in fields}
     for concern in by_key:

@@ -13,9 +13,9 @@ from typing import NamedTuple, cast
 import attrs
 
 from ledger.auth.issued_tokens import IssuedTokens
-from ledger.book.policies import Party, broken_by
-from ledger.book.proposal_gate import ProposalGate
-from ledger.book.stored_proposals import Decided, Proposal
+from ledger.book.policies import Party, breach_of_decision
+from ledger.book.proposal_judge import ProposalJudge
+from ledger.book.stored_proposals import Proposal, StoredProposals
 from ledger.correcting.drafts import entries_of_proposal, facts_of_approval, facts_of_changes
 from ledger.errors import MalformedError, ProposalError, Refusal, TooLongError
 from ledger.facts.changes import Change, Verb
@@ -144,7 +144,7 @@ class Previews:
         tried = self._tried(views, proposal)
         # Corrections of games and of tournaments' days move those whose games are rated again; a scheme, a seed or a
         # merge may move anybody.
-        everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
+        everybody = not _concern_games_alone(StoredProposals(views.connection), tried.changes)
         published = Publications(self.ledger).last_editions()
         with closing(self._journal(tried)) as journal:
             preview = rating_previews.preview_ratings(
@@ -200,25 +200,27 @@ class Previews:
             number,
             Decision.APPROVED,
             "",
-            lambda proposal: broken_by(connection, seen + 1, proposal, Decision.APPROVED, _approver_for(proposal)),
+            lambda proposal: breach_of_decision(
+                connection, seen + 1, proposal, Decision.APPROVED, _approver_for(proposal)
+            ),
         )
         if refusals:
             raise ProposalError(f"decision:{number}", refusals)
-        proposal = gate.decided.proposal(number)
+        proposal = gate.proposals.proposal(number)
         assert proposal is not None  # else it was refused
         approver = _approver_for(proposal)
         issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
         by_token = seen + len(issued) if issued else None
         events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
-        events += facts_of_approval(gate.decided, number)
+        events += facts_of_approval(gate.proposals, number)
         named = [*issued, *((approver.name, event) for event in events)]
-        changes = [numbered.change for numbered in gate.decided.changes([number])]
-        return _Tried(number, seen, gate.decided.recorded_since(number, seen), changes, _further(seen, named))
+        changes = list(gate.proposals.changes([number]))
+        return _Tried(number, seen, gate.proposals.entries_since(number, seen), changes, _further(seen, named))
 
     def _changes(self, views: Views, changes: Sequence[Change]) -> _Tried:
         """Return the entries of changes that one person proposes and another approves."""
         seen, gate = views.position(), self._gate(views)
-        number, refusals = gate.decided.next_number(), gate.refusals(changes)
+        number, refusals = gate.proposals.next_number(), gate.refusals(changes)
         if refusals:
             raise ProposalError(proposal_key(number), refusals)
         issued = self._issued(number, seen, {_PROPOSER: Role.CORRECTOR, _APPROVER: Role.APPROVER})
@@ -230,10 +232,10 @@ class Previews:
         named = [*issued, *((_PROPOSER, part) for part in proposed), *((_APPROVER, event) for event in decided)]
         return _Tried(number, seen, 0, changes, _further(seen, named))
 
-    def _gate(self, views: Views) -> ProposalGate:
+    def _gate(self, views: Views) -> ProposalJudge:
         # No further than the views know: entries recorded meanwhile are not part of this dry run.
         journal = ScratchJournal(self.ledger.journal, views.position())
-        return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.current_facts)
+        return ProposalJudge(views.connection, journal, self.ledger.now_ms(), self.ledger.current_facts)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
         """Return the entries that issue tokens to the persons of a dry run; none if the journal has no tokens."""
@@ -287,7 +289,7 @@ def _further(seen: int, named: Sequence[tuple[str, Event]]) -> list[Entry]:
     ]
 
 
-def _concern_games_alone(decided: Decided, changes: Iterable[Change]) -> bool:
+def _concern_games_alone(decided: StoredProposals, changes: Iterable[Change]) -> bool:
     """Return whether changes, and those that they undo, concern only games or the days of tournaments."""
     return all(
         change.do is Verb.UNDO or change.do in _OF_GAMES or (change.fact or "").startswith(_FACTS_OF_GAMES)

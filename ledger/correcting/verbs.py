@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import attrs
 
 from ledger.correcting.drafts import Drafts
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.duplicates.repeats import Difference
 from ledger.errors import LedgerError, MalformedError, Refusal, UnknownNameError
 from ledger.facts.changes import BLANK, AnnulledGames, Change
@@ -319,7 +319,7 @@ def _late_key(drafts: Drafts, pool: str, players: tuple[int, int], facts: Sequen
     # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
     # 9).
     plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
-    return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
+    return DerivedKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 
 
 def _bye(drafts: Drafts, words: Words) -> Change:

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 import attrs
 
 from ledger.book.policies import (
-    Given,
     Policies,
     PolicyRow,
+    Settings,
     Value,
     check_settings,
-    in_force,
-    known_policy,
-    row_of,
-    settings_in,
+    complete_settings,
+    four_eyes_at,
+    policy_named,
+    policy_row,
     stored_policies,
 )
 from ledger.book.timeline import BEGINNING
@@ -45,7 +45,7 @@ class HousePolicies:
     def set(
         self,
         policy: str,
-        settings: Given,
+        settings: Settings,
         *,
         effective_from: str | None = None,
         actor: str | None = None,
@@ -70,7 +70,7 @@ class HousePolicies:
         """
         check_settings(policy, settings, effective_from)
         self.ledger.level()  # long work is done before the lock
-        self.ledger.current_facts.refuse_unknown_models(policy, settings)
+        self.ledger.current_facts.check_read_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             # Once more under the lock: what others recorded since may have revoked the token, or set the same policy.
@@ -83,11 +83,11 @@ class HousePolicies:
         with self.ledger.tokens.noting(who, tried):
             return self.ledger._record_judged(gate, who.name)[0]
 
-    def proposed(self, policy: str, settings: Given, *, effective_from: str | None = None) -> PolicySet:
+    def proposed(self, policy: str, settings: Settings, *, effective_from: str | None = None) -> PolicySet:
         """Return the event that a proposal to set a policy contains: numbered, with every setting; record nothing."""
         check_settings(policy, settings, effective_from)
         self.ledger.level()
-        self.ledger.current_facts.refuse_unknown_models(policy, settings)
+        self.ledger.current_facts.check_read_models(policy, settings)
         number = next_policy_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
 
@@ -106,22 +106,22 @@ class HousePolicies:
         ms = instant_ms(instant)
         self.ledger.level()
         policies = self._policies()
-        return policies.last(policy) if known_policy(policy).is_by_position else policies.row_at(policy, ms)
+        return policies.last(policy) if policy_named(policy).is_by_position else policies.row_at(policy, ms)
 
     def at(self, policy: str, instant: str) -> dict[str, Value]:
         """Return all settings of a policy at an instant, or their defaults. Raises what ``row_at`` raises."""
-        return settings_in(policy, self.row_at(policy, instant))
+        return complete_settings(policy, self.row_at(policy, instant))
 
     def _policies(self) -> Policies:
         with reporting_damage(self.ledger.views.path):
             return stored_policies(self.ledger.views.connection)
 
-    def _next(self, writer: Writer, policy: str, settings: Given, since: str | None) -> PolicySet:
+    def _next(self, writer: Writer, policy: str, settings: Settings, since: str | None) -> PolicySet:
         """Return the event to record: the one in force if it has the same settings, else one with the next number."""
         policies = self._policies()
         event = _in_full(policies, policy, next_policy_number(writer.find, policy), settings, since)
         # No entry holds the event yet, so its position is 0; only instant and settings are compared.
-        current, row = _row_in_force(policies, policy, since), row_of(0, event)
+        current, row = _row_in_force(policies, policy, since), policy_row(0, event)
         if current is not None and (current.since_ms, current.settings) == (row.since_ms, row.settings):
             # The same fact under the same key is a duplicate, which records nothing. In the words of the entry: it may
             # say something else itself, and have these values only since it was corrected.
@@ -130,7 +130,7 @@ class HousePolicies:
             assert isinstance(recorded, PolicySet)  # keys of its family are of policies
             return recorded
         # Four eyes hold by position, not by day: asked at the position that this entry would have.
-        if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
+        if policy == FOUR_EYES and four_eyes_at(policies, writer.size + 1).on:
             raise RejectedError(
                 late_facts.NEEDS_A_PROPOSAL,
                 event.key,
@@ -142,14 +142,14 @@ class HousePolicies:
 
 def _row_in_force(policies: Policies, policy: str, since: str | None) -> PolicyRow | None:
     """Return the settings that are in force already from an instant on."""
-    if known_policy(policy).is_by_position:
+    if policy_named(policy).is_by_position:
         return policies.last(policy)
     return policies.row_at(policy, BEGINNING if since is None else instant_ms(since))
 
 
-def _in_full(policies: Policies, policy: str, number: int, settings: Given, since: str | None) -> PolicySet:
+def _in_full(policies: Policies, policy: str, number: int, settings: Settings, since: str | None) -> PolicySet:
     """Return the event of a policy with every setting: those without a new value keep theirs."""
     current = _row_in_force(policies, policy, since)
     return PolicySet(
-        policy=policy, number=number, settings={**settings_in(policy, current), **settings}, effective_from=since
+        policy=policy, number=number, settings={**complete_settings(policy, current), **settings}, effective_from=since
     )

@@ -202,7 +202,7 @@ class Publications:
         with self.ledger.views.read_snapshot() as head:
             connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
             rows = rating_list_at(connection, rated_by, at_ms)
-            largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
+            largest_jump = stored_policies(connection).settings_at(PUBLISHING, at_ms)["largest_jump"]
             proposals = tuple(row["proposal"] for row in queries.fetch_dicts(connection, queries.OPEN_PROPOSALS, ()))
         for row in rows:
             if abs(row.shown) > MAX_WHOLE:

@@ -55,7 +55,7 @@ class CarriedStates:
 
     def newcomer(self, player: int, ended_ms: int) -> Newcomer:
         """Return the facts about a player whose first game ended then."""
-        return self._roster.newcomer(self._pool, player, ended_ms)
+        return self._roster.new_player(self._pool, player, ended_ms)
 
     def rate(self, games: GamesInOrder, dense: tuple[Column, Column, Column], places: Column) -> RatedGameColumns:
         """Rate games in rating order; their players carry the states after them.
@@ -125,6 +125,8 @@ class CarriedStates:
                 # as wide as that scheme's: the numbers behind it are padding
                 begin, length = place * self.width, len(self._pool.eras[era_before].scheme.state)
                 before = EraState(era_before, tuple(fields[begin : begin + length]), n)
-            rows += self._pool.carried(before, era, partial(self._roster.anew, self._pool.pool, player), lists)
+            rows += self._pool.carry_state(
+                before, era, partial(self._roster.restarting_player, self._pool.pool, player), lists
+            )
         cols.put_rows(state, others, width, cols.floats(rows))
         return state

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from ledger.book.assessment import Changes
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Changes
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, TooLongError
 from ledger.facts.codec import Entry
@@ -186,8 +186,8 @@ def apply_entries(
     connection, seen = views.connection, views_file.position(views.connection)
     listeners = fact_projectors_among(read_models)
     book, fresh = GameBook(connection, journal), Changes(former_games={} if listeners else None)
-    merges = dict(book.decided.merges)
-    book.take(entries, fresh)
+    merges = dict(book.proposals.merges)
+    book.apply_entries(entries, fresh)
     views_file.record_schemes(connection, fresh.adopted)
     watched: dict[int, _WatchedRows] = {}
 
@@ -205,7 +205,7 @@ def apply_entries(
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
-    changed = merges.items() ^ book.decided.merges.items()
+    changed = merges.items() ^ book.proposals.merges.items()
     return DryRunResult(book, again, seeded, frozenset(chain.from_iterable(changed)))
 
 

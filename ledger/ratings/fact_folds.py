@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from ledger.book.assessment import Changes
 from ledger.book.book_state import BookState
-from ledger.book.judging import Changes
-from ledger.book.tables import FACTS, facts_of
+from ledger.book.tables import FACT_COLUMNS, game_facts
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import listing
 from ledger.ratings.fact_projector import DeclaredFactProjector, FactRows
 from ledger.runtime.long_work import Progress, no_progress
 
-_COLUMNS = ("position", "pool", "key", *FACTS)
+_COLUMNS = ("position", "pool", "key", *FACT_COLUMNS)
 # Voided games do not count, nor do games between two numbers of one person.
 _STAND = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE voided_by IS NULL AND white <> black AND "
 _NEW = f"{_STAND} position > ? AND position <= ? ORDER BY position"
@@ -81,7 +81,7 @@ def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> It
         for body in listing.matching_bodies(book.journal, after, until, listing.kind_marks(others)):
             entry = codec.decode(body)
             # while nothing was ever approved, each fact is as it was recorded, and nothing need be looked up
-            current = book.counted(entry.event) if book.decided.any_approved else entry.event
+            current = book.corrected_fact(entry.event, in_force=True) if book.proposals.any_approved else entry.event
             if current is not None:
                 yield _FactAtPosition(entry.position, None, current)
 
@@ -96,7 +96,7 @@ def _games(book: BookState, query: str, arguments: Sequence[object]) -> Iterator
 
 
 def _game(row: Mapping[str, Any], pool: str) -> Event:
-    return codec.structure_event(GameRecorded.KIND, facts_of(row, pool))
+    return codec.structure_event(GameRecorded.KIND, game_facts(row, pool))
 
 
 def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str, Any]]) -> Iterator[_FactAtPosition]:
@@ -119,6 +119,7 @@ def _corrected(
     """Yield other facts of earlier entries that a decision changed; before, by what was decided up to then."""
     for position, event in sorted(other_facts.items()):
         if position <= after and type(event) in kinds:
-            before, now = book.counted(event, until=after), book.counted(event)
+            before = book.corrected_fact(event, until=after, in_force=True)
+            now = book.corrected_fact(event, in_force=True)
             if before != now:
                 yield _FactAtPosition(position, before, now)

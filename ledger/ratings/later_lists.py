@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ledger.book.roster import Listed, Roster
-from ledger.book.timeline import BEGINNING, LaterList, Pool
+from ledger.book.roster import Roster, StoredSeed
+from ledger.book.timeline import BEGINNING, ListRating, Pool
 from ledger.ratings.rated_games import GamesInOrder, places_of_first_games
 from ledger.runtime.columns import Column, Columns
 
@@ -47,18 +47,18 @@ class LaterLists:
         self._pool = pool
         self._roster = roster
         self._until: dict[int, int] = {}  # of players with lists
-        self._seeds: dict[int, list[Listed]] = {}  # as far as they were asked for
+        self._seeds: dict[int, list[StoredSeed]] = {}  # as far as they were asked for
 
     @property
     def any_player_has_lists(self) -> bool:
         """True if a player of the pool has the rating of a list."""
-        return self._roster.has_lists(self._pool.pool)
+        return self._roster.has_seeds(self._pool.pool)
 
     def has_list(self, player: int) -> bool:
         """Return whether a player has the rating of a list in the pool."""
         return bool(self._lists_of(player))
 
-    def _lists_of(self, player: int) -> list[Listed]:
+    def _lists_of(self, player: int) -> list[StoredSeed]:
         if player not in self._seeds:
             self._seeds[player] = self._roster.seeds(self._pool.pool, player)
         return self._seeds[player]
@@ -77,12 +77,12 @@ class LaterLists:
         after = self._until.get(player)
         return after is not None and self._lists_of(player)[-1].ms > after
 
-    def lists_before_batch(self, player: int, rated_ms: int, first_ms: int) -> list[LaterList]:
+    def lists_before_batch(self, player: int, rated_ms: int, first_ms: int) -> list[ListRating]:
         """Return the lists that take effect before a player's batch, whose first game ended then, and note them."""
         # A new player begins with the list in force at the end of the first game.
         after, until = self._until.get(player, first_ms), self._pool.lists_until(rated_ms, first_ms)
         self.note(player, until)
-        return self._roster.later_lists(self._pool.pool, player, after, until)
+        return self._roster.list_ratings_between(self._pool.pool, player, after, until)
 
     def places_of_lists(self, cols: Columns, games: GamesInOrder, dense: tuple[Column, Column, Column]) -> list[int]:
         """Return the places of games, in rating order, before which later lists may take effect.

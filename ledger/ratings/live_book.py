@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.book.assessment import Changes, RecordedEvent
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, fold_columns
-from ledger.book.judging import Changes, RecordedEvent
 from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import fact_folds, read_models, table_repairs, views_file
@@ -63,7 +63,7 @@ class LiveBook:
     def fold_recorded(self, journal: Journal, entries: Iterable[RecordedEvent], size: int) -> None:
         """Fold events that this process has recorded, up to entry *size*."""
         changes = self._changes()
-        self.book.take(entries, changes)
+        self.book.apply_entries(entries, changes)
         self._project(journal, changes, size)
 
     def fold(self, journal: Journal, size: int, *, by_columns: bool) -> None:
@@ -73,7 +73,7 @@ class LiveBook:
             if by_columns:
                 fold_columns(self.book, decode_bodies(bodies), changes)
             else:
-                self.book.take(map(decode, bodies), changes)
+                self.book.apply_entries(map(decode, bodies), changes)
         self._project(journal, changes, size)
 
     def _changes(self) -> Changes:

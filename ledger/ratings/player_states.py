@@ -15,8 +15,8 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, EraState, LaterList, Pool
+from ledger.book.roster import FROM_THE_BEGINNING, Roster, StoredSeed
+from ledger.book.timeline import BEGINNING, NO_BATCH, Era, EraState, ListRating, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.later_lists import lists_taken_in_until
@@ -86,13 +86,13 @@ class PlayerStates:
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
         """Return the facts, at an instant, about a player who has no rated game by then."""
-        return self._roster.newcomer(self.pool, player, ms)
+        return self._roster.new_player(self.pool, player, ms)
 
-    def seeds(self, player: int) -> list[Listed]:
+    def seeds(self, player: int) -> list[StoredSeed]:
         """Return the seeds of a player, in order of their instants."""
         return self._roster.seeds(self.pool.pool, player)
 
-    def seed_at(self, player: int, ms: int) -> Listed | None:
+    def seed_at(self, player: int, ms: int) -> StoredSeed | None:
         """Return the seed of a player that is in force at an instant."""
         return self._roster.seed_at(self.pool.pool, player, ms)
 
@@ -140,7 +140,7 @@ class PlayerStates:
     def latest_era(self) -> int:
         """The place of the era of ``now``: that of the last game or, if a later era rates it, of its rating."""
         era = 0 if self.latest_ms is None else self.pool.era_at(self.latest_ms)
-        last = self._row(queries.LAST_PLACE, self.pool.pool) if self.pool.is_crossed else None
+        last = self._row(queries.LAST_PLACE, self.pool.pool) if self.pool.tournaments_cross_eras else None
         return era if last is None or last["ms"] is None else max(era, self.pool.era_at(last["ms"]))
 
     def _row(self, query: str, *arguments: object) -> dict[str, Any] | None:
@@ -161,7 +161,7 @@ class PlayerStates:
 
     def at(self, player: int, ms: int, *, before: bool = False) -> PlayerState:
         """Return a player's state at an instant, after the games that are rated then, or *before* them."""
-        query, place = (queries.ROW_BEFORE, (ms, ALONE)) if before else (queries.ROW_AT, (ms,))
+        query, place = (queries.ROW_BEFORE, (ms, NO_BATCH)) if before else (queries.ROW_AT, (ms,))
         return self._state_from(player, self._row(query, self.pool.pool, player, *place), ms)
 
     def now(self, player: int, today_ms: int) -> PlayerState:
@@ -175,19 +175,21 @@ class PlayerStates:
         seeded = self.seeded_now(player, today_ms)[0] if row is None else None
         return seeded or self._state_from(player, row, ms, era, lists_until=max(ms, today_ms))
 
-    def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, Listed | None]:
+    def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, StoredSeed | None]:
         """Return the present state of a player without a rated game, and its seed; None without one."""
         until = max(self._now(today_ms)[0], today_ms)
         listed = self.seed_at(player, until)
         if listed is None:
             return None, None
-        return self._seeded(player, listed, self._roster.anew(self.pool.pool, player, until), today_ms), listed
+        return self._seeded(
+            player, listed, self._roster.restarting_player(self.pool.pool, player, until), today_ms
+        ), listed
 
     def _now(self, today_ms: int) -> tuple[int, int]:
         """Return the instant of ``now`` and the place of its era."""
         return (today_ms, self.pool.era_at(today_ms)) if self.latest_ms is None else (self.latest_ms, self.latest_era)
 
-    def _seeded(self, player: int, listed: Listed, who: Newcomer, today_ms: int) -> PlayerState:
+    def _seeded(self, player: int, listed: StoredSeed, who: Newcomer, today_ms: int) -> PlayerState:
         """Return the present state of a player who has a seed and no rated game, by the scheme of all others."""
         latest_ms, number = self._now(today_ms)
         ms, era = max(latest_ms, listed.ms), self.pool.eras[number]
@@ -229,17 +231,19 @@ class PlayerStates:
         return self._row(queries.CURRENT, self.pool.pool, player) is not None
 
     def _taken_along(
-        self, row: dict[str, Any], era: int, lists: Sequence[LaterList]
+        self, row: dict[str, Any], era: int, lists: Sequence[ListRating]
     ) -> tuple[tuple[float, ...], Newcomer | None]:
-        who = lambda ms: self._roster.anew(self.pool.pool, row["player"], ms)  # noqa: E731
-        return self.pool.taken_along(self.era_state(row), era, who, lists)
+        who = lambda ms: self._roster.restarting_player(self.pool.pool, row["player"], ms)  # noqa: E731
+        return self.pool.carry_and_restart(self.era_state(row), era, who, lists)
 
-    def _later_lists(self, row: dict[str, Any], until_ms: int) -> list[LaterList]:
+    def _later_lists(self, row: dict[str, Any], until_ms: int) -> list[ListRating]:
         """Return the lists later than the state that a row keeps, up to an instant, in order."""
-        if not self._has_lists or not self._roster.later_lists(self.pool.pool, row["player"], BEGINNING, until_ms):
+        if not self._has_lists or not self._roster.list_ratings_between(
+            self.pool.pool, row["player"], BEGINNING, until_ms
+        ):
             return []
         after = lists_taken_in_until(self._connection, self.pool, row["player"], row["n"])
-        return self._roster.later_lists(self.pool.pool, row["player"], after, until_ms)
+        return self._roster.list_ratings_between(self.pool.pool, row["player"], after, until_ms)
 
     @cached_property
     def _has_lists(self) -> bool:
@@ -258,7 +262,7 @@ class PlayerStates:
         """Yield the same states, and those of closed accounts."""
         from_shown = self.pool.eras[self.pool.era_at(ms)].from_shown
         # Before the first game a past gives a rating, too; if shown ratings count, every player may have one.
-        without_row = set(self._roster.with_past(self.pool.pool))
+        without_row = set(self._roster.players_with_initial_ratings(self.pool.pool))
         if without_row or from_shown:
             players = queries.fetch_dicts(self._connection, queries.PLAYERS, (self.pool.pool,))
             numbers = {row["player"] for row in players}
@@ -270,7 +274,7 @@ class PlayerStates:
             yield from _in_force(self._state_from(player, None, ms))
         number = self.pool.era_at(ms)
         era = self.pool.eras[number]
-        for player, _, who in self._roster.unplayed(self.pool.pool, ms):
+        for player, _, who in self._roster.seeded_without_games(self.pool.pool, ms):
             state = self.pool.at_time(number, era.scheme.begin(who, era.numbers), ms)
             yield from _in_force(PlayerState(player, era, state, None))
 
@@ -342,8 +346,8 @@ class PlayerStates:
             return self._taken_along(row, era, self._later_lists(row, until))[0]
         rated_by = self.pool.eras[era]
         state = rated_by.scheme.begin(self.newcomer(player, first_ms), rated_by.numbers)
-        lists = self._roster.later_lists(self.pool.pool, player, first_ms, until)
-        return self.pool.carried(EraState(era, state, 0), era, lambda ms: self.newcomer(player, ms), lists)
+        lists = self._roster.list_ratings_between(self.pool.pool, player, first_ms, until)
+        return self.pool.carry_state(EraState(era, state, 0), era, lambda ms: self.newcomer(player, ms), lists)
 
     # -- rankings ------------------------------------------------------------------------------------------------
 
@@ -380,7 +384,10 @@ class PlayerStates:
         era = pool.eras[0]
         if len(pool.eras) > 1 or era.from_shown or self._moved_until(ms, 0) != BEGINNING:
             return False
-        pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN))
+        pasts = (
+            self._roster.players_with_initial_ratings(pool.pool),
+            self._roster.seeded_without_games(pool.pool, OPEN),
+        )
         return all(next(players, None) is None for players in pasts)
 
     def bounded_at(self, ms: int, players: int, after: int) -> Iterator[PlayerState]:
@@ -420,7 +427,7 @@ class PlayerStates:
         pool, until = self.pool.pool, max(latest, today_ms)
         moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, era) - 1)  # time has changed what these say
         states: list[PlayerState] = []
-        for player, listed, who in self._roster.unplayed_best_first(pool, until, moved):
+        for player, listed, who in self._roster.seeded_best_first(pool, until, moved):
             state = self._seeded(player, listed, who, today_ms)
             # a scheme that makes another rating of it: no index has that
             if state.state[0] != listed.seed.rating:
@@ -430,11 +437,11 @@ class PlayerStates:
             if len(states) >= best:
                 break
         if moved[0] <= moved[1]:
-            for player, listed, who in self._roster.unplayed_between(pool, until, moved):
+            for player, listed, who in self._roster.seeded_between(pool, until, moved):
                 states += _in_force(self._seeded(player, listed, who, today_ms))
         return sorted(states, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
 
-    def count_unplayed(self, today_ms: int, rating: float, closed: Collection[int]) -> tuple[int, int, int]:
+    def count_seeded(self, today_ms: int, rating: float, closed: Collection[int]) -> tuple[int, int, int]:
         """Count the open players of ``unplayed``, those with *rating* or a higher one, and those with a higher one."""
         latest, number = self._now(today_ms)
         era, until = self.pool.eras[number], max(latest, today_ms)
@@ -442,7 +449,7 @@ class PlayerStates:
         if era.scheme.accepted_ratings is not None:
             moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, number) - 1)
             seeds = era.scheme.accepted_ratings(until / DAY_MS, era.numbers)
-        counts, others = self._roster.count_unplayed(self.pool.pool, until, moved, seeds, rating, closed)
+        counts, others = self._roster.count_seeded(self.pool.pool, until, moved, seeds, rating, closed)
         ratings = [state.rating for row in others if (state := self._seeded(*row, today_ms)).rating is not None]
         more = len(ratings), sum(other >= rating for other in ratings), sum(other > rating for other in ratings)
         return counts[0] + more[0], counts[1] + more[1], counts[2] + more[2]

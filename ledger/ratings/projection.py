@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from ledger.book.assessment import Changes, RatedGame
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Changes, RatedGame
 from ledger.book.roster import Roster
 from ledger.book.timeline import EraState, Pool
 from ledger.facts.periods import DAY_MS, OPEN
@@ -90,7 +90,7 @@ class LiveGames:
 
     def _list_after(self, player: int, ended_ms: int) -> int:
         """Return when the first list later than a player's state is in force; ``OPEN`` if there is none."""
-        if not self._roster.has_lists(self._pool.pool):
+        if not self._roster.has_seeds(self._pool.pool):
             return OPEN
         if player not in self._next_list:
             n, _ = self._rows.last_game_place(player)
@@ -120,7 +120,7 @@ class LiveGames:
         for side, player in enumerate(players):
             state_before = states[side].held
             if state_before is None:
-                newcomer = self._roster.newcomer(self._pool, player, game.ended_ms)
+                newcomer = self._roster.new_player(self._pool, player, game.ended_ms)
                 states[side] = self._rows.new_player_states(newcomer.seed)
                 state += era.scheme.begin(newcomer, era.numbers)
             else:
@@ -205,7 +205,7 @@ class PoolProjection:
         """Rerate the games that fresh ones affect, write them, and return the number of games rated.
 
         Args:
-            blocks: rated games from *start_ms* on, as ``GameBook.in_order`` gives them with ``facts``.
+            blocks: rated games from *start_ms* on, as ``GameBook.rated_games_from`` gives them with ``facts``.
             checkpoint: games at later journal positions are fresh.
             start_ms: nothing before it changes.
             concerned: players to be rerated from there on in any case.
@@ -325,7 +325,7 @@ class PoolProjection:
             for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
                 first_ms.setdefault(white, ms)
                 first_ms.setdefault(black, ms)
-        newcomers = {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in without_games}
+        newcomers = {player: self._roster.new_player(self.pool, player, first_ms[player]) for player in without_games}
         for player, n in counts.items() if lists.any_player_has_lists else ():
             if n and lists.has_list(player):
                 lists.note(player, self._rows.lists_taken_in_until(player, n))
@@ -429,6 +429,6 @@ class PoolProjections:
                 # Games that wait for a run are rated as of the last of them. Where that one was taken out, no player
                 # of it may be left there, so one of the others is concerned, too, and with that player the whole run.
                 concerned.update(self._book.connection.execute(_WAITS, (number, OPEN)).fetchone() or ())
-            blocks = self._book.in_order(pool, start_ms, projection.facts)
+            blocks = self._book.rated_games_from(pool, start_ms, projection.facts)
             rated += projection.update(blocks, checkpoint, start_ms, concerned)
         return rated

@@ -121,7 +121,7 @@ class RatedGameColumns:
 def columns_of_games(
     cols: Columns, rows: list[tuple[Any, ...]], checkpoint: int, pool: Pool, facts: Sequence[str] = ()
 ) -> GamesInOrder:
-    """Return rows of ``GameBook.in_order`` as columns; games at positions above *checkpoint* are fresh."""
+    """Return rows of ``GameBook.rated_games_from`` as columns; games at positions above *checkpoint* are fresh."""
     columns: list[Sequence[Any]] = [*zip(*rows, strict=True)] if rows else [()] * (5 + len(facts))
     game, players, place = (cols.ints(column) for column in columns[:3])
     batch = columns[3:4] if not pool.by_game else ()
@@ -151,7 +151,7 @@ def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> S
     begins = []
     for place in zip(rated_ms, batch, strict=True):
         # in an era that rates by game two games that end at one instant are two batches all the same
-        begins.append(1 if place != before or pool.rates_alone(place[0]) else 0)
+        begins.append(1 if place != before or pool.rates_single_games_at(place[0]) else 0)
         before = place
     return begins
 

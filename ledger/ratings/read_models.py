@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from ledger.book.policies import READ_MODELS, Given, stored_policies
+from ledger.book.policies import READ_MODELS, Settings, stored_policies
 from ledger.errors import ProjectionError, ReadModelError, ReadModelWarning
 from ledger.facts.codec import decode
 from ledger.facts.events import PolicySet
@@ -185,7 +185,7 @@ def rule_in_views(connection: sqlite3.Connection) -> ReadModelRule:
     return _rule({} if row is None else row.settings)
 
 
-def _rule(settings: Given) -> ReadModelRule:
+def _rule(settings: Settings) -> ReadModelRule:
     return ReadModelRule({name: value for name, value in settings.items() if isinstance(value, bool)})
 
 

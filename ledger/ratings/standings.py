@@ -286,7 +286,7 @@ class Standings:
             return RankingCounts(0, 0)
         # A caller that needs a place needs the next rating above it, too: one look at them gives both.
         if rating not in self._unplayed_counts:
-            players, *both = self.states.count_unplayed(self._now_ms, rating, self.closed)
+            players, *both = self.states.count_seeded(self._now_ms, rating, self.closed)
             above = nextafter(rating, inf)
             self._unplayed_counts = {
                 each: RankingCounts(players, n) for each, n in zip((rating, above), both, strict=True)
@@ -379,7 +379,7 @@ class Standings:
         if len(requested) > FEW_PLAYERS:
             return {player.player: player for player in self.best() if player.player in requested}
         # The number of a merged player still has its seed, and is on no list: the person is.
-        requested -= stored_proposals.merges_in(self._connection).keys() | self.closed
+        requested -= stored_proposals.load_merges(self._connection).keys() | self.closed
         states = (self.states.at(player, self._at_ms) for player in sorted(requested))
         return {state.player: _listed(state) for state in states if state.in_force is not None}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ledger.book.tables import BOOK, MS, NUMBER, PLAYER, POINTS, POOL, POSITION, YES_NO, ColumnDoc, TableDoc
+from ledger.book.tables import MS, NUMBER, PLAYER, POINTS, POOL, POSITION, TABLE_DOCS, YES_NO, ColumnDoc, TableDoc
 from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.projector import CHANGES, EACH_GAME, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
 from ledger.ratings.projector import PLAYER as PLAYER_FOLD
@@ -96,9 +96,12 @@ def table_docs(projectors: Sequence[ReadModel] = (), scheme_state: Sequence[str]
     *projectors* are those that have a table, *scheme_state* the state fields of the schemes in use.
     """
     history, *others = side_tables(projectors, scheme_state)
-    tables = {"games": BOOK["games"], history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state))}
+    tables = {
+        "games": TABLE_DOCS["games"],
+        history.name: TableDoc(_HISTORY, _side_columns(HISTORY, history.scheme_state)),
+    }
     tables["current"] = _OWN["current"]
-    tables.update(BOOK)
+    tables.update(TABLE_DOCS)
     for table in others:
         doc = _OF_PROJECTOR.format(_ROWS[table.fold.rows, table.fold.by], table.name)
         tables[table.name] = TableDoc(doc, _side_columns(table.fold, ()))

@@ -15,9 +15,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ledger.book.assessment import Changes
 from ledger.book.game_book import GameBook
-from ledger.book.game_book_columns import RATED_COLUMNS, columns_schema, decode_bodies, fold_columns
-from ledger.book.judging import Changes
+from ledger.book.game_book_columns import RATED_COLUMNS, column_types, decode_bodies, fold_columns
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
@@ -167,7 +167,7 @@ class PoolBuild:
                 continue
             state = np.tile(MANY.floats(initial_state(table.fold, None)), int(run[-1]) + 1)
             # The history alone knows a past: what a seed says of games and a highest rating is where its counts begin.
-            if table.fold is HISTORY and self._roster.has_lists(self._pool.pool):
+            if table.fold is HISTORY and self._roster.has_seeds(self._pool.pool):
                 by_player = state.reshape(int(run[-1]) + 1, -1)  # the same numbers, written in place
                 firsts = sides.group_by("player", maintain_order=True).agg(pl.col("ended_ms").first())
                 for place, (player, first_ms) in enumerate(firsts.iter_rows()):
@@ -273,10 +273,10 @@ class Build:
                 book = GameBook(connection, self._journal, until=target)
                 self._fold(connection, book, folded, target, games, writers, progress)
                 from_shown = any(era.from_shown for pool in book.pools.values() for era in pool.eras)
-                pasts = folded > 0 or book.roster.is_told_of_pasts  # a stopped build does not know
+                pasts = folded > 0 or book.roster.has_initial_ratings  # a stopped build does not know
                 if pasts or from_shown:
                     writers.own()  # what was written can be read
-                book.roster.gather(pasts=pasts, shown=from_shown)
+                book.roster.preload(pasts=pasts, shown=from_shown)
                 for statement in views_file.index_statements("games("):
                     writers.concurrent().run(statement)  # while the games are rated
                 parts = (part for block in games.blocks(GAMES_A_BLOCK) for part in block.partition_by("pool"))
@@ -354,14 +354,14 @@ class Build:
             fresh = Changes()
             # What is more than players and games changes rows that the game book reads: it is written by the book's
             # own connection, in one transaction with the note that it was folded in.
-            writer = writers.together() if block.reaches_back else writers.concurrent()
+            writer = writers.together() if block.affects_earlier_games else writers.concurrent()
             counting = fold_columns(book, block, fresh, writer.insert, self._columns)
             views_file.record_schemes(connection, fresh.adopted)
             folded += len(bodies)
             done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}
             writer.insert("UPDATE build SET target = ?, folded = ?, root = ?", pl.DataFrame(done))
             # The two writers take turns: a transaction of the book's own ends before the other one writes again.
-            if block.reaches_back or folded - committed >= ENTRIES_A_COMMIT or folded == target:
+            if block.affects_earlier_games or folded - committed >= ENTRIES_A_COMMIT or folded == target:
                 writer.commit()
                 committed = folded
             # a later fact reached back into earlier blocks
@@ -370,16 +370,16 @@ class Build:
                 games.add(_compact(counting))
             progress("game book", folded, target)
         columns = self._columns
-        if book.is_to_settle:
+        if book.may_change_at_end:
             stale = True
             writers.own()
             with sqlite.write_transaction(connection):
                 # it looks for games; tournaments alone go through all of them
-                if book.correcting.is_needed:
+                if book.corrections.any_approved:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
                         connection.execute(statement)
                 settled = Changes()
-                book.settle_all(settled)
+                book.finish_build(settled)
                 views_file.record_schemes(connection, settled.adopted)
         if any(pool.by_event for pool in book.pools.values()):
             columns = tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
@@ -390,7 +390,7 @@ class Build:
             cursor = connection.execute(query)
             while rows := cursor.fetchmany(MESSAGE):
                 by_name = dict(zip(columns, zip(*rows, strict=True), strict=True))
-                games.add(_compact(pl.DataFrame(by_name, schema=columns_schema(columns))))
+                games.add(_compact(pl.DataFrame(by_name, schema=column_types(columns))))
 
     @staticmethod
     def _write(writer: TableWriter, pool: int, steps: Iterator[int]) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import attrs
 
+from ledger.book.assessment import RecordedEvent
 from ledger.book.game_book import GameBook
-from ledger.book.judging import RecordedEvent
 from ledger.book.roster import Roster
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool

@@ -18,7 +18,7 @@ from ledger.book.evidence import Context, CurrentFacts, Evidence
 from ledger.duplicates.detector import DuplicateDetector, ProbableDuplicate
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.duplicates.repeats import Difference, ReportedEntries, match_repeats
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
@@ -132,7 +132,7 @@ class GameImport:
     def __init__(
         self,
         names: VerifiedNames,
-        keys: MadeKeys,
+        keys: DerivedKeys,
         facts: CurrentFacts,
         views: Views,
         erased: ErasedPlayerMatcher,

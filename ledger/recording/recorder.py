@@ -15,9 +15,8 @@ from typing import NamedTuple, cast
 
 from ledger.book import judge
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
-from ledger.book.rules_by_keys import OWN_DOORS, erasures, needed_keys
-from ledger.duplicates.candidates import KnownGame, load_games
-from ledger.duplicates.repeats import Corrected, supplement_for
+from ledger.book.rules_by_keys import ENTRY_POINTS, erasure_keys, needed_keys
+from ledger.duplicates.repeats import CorrectedGame, SupplementedGame, load_games, supplement_for
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import (
@@ -158,7 +157,7 @@ class Recorder:
     def append_judged(
         self, gate: Gate, actor: str, before_commit: Callable[[], object] = lambda: None
     ) -> RecordedEvents:
-        """Record facts of the kinds in ``OWN_DOORS``, which have an entry point of their own, in one transaction.
+        """Record facts of the kinds in ``ENTRY_POINTS``, which have an entry point of their own, in one transaction.
 
         Args:
             gate: called under the write lock with the transaction and the recording time; it judges the current state
@@ -172,7 +171,7 @@ class Recorder:
         with self._writing() as writer:
             transaction = Transaction.begin(writer, self.clock_ms, actor)
             batch = list(gate(writer, transaction.now_ms))
-            recorded = self._batch(transaction, judged_kinds=OWN_DOORS).append(batch, repeat(actor, len(batch)))
+            recorded = self._batch(transaction, judged_kinds=ENTRY_POINTS).append(batch, repeat(actor, len(batch)))
             before_commit()
             return recorded
 
@@ -240,11 +239,11 @@ class _Batch:
         self._accepted = accepted  # the first event, judged already
         self._judged_kinds = judged_kinds  # kinds that are judged already
         self._is_gated = False  # whether one of them is among the events, so that its gate judged what comes with it
-        self._games: dict[str, KnownGame] = {}  # repeated games with their supplements, by their key
+        self._games: dict[str, SupplementedGame] = {}  # repeated games with their supplements, by their key
 
     def _evidence(self, earlier: Mapping[str, Sequence[Event]]) -> Evidence:
         """Return the evidence for the judge; *earlier* are the facts of the transaction so far."""
-        context = Context.JOURNAL if self._facts is None else Context.APPEND
+        context = Context.WITHOUT_VIEWS if self._facts is None else Context.APPEND
         # The facts of an approval were judged by its gate, together with all that its proposal leaves in force.
         context = Context.APPROVAL if self._is_gated else context
         find, latest_ms = self._writer.find, lambda: self._latest_ms
@@ -305,7 +304,7 @@ class _Batch:
 
     def _look_up_erasures(self, events: Sequence[Event]) -> None:
         """Look up which players of games were erased."""
-        keys = set(chain.from_iterable(map(erasures, events)))
+        keys = set(chain.from_iterable(map(erasure_keys, events)))
         # One look into the index: nearly no ledger has erased players, and so no more keys are looked up.
         if keys and next(self._journal.keys(*rules.ERASED), None) is not None:
             self._look_up(keys)
@@ -382,9 +381,9 @@ class _Batch:
             game = self._games[event.game] = load_games(self._writer.find, {event.key: before})[event.game]
         return supplement_for(game, event.game, submitted, self._now_ms, self._corrected)
 
-    def _corrected(self, game: str) -> Corrected | None:
+    def _corrected(self, game: str) -> CorrectedGame | None:
         """Return a game as it is after its corrections; None if it is as recorded."""
-        return None if self._facts is None else self._facts.corrected_game_now(game)
+        return None if self._facts is None else self._facts.corrected_game(game, catch_up=True)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

@@ -113,7 +113,7 @@ class SeedWarnings:
         for row in queries.fetch_dicts(connection, _EARLY, (json.dumps(list(sides)),)):
             pool = next(pool for pool in stored_pools(connection) if pool.pool == row["number"])
             key = (pool.name, row["player"])
-            if key not in self._reported and not seed_effect(pool, row["ended_ms"], row["since_ms"]).takes:
+            if key not in self._reported and not seed_effect(pool, row["ended_ms"], row["since_ms"]).takes_effect:
                 self._reported.add(key)
                 ended = instant_text(row["ended_ms"], Precision.DAY)
                 message = (

@@ -23,8 +23,8 @@ from unittest.mock import patch
 
 import attrs
 
+from ledger.book.assessment import Changes
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Changes
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.event_fields import NAME_PATTERN

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import attrs
 
-from ledger.book import judging
+from ledger.book import assessment
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import MAX_HALF_MOVES, NAME_PATTERN
 from ledger.facts.words import Outcome, Standing, Termination
@@ -184,7 +184,7 @@ class SchemeContract:
             columns = [np.asarray(column, np.int32) for column in zip(*cases, strict=True)]
             columns[3] = columns[3].astype(np.bool_)
             reasons = np.zeros(len(cases), np.int32)
-            compile_kernel(judging.refusal_loop(scheme))(*columns, reasons, numbers)
+            compile_kernel(assessment.reason_kernel(scheme))(*columns, reasons, numbers)
             assert reasons.tolist() == plain
 
     # -- the numbers -----------------------------------------------------------------------------------------------

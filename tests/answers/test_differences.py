@@ -145,7 +145,7 @@ def test_byes_move_nobody_and_hide_no_step(two_months: Ledger, monkeypatch: pyte
 
 def test_what_moves_nobody_is_told_from_the_rest_by_what_it_reaches() -> None:
     """A kind of fact that the table of kinds gives no reach cannot move a rating."""
-    without_reach = {event for event, kind in KINDS.items() if type(kind).affect is Kind.affect}
+    without_reach = {event for event, kind in KINDS.items() if type(kind).reassess_affected is Kind.reassess_affected}
     assert without_reach - {GameRecorded} <= set(replays._MOVES_NOBODY)
 
 

@@ -35,7 +35,7 @@ DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
 
 @pytest.mark.parametrize("rating", [0.0, 1399.49, 1399.5, 1600.4, 1600.5, 1879.6, 2199.4, 2199.5, 2400.49, 2400.5])
 def test_the_defaults_are_chessworlds_classes(rating: float) -> None:
-    settings = Policies([]).at(CLASSES, 0)
+    settings = Policies([]).settings_at(CLASSES, 0)
     points = int(rating + 0.5)
     assert rating_class(rating, settings) == published_rating_class(points)
     assert rating_strength(rating, settings) == strength(points)

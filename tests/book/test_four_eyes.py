@@ -7,7 +7,7 @@ from itertools import product
 import polars as pl
 import pytest
 
-from ledger.book.policies import FourEyes, Party, Policies, PolicyRow, breach, in_force
+from ledger.book.policies import FourEyes, Party, Policies, PolicyRow, four_eyes_at, four_eyes_breach
 from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts.events import BirthYearLearnt, ClockAccepted, Decision, Event, PlayerChanged, RatingSeeded, Role
@@ -28,7 +28,7 @@ PROVEN_EVE, PROVEN_ADAM = Party("eve", proven=True), Party("adam", proven=True)
 
 
 def approved(policy: FourEyes, proposed: Party, decided: Party) -> str | None:
-    return breach(policy, Decision.APPROVED, proposed, decided)
+    return four_eyes_breach(policy, Decision.APPROVED, proposed, decided)
 
 
 def test_without_the_policy_anybody_may_approve() -> None:
@@ -127,7 +127,7 @@ def test_the_policy_may_ask_for_tokens() -> None:
 
 @pytest.mark.parametrize("decision", [Decision.REJECTED, Decision.WITHDRAWN])
 def test_only_what_takes_effect_needs_two(decision: Decision) -> None:
-    assert breach(WITH_TOKENS, decision, EVE, EVE) is None
+    assert four_eyes_breach(WITH_TOKENS, decision, EVE, EVE) is None
 
 
 def test_it_holds_from_its_entry_on_and_never_backwards() -> None:
@@ -135,7 +135,7 @@ def test_it_holds_from_its_entry_on_and_never_backwards() -> None:
         PolicyRow("four-eyes", number, BEGINNING, "", {"on": number % 2 == 1}, position)
         for number, position in ((1, 5), (2, 8))
     ]
-    found = [in_force(Policies(rows), position).on for position in range(4, 11)]
+    found = [four_eyes_at(Policies(rows), position).on for position in range(4, 11)]
     assert found == [False, False, True, True, True, False, False]
 
 

@@ -18,7 +18,7 @@ from ledger.answers import explanations, player_games, players, predictions, pub
 from ledger.answers.asking import day
 from ledger.answers.graphs import page_reader as graph_pages
 from ledger.answers.rows import as_row, as_rows
-from ledger.book.timeline import EraState, LaterList, Pool
+from ledger.book.timeline import EraState, ListRating, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import instant_end_ms
@@ -88,7 +88,7 @@ class Rule:
         shown = game[f"{side}_rating"] if takes else None
         return known._replace(declared=float(shown)) if shown else known
 
-    def _lists(self, player: int, last: Row, until: int) -> list[LaterList]:
+    def _lists(self, player: int, last: Row, until: int) -> list[ListRating]:
         """Lists later than what the batches up to a row took into account: those of their player's first game in it."""
         batches: dict[tuple[int, str], list[Row]] = {}
         for row in self.rows[player][: last["n"]]:
@@ -99,7 +99,7 @@ class Rule:
             looks_back = era.settings.get("by_event") and era.scheme.in_force is not None and place != OPEN
             taken = max(taken, place if looks_back else min(row["ended_ms"] for row in rows))
         days = [ms for ms in self._seeds_of(player) if taken < ms <= until]
-        return [LaterList(ms, self.who(player, ms)) for ms in days]
+        return [ListRating(ms, self.who(player, ms)) for ms in days]
 
     def rating(
         self, player: int, ms: int, *, last: Row | None, by: int | None = None, until: int | None = None
@@ -121,7 +121,7 @@ class Rule:
         return listed, listed if begins else None
 
     def _carried(
-        self, player: int, last: Row, number: int, lists: list[LaterList]
+        self, player: int, last: Row, number: int, lists: list[ListRating]
     ) -> tuple[tuple[float, ...], Newcomer | None]:
         first = self.pool.era_at(last["ended_ms"])
         state, newcomer = tuple(last[name] for name in self.pool.eras[first].scheme.state), None
@@ -131,7 +131,7 @@ class Rule:
                 state, newcomer = self._relisted(to - 1, state, lists.pop(lists.index(later))), None
             end = new.since_ms - 1
             until = at_time(old.scheme, old.numbers, state, self.pool.when(to - 1, end, end))
-            state = self.pool.carried(EraState(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
+            state = self.pool.carry_state(EraState(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
             same = new.carry is Carry.KEEP and old.scheme.name == new.scheme.name
             if same and old.scheme.rhythm is Rhythm.PERIOD:  # periods that are cut otherwise are another scheme
                 same = old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)
@@ -141,7 +141,7 @@ class Rule:
             state, newcomer = self._relisted(number, state, later), None
         return state, newcomer
 
-    def _relisted(self, number: int, state: tuple[float, ...], later: LaterList) -> tuple[float, ...]:
+    def _relisted(self, number: int, state: tuple[float, ...], later: ListRating) -> tuple[float, ...]:
         era = self.pool.eras[number]
         then = at_time(era.scheme, era.numbers, state, self.pool.when(number, later.ms, later.ms))
         return era.scheme.apply_list(then, later.who, era.numbers)

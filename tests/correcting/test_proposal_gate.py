@@ -5,7 +5,7 @@ from collections.abc import Callable
 import attrs
 import pytest
 
-from ledger.book.proposal_gate import RULES
+from ledger.book.proposal_judge import RULES
 from ledger.errors import LedgerError, MalformedError, ProposalError
 from ledger.facts.changes import AnnulledGames, Change, Verb
 from ledger.facts.events import Decision, RoundWithoutGame, SchemeAdopted

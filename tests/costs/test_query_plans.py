@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ledger.answers import players, upsets
-from ledger.book import game_book, judging, roster
+from ledger.book import assessment, game_book, roster
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import batch_games
@@ -361,7 +361,7 @@ def test_when_a_players_first_game_ended_is_read_from_indexes_alone(path: Path) 
 
 def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_moment_are_sorted(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert plan(ledger.views.connection, game_book.rated_games(ledger.pool("standard"))) == [
+        assert plan(ledger.views.connection, game_book.rated_games_sql(ledger.pool("standard"))) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
             "USE TEMP B-TREE FOR LAST 5 TERMS OF ORDER BY",
         ]
@@ -399,7 +399,7 @@ def test_whether_a_live_game_is_the_last_is_found_at_the_end_of_rating_order(pat
 
 def test_what_a_closed_run_moves_is_found_by_its_place_in_rating_order(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        statement = f"{judging.SELECT_JUDGED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
+        statement = f"{assessment.SELECT_ASSESSED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
         assert plan(ledger.views.connection, statement) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
         ]

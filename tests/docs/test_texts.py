@@ -9,7 +9,7 @@ import pytest
 
 from ledger.answers.exports.datasets import NAMED_DATASETS
 from ledger.answers.published_schemas import ANSWERS
-from ledger.book import proposal_gate
+from ledger.book import proposal_judge
 from ledger.book.policies import POLICIES
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND, OLD_KINDS
@@ -116,7 +116,7 @@ def test_every_section_of_every_readme_stands_on_one_page() -> None:
 
 def test_every_command_kind_rule_verb_and_scheme_stands_on_a_page() -> None:
     text = "\n".join([*TEXTS.values(), *(site.text_of(place) for place in site.pages())])
-    names = [*COMMANDS, *BY_KIND, *OLD_KINDS, *CASES, *proposal_gate.RULES, *VERBS, *built_in_names()]
+    names = [*COMMANDS, *BY_KIND, *OLD_KINDS, *CASES, *proposal_judge.RULES, *VERBS, *built_in_names()]
     assert [name for name in names if not re.search(rf"`(correct DB )?{re.escape(name)}\b", text)] == []
 
 

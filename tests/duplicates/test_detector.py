@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ledger.duplicates.detector import may_be_one
-from ledger.duplicates.game_keys import is_made
+from ledger.duplicates.detector import may_name_one_game
+from ledger.duplicates.game_keys import is_derived_key
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import batch_games
 from tests.errors.rule_cases import source
@@ -42,9 +42,9 @@ def keyless(number: int, **fields: Any) -> SourceGame:
     ],
 )
 def test_two_keys_of_one_source_or_of_two_servers_are_two_games(first: str, second: str, *, expected: bool) -> None:
-    assert may_be_one(first, second) is may_be_one(second, first) is expected
-    assert is_made(MADE.format(7))
-    assert not is_made("lichess:abcdefgh")
+    assert may_name_one_game(first, second) is may_name_one_game(second, first) is expected
+    assert is_derived_key(MADE.format(7))
+    assert not is_derived_key("lichess:abcdefgh")
 
 
 def test_a_game_without_a_key_is_known_with_and_without_moves(club_of_two: ClubOfTwo) -> None:
@@ -103,7 +103,8 @@ def test_of_games_without_keys_it_is_said_what_is_told_otherwise(club_of_two: Cl
     ):
         (alike,) = club_of_two.ledger.import_games(batch_games([corrected])).alike
         assert (
-            str(alike) == f"'{corrected.key}' is probably '{first.key}' of entry {alike.entry}, told {how}: held back"
+            str(alike)
+            == f"'{corrected.key}' is probably '{first.key}' of entry {alike.entry}, reported {how}: held back"
         )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
-from ledger.duplicates.game_keys import is_made, is_plain, keyed, numbered_key
+from ledger.duplicates.game_keys import is_derived_key, is_plain_hash, keyed_hashes, numbered_key
 from ledger.errors import StorageError
 from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import batch_games
@@ -48,7 +48,7 @@ def test_another_game_of_a_second_file_gets_the_next_key_and_is_known_again(
         assert counts(club_of_two, game, **options) == (1, 0, 0, 0)
     made = MADE.format(1)
     assert keys(club_of_two) == [key_of(made), key_of(numbered_key(made, 2)), key_of(numbered_key(made, 3))]
-    assert all(map(is_made, keys(club_of_two)))
+    assert all(map(is_derived_key, keys(club_of_two)))
     for game in reversed(files):
         assert counts(club_of_two, game, **options) == (0, 1, 0, 0)
 
@@ -99,10 +99,10 @@ def test_a_key_that_the_source_gave_is_never_changed(club_of_two: ClubOfTwo) -> 
 def test_a_key_is_the_hmac_of_the_plain_one(secret: bytes, source_of_key: str, digits: int) -> None:
     plain = f"{source_of_key}:{digits:024x}"
     expected = f"{source_of_key}:k{hmac.new(secret, plain.encode(), 'sha256').hexdigest()[:23]}"
-    assert keyed(secret, [plain, plain]) == [expected, expected]
-    assert is_made(expected)
-    assert is_plain(plain)
-    assert not is_plain(expected)
+    assert keyed_hashes(secret, [plain, plain]) == [expected, expected]
+    assert is_derived_key(expected)
+    assert is_plain_hash(plain)
+    assert not is_plain_hash(expected)
 
 
 def test_a_key_that_an_earlier_release_made_stays_and_its_game_is_known(club_of_two: ClubOfTwo) -> None:

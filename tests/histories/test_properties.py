@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.book.assessment import Changes
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, fold_columns
-from ledger.book.judging import Changes
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.source_games import SourceGame
@@ -230,7 +230,7 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
         with closing(few), closing(many):
             one, other = GameBook(few, journal), GameBook(many, journal)
             one_fresh, other_fresh = Changes(), Changes()
-            one.take(map(codec.decode, bodies), one_fresh)
+            one.apply_entries(map(codec.decode, bodies), one_fresh)
             start = 0
             while start < len(bodies):
                 end = data.draw(st.integers(start + 1, len(bodies)))
@@ -240,8 +240,8 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
                 assert table_rows(few, table) == table_rows(many, table), table
             assert (one.roster.standing, one.roster.changes) == (other.roster.standing, other.roster.changes)
             for pool in one.pools.values():
-                counting = [row for block in one.in_order(pool, -(2**62)) for row in block]
-                assert counting == [row for block in other.in_order(pool, -(2**62)) for row in block]
+                counting = [row for block in one.rated_games_from(pool, -(2**62)) for row in block]
+                assert counting == [row for block in other.rated_games_from(pool, -(2**62)) for row in block]
                 if counting:
                     assert one_fresh.start_ms[pool.pool] <= counting[0][2]
                     assert other_fresh.start_ms[pool.pool] <= counting[0][2]

@@ -100,7 +100,7 @@ def test_it_is_named_with_what_is_told_otherwise_and_recorded_on_request(club_of
     corrected = game(7, ended_at="2026-11-12")
     (alike,) = club_of_two.ledger.import_games(batch_games([corrected])).alike
     assert str(alike) == (
-        f"'{MADE.format(7)}' is probably '{MADE.format(1)}' of entry 5, told with another day: held back"
+        f"'{MADE.format(7)}' is probably '{MADE.format(1)}' of entry 5, reported with another day: held back"
     )
     assert club_of_two.ledger.import_games(batch_games([corrected]), record_alike=True).recorded == 1
 

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from ledger.answers.publications import have_same_numbers
 from ledger.answers.rows import as_rows
-from ledger.book.judging import Changes
+from ledger.book.assessment import Changes
 from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact

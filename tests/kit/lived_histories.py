@@ -16,7 +16,7 @@ from hypothesis import note
 from hypothesis import strategies as st
 
 from ledger.audit.rebuilt_views import table_digests
-from ledger.book import judging, tournament_editions
+from ledger.book import assessment, tournament_editions
 from ledger.book.stored_pools import stored_pools
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
@@ -63,7 +63,7 @@ def byes_of(connection: sqlite3.Connection) -> set[Any]:
     """Whose rounds without a game stand, as persons; of two of one person and round which one counts is not asked."""
     found: set[Any] = set()
     for pool in stored_pools(connection):
-        names = tournament_editions.names_in(connection, pool)
+        names = tournament_editions.tournaments_with_rounds(connection, pool)
         for rounds in tournament_editions.rounds_of(connection, pool, names).values():
             found |= {(pool.name, bye.tournament, bye.round, bye.player) for bye in rounds}
     return found
@@ -299,12 +299,17 @@ WAYS: Mapping[str, Mapping[str, int]] = {
     "compiled": {"COMPILE_FROM": 0},
     "columns and compiled": {"FEW_ENTRIES": 0, "COMPILE_FROM": 0},
     "built aside": {"BUILD_FROM": 1, "FEW_ENTRIES": 0},
-    "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
-    "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0, "FEW_ENTRIES": 0},
+    "in small blocks": {"BLOCK": 3, "FEW_ASSESSED": 1},
+    "in small blocks and compiled": {"BLOCK": 4, "FEW_ASSESSED": 1, "COMPILE_FROM": 0, "FEW_ENTRIES": 0},
     "in short strides": {"STRIDE": 1},
     "in short strides and compiled": {"STRIDE": 2, "COMPILE_FROM": 0},
 }
-MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging, "STRIDE": reratings}  # else ``views``
+MODULE_OF = {
+    "COMPILE_FROM": engine,
+    "BLOCK": assessment,
+    "FEW_ASSESSED": assessment,
+    "STRIDE": reratings,
+}  # else ``views``
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.duplicates.game_keys import keyed, numbered_key
+from ledger.duplicates.game_keys import keyed_hashes, numbered_key
 from ledger.facts.source_games import SourceGame
 from ledger.imports import manual_entry
 from ledger.imports.files import wrap_file
@@ -112,7 +112,7 @@ def test_no_name_can_be_tried_against_what_stands_beside_the_people_file(fmt: st
     assert names_found(stolen, plain) == set()
     keys = {key.decode() for key in _keys(erased)}
     assert keys
-    assert keys.isdisjoint(keyed(new_secret(), plain.values()))  # a secret that the thief made up is of no use
+    assert keys.isdisjoint(keyed_hashes(new_secret(), plain.values()))  # a secret that the thief made up is of no use
 
 
 @pytest.mark.parametrize("fmt", few_quick(FORMATS, "csv"))

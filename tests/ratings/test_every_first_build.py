@@ -17,7 +17,7 @@ import pytest
 
 from ledger import schemes
 from ledger.audit.audit import table_digests
-from ledger.book import judging
+from ledger.book import assessment
 from ledger.facts.changes import AnnulledGames
 from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import (
@@ -53,8 +53,8 @@ WHOLE: Settings = {"by_event": True, "included_until": 2}
 SMALL = (
     (sqlite_store, "BLOCK", 12), (view_builds, "OWN_PROCESS_FROM", 0), (view_builds, "ENTRIES_A_COMMIT", 30),
     (view_builds, "GAMES_A_RUN", 25), (view_builds, "GAMES_A_BLOCK", 20), (view_builds, "SIDES_A_RUN", 40),
-    (view_builds, "SIDES_A_BLOCK", 30), (sorted_runs, "PIECE", 7), (judging, "BLOCK", 9), (judging, "FEW_JUDGED", 4),
-    (views, "FEW_ENTRIES", 0),
+    (view_builds, "SIDES_A_BLOCK", 30), (sorted_runs, "PIECE", 7), (assessment, "BLOCK", 9),
+    (assessment, "FEW_ASSESSED", 4), (views, "FEW_ENTRIES", 0),
 )  # fmt: skip
 
 

@@ -205,7 +205,7 @@ def test_a_first_build_without_the_setting_does_not_ask_for_it(
 ) -> None:
     """Not even where declared ratings are read: the games would be read once more, and sorted."""
     asked = []
-    gather = Roster.gather
+    gather = Roster.preload
 
     def watched(roster: Roster, *, pasts: bool, shown: bool) -> None:
         statements: list[str] = []
@@ -214,7 +214,7 @@ def test_a_first_build_without_the_setting_does_not_ask_for_it(
         roster._connection.set_trace_callback(None)
         asked.append((pasts, any("white_rating" in statement for statement in statements)))
 
-    monkeypatch.setattr(Roster, "gather", watched)
+    monkeypatch.setattr(Roster, "preload", watched)
     ledger = Ledger.create(tmp_path / "club.db", scheme="elo", settings={"from_shown": True} if taken else {})
     folder_of_ledgers.append(ledger)
     for number in range(1, PLAYERS + 1):

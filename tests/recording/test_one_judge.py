@@ -170,7 +170,7 @@ def test_no_game_that_the_rules_refuse_is_passed_over(
             rated=True,
         )
         try:
-            judge.check(event, Evidence(Context.JOURNAL, now_ms, Everything()))
+            judge.check(event, Evidence(Context.WITHOUT_VIEWS, now_ms, Everything()))
         except RejectedError:
             assert suspected
 
@@ -200,7 +200,7 @@ def test_games_judged_at_once_are_judged_as_each_of_them(
                     rated=True,
                 )
             )
-    evidence = Evidence(Context.JOURNAL, now_ms, {"scheme:standard@start", "player:1", "player:2"})
+    evidence = Evidence(Context.WITHOUT_VIEWS, now_ms, {"scheme:standard@start", "player:1", "player:2"})
     alone = at_once = None
     try:
         for game in games:

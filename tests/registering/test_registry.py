@@ -52,7 +52,7 @@ def test_nobody_joins_on_another_day_than_before_or_in_the_future(pair_of_player
     with pytest.raises(ConflictError, match="joined_at"):
         pair_of_players.registry.add("id:1", "Ann", joined="2001-02-03", actor="eve")
     assert pair_of_players.player("Ann").joined_at == joined
-    with pytest.raises(RejectedError, match="nobody has joined on 2999"):
+    with pytest.raises(RejectedError, match="the player joined on 2999"):
         pair_of_players.registry.add("id:9", "Ivy", joined="2999", actor="eve")
 
 

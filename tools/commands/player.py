@@ -188,7 +188,7 @@ def set_(
     with Ledger.open(db_path) as ledger:
         person = ledger.player(player)
         with _usage():
-            news = ledger.registry.news(
+            news = ledger.registry.new_facts(
                 person.player,
                 standing=None if standing is None else Standing(standing),
                 birth_year=birth_year,
@@ -199,7 +199,7 @@ def set_(
         receipts = record(ledger, news, actor)
         if receipts is None:
             return
-        learnt = ledger.registry.learnt(person.player, news, receipts)
+        learnt = ledger.registry.update_outcome(person.player, news, receipts)
         _rate(ledger)
         word = "recorded" if learnt.recorded else "was known already"
         where = f"; it acts in pool {', '.join(learnt.acts_in)}" if learnt.passed_by else ""

@@ -111,7 +111,7 @@ def _event(ledger: Ledger, game: SourceGame, pool: str) -> GameRecorded:
     """Return a game under the key that it would be recorded with, but its moves, which no proposal keeps."""
     white, black = (ledger.player_as_told(identity).player for identity in (game.white_id, game.black_id))
     return GameRecorded(
-        game=ledger.made_keys.key_of(game),
+        game=ledger.derived_keys.key_of(game),
         pool=pool,
         white=white,
         black=black,

@@ -201,7 +201,7 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
     if body.key is None:
         source = source._replace(key=plain_key("http", once or ""), is_made=True)
     facts = {
-        "game": ledger.made_keys.key_of(source),
+        "game": ledger.derived_keys.key_of(source),
         "pool": pool,
         "white": numbers[0],
         "black": numbers[1],

@@ -18,7 +18,7 @@ from ledger.answers.comparing.forecasts import Predictions, final_ratings, predi
 from ledger.answers.pools import non_default_settings
 from ledger.book.roster import Roster
 from ledger.book.tables import IN_ORDER_OF_ENDS
-from ledger.book.timeline import BEGINNING, Era, EraState, LaterList, Pool
+from ledger.book.timeline import BEGINNING, Era, EraState, ListRating, Pool
 from ledger.book.whole_tournaments import Edition
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
@@ -112,7 +112,7 @@ class Segment(NamedTuple):
     The lists are those that have come into force since the segment before, by place of the player.
     """
 
-    listed: Mapping[int, Sequence[LaterList]]
+    listed: Mapping[int, Sequence[ListRating]]
     rateable: engine.RateableGames
 
 
@@ -131,7 +131,7 @@ class RatingOrder(NamedTuple):
     pool: Pool
     places: Any
     segments: Sequence[Segment]
-    listed: Mapping[int, Sequence[LaterList]]
+    listed: Mapping[int, Sequence[ListRating]]
     newcomers: list[Newcomer]
     last_sides: dict[int, Any]
 
@@ -264,7 +264,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     owner = MANY.interleave(white, black)
     first = ended_ms[places_of_first_games(MANY, len(games.players), white, black)]
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
-    newcomers = [roster.anew(pool.pool, player, first_ms) for player, first_ms in starts]
+    newcomers = [roster.restarting_player(pool.pool, player, first_ms) for player, first_ms in starts]
     last_sides = _last_sides(owner, ended_ms, len(games.players))
     return RatingOrder(pool, places, segments, listed, newcomers, last_sides)
 
@@ -277,7 +277,7 @@ def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
     return lists.places_of_lists(MANY, games, (players, white, black))
 
 
-def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[LaterList]]:
+def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[ListRating]]:
     """Return, by place of the player, the lists that have come into force before the games of a segment."""
     if not lists.any_player_has_lists:
         return {}
@@ -367,13 +367,13 @@ def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]
     return ReplayResult(expected, unsettled, np.asarray(final), years, seconds)
 
 
-def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Sequence[LaterList]]) -> None:
+def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Sequence[ListRating]]) -> None:
     """Change the flat *state* of players to the ratings of lists."""
     fields = len(pool.scheme.state)
     for place, lists in listed.items():
         own = slice(place * fields, (place + 1) * fields)
         before = EraState(0, tuple(map(float, state[own])), 0)
-        state[own] = cols.floats(pool.carried(before, 0, _nobody, lists))
+        state[own] = cols.floats(pool.carry_state(before, 0, _nobody, lists))
 
 
 def _nobody(_: int) -> Newcomer:

@@ -161,9 +161,10 @@ def refuse_unknown_tournament(
     if elsewhere := [repr(name) for (name,) in connection.execute(_ELSEWHERE, carried)]:
         hint = f"it has games in {' and '.join(elsewhere)}: ask in that pool"
         raise UnknownNameError("tournament", tournament, hint, where=where)
-    others = {*event_games.tournament_names(connection, pool), *tournament_editions.names_in(connection, pool)} - {
-        tournament
-    }
+    others = {
+        *event_games.tournament_names(connection, pool),
+        *tournament_editions.tournaments_with_rounds(connection, pool),
+    } - {tournament}
     names = sorted(others)
     inside = [name for name in names if tournament.casefold() in name.casefold()][:3]
     like = did_you_mean(tournament, names) or (f"did you mean {' or '.join(map(repr, inside))}? " if inside else "")
@@ -188,7 +189,7 @@ def first_day_of_edition(ledger: OpenLedger, pool: str, tournament: str, word: s
         except ValueError as error:
             raise MalformedError([f"an edition is named by a year or a day: {error}"]) from None
     recorded = [event.edition for event in load_events(connection, rated_by, [tournament])[tournament]]
-    every = sorted({*recorded, *rated_by.announced(tournament).editions()})
+    every = sorted({*recorded, *rated_by.announcements(tournament).editions()})
     if not every:
         hint = "before its first game name a day of it with --edition, or 'open-tournament' it first; "
         refuse_unknown_tournament(connection, rated_by, tournament, hint)

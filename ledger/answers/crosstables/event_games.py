@@ -293,7 +293,7 @@ class LedgerRatings:
         """Return the rating in force when the first of a player's games started; before *first* if that is unknown."""
         starts = [instant_ms(game.started_at) for game in games if game.started_at is not None]
         if not starts:
-            spans = self._pool.announced(first.tournament).editions()
+            spans = self._pool.announcements(first.tournament).editions()
             starts = [span.first_ms for span in spans if span.first_ms <= first.ended_ms <= span.last_ms]
         if not starts or min(starts) >= first.ended_ms:
             return self.rating_before(player, first)
@@ -317,7 +317,7 @@ class LedgerRatings:
             before, after = self.rating_before(player, game), self.rating_after(player, game)
             if row is None or before is None or after is None:
                 return None
-            place = row["rated_ms"], 0 if not self._pool.rates_alone(row["rated_ms"]) else row["n"]
+            place = row["rated_ms"], 0 if not self._pool.rates_single_games_at(row["rated_ms"]) else row["n"]
             changes.setdefault(place, (before, after))
         if not changes:
             return None

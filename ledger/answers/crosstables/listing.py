@@ -116,7 +116,11 @@ def tournaments(
         else:
             played = event_games.load_games(connection, rated_by, of_text)
             by_name = {name: event_games.game_ends(games) for name, games in played.items()}
-        of_byes = [name for name in tournament_editions.names_in(connection, rated_by) if text in name.casefold()]
+        of_byes = [
+            name
+            for name in tournament_editions.tournaments_with_rounds(connection, rated_by)
+            if text in name.casefold()
+        ]
         names = dict.fromkeys((*by_name, *of_byes))
         candidates = _editions(connection, rated_by, by_name, names, search)
     latest_first = sorted(_matching(candidates, search), key=lambda row: (-row[2].first_ms, row[0]))
@@ -178,10 +182,10 @@ def _between(
 ) -> dict[str, Editions]:
     """Return the editions of all tournaments that may lie between two instants, with a text in the name."""
     until = min(until - until % DAY_MS + DAY_MS - 1, LATEST_MS)  # an edition begins with the day of its first game
-    reach = tournament_editions.reach_ms(pool, search.quiet_days)
+    reach = tournament_editions.max_distance_ms(pool, search.quiet_days)
     both = (
         *event_games.names_between(connection, pool, ms, until, reach),
-        *tournament_editions.names_since(connection, pool, ms, min(until + reach, LATEST_MS)),
+        *tournament_editions.tournaments_with_rounds_since(connection, pool, ms, min(until + reach, LATEST_MS)),
     )
     names = dict.fromkeys(name for name in both if text in name.casefold())
     games = event_games.load_games(connection, pool, names)
@@ -241,7 +245,7 @@ def player_tournaments(
     text = (search.text or "").casefold()
     both = (
         *event_games.names_of_player(connection, rated_by, person.player),
-        *tournament_editions.names_of(connection, rated_by, person.player),
+        *tournament_editions.tournaments_with_rounds_of(connection, rated_by, person.player),
     )
     names = [name for name in dict.fromkeys(both) if text in name.casefold()]
     first, last = _days(search)

@@ -30,7 +30,7 @@ from ledger.answers.exports.columns import (
 )
 from ledger.book import tables
 from ledger.book.roster import standing_sql
-from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
+from ledger.book.tables import INSTANT, NUMBER, POINTS, TABLE_DOCS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
@@ -71,7 +71,7 @@ _ENDED = ColumnDoc("the first moment at which it may have ended", INSTANT)
 
 
 def _of_game(name: str, kind: ColumnKind = ColumnKind.TEXT, *, optional: bool = False) -> ExportColumn:
-    return ExportColumn(name, kind, BOOK["games"].columns[name], f"g.{name}", optional=optional)
+    return ExportColumn(name, kind, TABLE_DOCS["games"].columns[name], f"g.{name}", optional=optional)
 
 
 _WHITE_SCORE = ColumnDoc("White's score; empty without a result", "0, 0.5 or 1")
@@ -152,7 +152,7 @@ _IDENTITY = ExportColumn(
     personal=True,
 )
 _CURRENT = table_docs.table_docs()["current"].columns
-_PERSON = BOOK["players"].columns
+_PERSON = TABLE_DOCS["players"].columns
 _STATUS = ColumnDoc("full, guest, welcomer or closed, after all changes", "word")
 _MERGED_INTO = ColumnDoc("the person that this number is merged into", NUMBER, "players.player")
 _POOL_OF_RATING = ColumnDoc("the pool of that rating; empty for who has no rated game in it")

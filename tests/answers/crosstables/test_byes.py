@@ -487,7 +487,7 @@ def test_a_bye_that_was_moved_is_known_where_it_stands_by_now(open_with_byes: Le
     drafts = open_with_byes.corrections.drafts
     approve(open_with_byes, drafts.replace(bye(ANN, 3, Brings.ZERO).key, {"round": 5}))
     assert open_with_byes.append(bye(ANN, 5, Brings.ZERO)).duplicate, "told as it stands by now"
-    with pytest.raises(ConflictError, match="stands there since it was corrected"):
+    with pytest.raises(ConflictError, match="was moved there by a correction"):
         open_with_byes.append(bye(ANN, 5, Brings.HALF))
     told = SourceRound(7, "name:ann", "Ann", OPEN, "2026-03-02", 5, Brings.ZERO.value)
     for brings, repeated, faults in ((Brings.ZERO, 1, 0), (Brings.HALF, 0, 1)):

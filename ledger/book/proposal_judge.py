@@ -1,7 +1,7 @@
-"""The validator of proposals: may a proposal be made, and may it be decided so? It reports all faults at once.
+"""The judge of proposals: refuses proposals and decisions, and reports all faults at once.
 
 It reads the views, up to date with the journal and under its write lock; nothing is written. ``RULES`` lists its own
-refusals; those of the facts that a proposal adds, moves or puts back are ``book.judge``'s.
+refusals; ``book.judge`` judges the facts that a proposal adds, moves or restores.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import decisions, judge
-from ledger.book.conflicts import NOT_YET, Fact, HypotheticalFacts, impossible_endings, key_collisions
+from ledger.book.conflicts import NO_PROPOSAL, Fact, WhatIfFacts, impossible_endings, key_collisions
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
 from ledger.book.policies import POLICIES, check_settings
-from ledger.book.rules_by_facts import PLACES
-from ledger.book.rules_by_keys import OWN_DOORS, erasures, needed_keys
-from ledger.book.stored_proposals import Decided, Proposal
+from ledger.book.rules_by_facts import PLACE_FIELDS
+from ledger.book.rules_by_keys import ENTRY_POINTS, erasure_keys, needed_keys
+from ledger.book.stored_proposals import Proposal, StoredProposals
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 RULES: Mapping[str, str] = {  # name -> what it means and what to do
-    "no-reason": "a correction is proposed with a reason, which stands beside the journal: give one",
+    "no-reason": "a correction is proposed with a reason, which is stored outside the journal: give one",
     "nothing-proposed": "a proposal holds at least one change, and a batch at least one row: give one",
     "no-such-fact": "the journal holds no fact of this key at this entry: look it up",
     "no-such-player": "this player number was never registered: look it up",
@@ -54,7 +54,7 @@ RULES: Mapping[str, str] = {  # name -> what it means and what to do
     "unseen-entries": "entries were recorded since the impact was looked at: look at it again, then approve",
 }
 
-Objections = Iterator[tuple[str, str]]  # rules and messages
+_Faults = Iterator[tuple[str, str]]  # rules and messages
 
 # what the keys of policies begin with that hold by position
 _BY_POSITION = tuple(f"policy:{name}@" for name, policy in POLICIES.items() if policy.is_by_position)
@@ -75,13 +75,13 @@ _TOURNAMENTS = (
 
 
 class _ProposedFacts(NamedTuple):
-    """The facts that hold after a proposal.
+    """The facts that would hold after a proposal.
 
     Attributes:
-        added: by number of a change, the fact that it adds, or why it cannot be one.
-        by_change: by number of a change, the facts that it brings.
+        added: by number of a change, the fact that it adds, or the error of one that is invalid.
+        by_change: by number of a change, the facts after it.
         by_subject: all of them by their subject.
-        moved_entries: entries of facts that it changes or takes back.
+        moved_entries: entries of facts that the proposal changes or annuls.
     """
 
     added: dict[int, Event | MalformedError]
@@ -90,35 +90,28 @@ class _ProposedFacts(NamedTuple):
     moved_entries: set[int]
 
     def note(self, number: int, event: Event) -> None:
-        """Note one more fact that a change brings."""
+        """Note a fact after a change."""
         self.by_change.setdefault(number, []).append(event)
         self.by_subject.setdefault(subject_of(event), []).append(event)
 
 
-class ProposalGate:
-    """The validator of one ledger, in one read snapshot."""
+class ProposalJudge:
+    """Judges the proposals and decisions of one ledger, in one read snapshot."""
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, now_ms: int, current: CurrentFacts) -> None:
-        """Take the views, the journal and the current facts.
-
-        Args:
-            connection: the views, up to date with the journal.
-            journal: the journal, under its write lock.
-            now_ms: the recording time, milliseconds since 1970.
-            current: the current facts, for the judge.
-        """
+        """Take the views, up to date with the journal, the journal under its write lock, and the recording time."""
         self._connection = connection
         self._journal = journal
         self._now_ms = now_ms
         self._current = current
-        self._facts = HypotheticalFacts(connection, journal)
-        self.decided: Decided = self._facts.decided
+        self._facts = WhatIfFacts(connection, journal)
+        self.proposals: StoredProposals = self._facts.proposals
 
-    def refusals(self, changes: Sequence[Change], proposal: int = NOT_YET) -> list[Refusal]:
-        """Return why these changes may not be proposed, or approved now; empty if they may."""
+    def refusals(self, changes: Sequence[Change], proposal: int = NO_PROPOSAL) -> list[Refusal]:
+        """Return the refusals of changes that are proposed, or approved now; empty if they are allowed."""
         if not changes:
             return [Refusal(0, "nothing-proposed", "nothing is proposed; give at least one change")]
-        after = HypotheticalFacts(self._connection, self._journal, changes, proposal, self.decided)
+        after = WhatIfFacts(self._connection, self._journal, changes, proposal, self.proposals)
         proposed = self._proposed_facts(changes, after)
         refusals: list[Refusal] = []
         for number, change in enumerate(changes, 1):
@@ -134,7 +127,7 @@ class ProposalGate:
             refusals = [*self._circles(changes, after), *self._impossible(changes, after)]
         return refusals
 
-    def _proposed_facts(self, changes: Sequence[Change], after: HypotheticalFacts) -> _ProposedFacts:
+    def _proposed_facts(self, changes: Sequence[Change], after: WhatIfFacts) -> _ProposedFacts:
         """Return the facts that would hold, so far as they can; corrected games only if a closing asks for them."""
         proposed = _ProposedFacts({}, {}, {}, set())
         keys = self._keys(changes)
@@ -158,17 +151,19 @@ class ProposalGate:
                     proposed.note(number, after.event(fact))
         return proposed
 
-    def _rule_faults(self, number: int, change: Change, proposed: _ProposedFacts) -> Objections:
+    def _rule_faults(self, number: int, change: Change, proposed: _ProposedFacts) -> _Faults:
         """Yield what the judge refuses of the facts that one change brings, among all others of its proposal."""
         fact = self._fact_of(change) if change.do is Verb.REPLACE else None
         if change.do is Verb.REPLACE:
-            places = None if fact is None else PLACES.get(fact.cls)
+            places = None if fact is None else PLACE_FIELDS.get(fact.cls)
             if places is None or places.isdisjoint(change.facts or {}):
                 # it stays where it is, next to all other facts there in old journals
                 return
-        context = {Verb.ADD: Context.PROPOSAL, Verb.REPLACE: Context.CHANGE}.get(change.do, Context.RETURN)
+        context = {Verb.ADD: Context.PROPOSAL, Verb.REPLACE: Context.CHANGE}.get(change.do, Context.RESTORE)
         for event in proposed.by_change.get(number, ()):
-            keys = self._journal.find((*needed_keys(event), *erasures(event))) if context is Context.PROPOSAL else ()
+            keys = (
+                self._journal.find((*needed_keys(event), *erasure_keys(event))) if context is Context.PROPOSAL else ()
+            )
             before = None if fact is None else self._facts.event(fact)
             evidence = Evidence(
                 context,
@@ -185,7 +180,7 @@ class ProposalGate:
     def decision_refusals(
         self, number: int, decision: Decision, by: str, broken: Callable[[Proposal], str | None]
     ) -> list[Refusal]:
-        """Return why a proposal may not be decided so; empty if it may.
+        """Return the refusals of a decision about a proposal; empty if it is allowed.
 
         Args:
             number: of the proposal.
@@ -193,7 +188,7 @@ class ProposalGate:
             by: the person who decides.
             broken: returns why a policy forbids that person to approve a proposal; None if none does.
         """
-        proposal = self.decided.proposal(number)
+        proposal = self.proposals.proposal(number)
         if proposal is None:
             return [Refusal(0, "no-such-proposal", f"there is no proposal {number}; see 'correct list'")]
         if proposal.decision is not None:
@@ -209,19 +204,19 @@ class ProposalGate:
         if words is not None:
             return [Refusal(0, "four-eyes", words)]
         refusals = []
-        for refusal in self.refusals([numbered.change for numbered in self.decided.changes([number])], number):
-            # It passed this gate when it was proposed: the person who decides learns that a fact was recorded since.
+        for refusal in self.refusals(list(self.proposals.changes([number])), number):
+            # It was allowed when it was proposed: the person who decides learns that a fact was recorded since.
             rule = "stale" if refusal.rule in {"changes-nothing", "exists-already"} else refusal.rule
             message = f"{refusal.message} (this was in order when it was proposed, at entry {proposal.position})"
             refusals.append(refusal._replace(rule=rule, message=message))
         return refusals
 
-    def _faults(self, change: Change, added: Event | MalformedError | None) -> Objections:
+    def _faults(self, change: Change, added: Event | MalformedError | None) -> _Faults:
         """Yield what is wrong with one change by itself; *added* is the fact that it adds."""
         # Neither a change of such a setting nor its annulment: the setting would never have held.
         changes = [change] if change.do is not Verb.ADD else []
         if change.do is Verb.UNDO:
-            changes = [numbered.change for numbered in self.decided.changes([change.proposal or 0])]
+            changes = list(self.proposals.changes([change.proposal or 0]))
         for each in changes:
             if (each.fact or "").startswith(_BY_POSITION):
                 message = f"{each.fact!r} holds from its entry on, never backwards; set that policy anew"
@@ -248,7 +243,7 @@ class ProposalGate:
         fact = self._facts.fact(change.fact or "")
         return fact if fact is not None and fact.entry == change.entry else None
 
-    def _replace(self, change: Change) -> Objections:
+    def _replace(self, change: Change) -> _Faults:
         fact = self._fact_of(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
@@ -280,7 +275,7 @@ class ProposalGate:
             return (change.facts or {}).keys().isdisjoint({"scheme", "settings"})
         return _is_first_scheme(str(change.fact)) and field in {"effective_from", "carry", "conversion"}
 
-    def _annul(self, change: Change) -> Objections:
+    def _annul(self, change: Change) -> _Faults:
         fact = self._fact_of(change)
         if fact is None:
             yield "no-such-fact", f"the journal holds no {change.fact!r} at entry {change.entry}; look it up in 'log'"
@@ -291,7 +286,7 @@ class ProposalGate:
         elif change.do is Verb.RESTORE and fact.annulled_by is None:
             yield "changes-nothing", f"{change.fact!r} stands; there is nothing to restore"
 
-    def _add(self, change: Change, event: Event | MalformedError | None) -> Objections:
+    def _add(self, change: Change, event: Event | MalformedError | None) -> _Faults:
         fact = self._facts.fact(change.fact or "")
         if fact is not None:
             way = "restore it" if fact.annulled_by is not None else "correct that one"
@@ -308,7 +303,7 @@ class ProposalGate:
         elif isinstance(event, PolicySet):
             yield from _policy_faults(event)
             try:
-                self._current.refuse_unknown_models(event.policy, event.settings)
+                self._current.check_read_models(event.policy, event.settings)
             except UnknownNameError as error:
                 yield "bad-value", f"{event.key!r} may not be set so: {error}"
             number = next_policy_number(self._journal.find, event.policy)
@@ -316,9 +311,9 @@ class ProposalGate:
             if event.number != number:
                 yield "bad-value", f"{event.key!r}: the next setting of this policy has number {number}"
 
-    def _merge(self, change: Change) -> Objections:
+    def _merge(self, change: Change) -> _Faults:
         player, into = change.player or 0, change.into or 0
-        merges = self.decided.merges
+        merges = self.proposals.merges
         for number in (player, into):
             if not self._journal.find([f"player:{number}"]):
                 yield "no-such-player", f"player {number} was never registered; look the number up in 'players'"
@@ -332,11 +327,11 @@ class ProposalGate:
         elif player in merges:
             merged = f"player {player} is merged into player {merges[player]} already"
             yield "already-merged", merged if merges[player] == into else f"{merged}; take that merge apart first"
-        elif decisions.root(merges, into) == player:
+        elif decisions.person_of(merges, into) == player:
             merged = f"player {into} is merged into player {player} already"
             yield "circular", f"{merged}, so that player {player} cannot be merged into player {into}"
 
-    def _annul_games(self, change: Change) -> Objections:
+    def _annul_games(self, change: Change) -> _Faults:
         player = change.player or 0
         if not self._journal.find([f"player:{player}"]):
             yield "no-such-player", f"player {player} was never registered; look the number up in 'players'"
@@ -344,8 +339,8 @@ class ProposalGate:
         if backwards := _backwards(change):
             yield backwards
             return
-        person = decisions.root(self.decided.merges, player)
-        first, last = decisions.span(change)
+        person = decisions.person_of(self.proposals.merges, player)
+        first, last = decisions.span_ms(change)
         for side, outcome in (("white", "white"), ("black", "black")):
             won = "" if change.which == "all" else f" AND outcome = '{outcome}'"
             # A question for each colour: each has its own index.
@@ -355,11 +350,11 @@ class ProposalGate:
         kind = "rated game" if change.which == "all" else "rated game that the opponent lost"
         yield "changes-nothing", f"player {player} has no {kind}{_between(change)} that stands"
 
-    def _tournament(self, change: Change) -> Objections:
+    def _tournament(self, change: Change) -> _Faults:
         if backwards := _backwards(change):
             yield backwards
             return
-        where = (change.pool, change.tournament, *decisions.span(change))
+        where = (change.pool, change.tournament, *decisions.span_ms(change))
         games, voided = self._connection.execute(_AT_TOURNAMENT, where).fetchone()
         name = f"tournament {change.tournament!r} of pool {change.pool!r}"
         if not games:
@@ -371,12 +366,12 @@ class ProposalGate:
         elif change.do is Verb.RESTORE_TOURNAMENT and not voided:
             yield "changes-nothing", f"no game of {name}{_between(change)} is voided"
 
-    def _undo(self, change: Change) -> Objections:
-        proposal = self.decided.proposal(change.proposal or 0)
+    def _undo(self, change: Change) -> _Faults:
+        proposal = self.proposals.proposal(change.proposal or 0)
         if proposal is None:
             yield "no-such-proposal", f"there is no proposal {change.proposal}; see 'correct list'"
         elif not proposal.effective:
-            undone = self.decided.undone()
+            undone = self.proposals.undone_proposals()
             words = "is open" if proposal.decision is None else f"was {proposal.decision}"
             words = "was undone already" if change.proposal in undone else words
             yield "not-approved", f"proposal {change.proposal} {words}; only one that acts can be undone"
@@ -392,11 +387,11 @@ class ProposalGate:
                     message = f"change {first} and change {number} both change {field} of {change.subject!r}"
                     yield Refusal(number, "conflicting", f"{message}; leave one out")
 
-    def _circles(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
+    def _circles(self, changes: Sequence[Change], after: WhatIfFacts) -> Iterator[Refusal]:
         merges = after.merges()
         for number, change in enumerate(changes, 1):
             if change.do in {Verb.MERGE, Verb.UNDO}:
-                ring = [player for player in merges if decisions.root(merges, player) in merges]
+                ring = [player for player in merges if decisions.person_of(merges, player) in merges]
                 if ring:
                     message = f"players {ring} would be merged into each other in a ring; leave one merge out"
                     yield Refusal(number, "circular", message)
@@ -406,13 +401,13 @@ class ProposalGate:
         """Return the facts that may change, each with the number of its first change."""
         keys: dict[str, int] = {}
         for number, change in enumerate(changes, 1):
-            for reached in self.decided.with_undone([change]):
+            for reached in self.proposals.with_undone([change]):
                 is_own = reached is change
                 if reached.fact is not None and (not is_own or reached.do in {Verb.REPLACE, Verb.RESTORE}):
                     keys.setdefault(reached.fact, number)
         return keys
 
-    def _impossible(self, changes: Sequence[Change], after: HypotheticalFacts) -> Iterator[Refusal]:
+    def _impossible(self, changes: Sequence[Change], after: WhatIfFacts) -> Iterator[Refusal]:
         """Yield facts that would be invalid, or would be at the place of another one."""
         keys = self._keys(changes)
         yield from impossible_endings(self._facts, after, keys, changes)
@@ -429,7 +424,7 @@ class ProposalGate:
                 event = after.event(fact)
                 if isinstance(event, PolicySet):
                     yield from (Refusal(number, rule, message) for rule, message in _policy_faults(event))
-                if type(event) in OWN_DOORS:
+                if type(event) in ENTRY_POINTS:
                     continue
                 # An annulled fact may be invalid by now, as old journals hold some. A changed one is judged all the
                 # same: a missing pool or scheme could not be folded, put back or not.
@@ -437,12 +432,12 @@ class ProposalGate:
                 if fact.annulled_by is not None and current is not None and current.facts == fact.facts:
                     continue
                 evidence = Evidence(Context.APPROVAL, self._now_ms, self._journal.find(needed_keys(event)))
-                yield from (Refusal(number, *objection) for objection in _refused(event, evidence, key))
+                yield from (Refusal(number, *fault) for fault in _refused(event, evidence, key))
             except MalformedError as error:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")
 
 
-def _refused(event: Event, evidence: Evidence, key: str | None = None) -> Objections:
+def _refused(event: Event, evidence: Evidence, key: str | None = None) -> _Faults:
     """Yield what the judge refuses of a fact; *key* is that under which it is recorded."""
     try:
         judge.check(event, evidence)
@@ -454,7 +449,7 @@ def _is_first_scheme(key: str) -> bool:
     return key.startswith("scheme:") and key.endswith("@start")
 
 
-def _policy_faults(event: PolicySet) -> Objections:
+def _policy_faults(event: PolicySet) -> _Faults:
     try:
         check_settings(event.policy, event.settings, event.effective_from)
     except LedgerError as error:
@@ -480,7 +475,7 @@ def _between(change: Change) -> str:
 
 
 def _backwards(change: Change) -> tuple[str, str] | None:
-    first, last = decisions.span(change)
+    first, last = decisions.span_ms(change)
     if first <= last:
         return None
     return "bad-value", f"from {change.since} until {change.until} is no time at all; the end comes first"

@@ -1,6 +1,7 @@
-"""Verdicts on the games of a book: why each does not count, and its place in rating order; few or many at a time.
+"""Assessments of games: the reason why a game is not rated, and its place in rating order.
 
-A fact may affect games that are in the book already: they are judged again, and changes are noted.
+Games are assessed one by one or, if there are many, as columns. A later fact may affect games of the book: they are
+assessed again, and those that change are noted.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import attrs
 
 from ledger.book import tables
 from ledger.book.roster import STANDING_CODE, Roster
-from ledger.book.timeline import ALONE, Place, Pool
+from ledger.book.stored_editions import EditionsByEnd, rated_editions
+from ledger.book.timeline import NO_BATCH, Place, Pool
 from ledger.book.whole_tournaments import Edition
 from ledger.facts.events import Event
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
@@ -25,18 +27,17 @@ if TYPE_CHECKING:
     import sqlite3
 
     from polars import DataFrame, Series
-from ledger.book.stored_editions import Editions, editions_of
 
 
 class RecordedEvent(NamedTuple):
-    """An event and its position in the journal: what the game book needs of an entry."""
+    """An event with its position in the journal: the part of an entry that the game book needs."""
 
     position: int
     event: Event
 
 
 class RatedGame(NamedTuple):
-    """A rated game as ``GameBook.in_order`` yields it, with all facts that tables may need."""
+    """A rated game with all facts that tables may need, as it is projected alone without a look at the tables."""
 
     position: int
     white: int
@@ -50,13 +51,13 @@ class RatedGame(NamedTuple):
 
 @attrs.define
 class Changes:
-    """The effects of the newest entries, by pool: where rerating must begin, and for which players.
+    """The effects of new entries on ratings: by pool, from when on and for which players games are rated again.
 
     Attributes:
-        start_ms: by pool, the earliest place in rating order of a game that is new or changed, milliseconds.
-        touched: by pool, players whose games from there on are rerated whatever the new games are.
+        start_ms: by pool, the earliest place in rating order of a new or changed game, milliseconds.
+        touched: by pool, players whose games from there on are rated again, whatever the new games are.
         only: by pool, the one new game; None if there is more.
-        adopted: the schemes that were adopted.
+        adopted: the adopted schemes.
         former_games: by position, the former rows of changed games; None if no projector of facts needs them.
         other_facts: by position, other facts, as they were recorded, that a decision concerned.
     """
@@ -69,7 +70,7 @@ class Changes:
     other_facts: dict[int, Event] = attrs.Factory(dict)
 
     def note(self, pool: int, rated_ms: int, players: Iterable[int] = (), played: RatedGame | None = None) -> None:
-        """Note that rerating of *pool* must begin at *rated_ms* or before, for *played* or another change."""
+        """Note that games of *pool* are rated again from *rated_ms* on, because of *played* or another change."""
         self.only[pool] = None if pool in self.only else played
         self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
         self.touched.setdefault(pool, set()).update(players)
@@ -78,17 +79,17 @@ class Changes:
 refuse: Callable[..., int]  # a name that ``with_globals`` gives to the loop below
 
 
-def with_verdicts(
-    pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: Editions | None = None
+def with_assessments(
+    pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: EditionsByEnd | None = None
 ) -> DataFrame:
-    """The frame with the columns ``reason``, ``rated_ms``, ``batch`` and ``began_ms``.
+    """Return games with the columns ``reason``, ``rated_ms``, ``batch`` and ``began_ms``.
 
     Args:
-        pools: every pool that has games in it.
+        pools: every pool of these games.
         roster: the players.
         frame: games in columns of the table ``games``: ``pool``, ``outcome``, ``termination``, ``half_moves``,
             ``rated``, ``white``, ``black``, ``ended_ms`` and ``tournament``.
-        editions: those of tournaments that are rated whole; a game of none of them counts as its own tournament.
+        editions: of tournaments that are rated whole; a game of none of them counts as its own tournament.
     """
     number = frame["pool"].to_numpy()
     present = [(pool, places) for pool in pools if len(places := np.flatnonzero(number == pool.pool))]
@@ -96,7 +97,7 @@ def with_verdicts(
     return frame.with_columns(_places(present, frame, editions or {}))
 
 
-def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, editions: Editions) -> Series:
+def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, editions: EditionsByEnd) -> Series:
     """Return why each game does not count, null for those that do."""
     columns = [
         frame["outcome"].replace_strict(dict(OUTCOME_CODE), return_dtype=pl.Int32).to_numpy(),
@@ -109,7 +110,7 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
     reasons = np.zeros(len(frame), np.int32)
     for pool, places in present:
         rated_ms = ended_ms[places]
-        if pool.is_crossed:
+        if pool.tournaments_cross_eras:
             rated_ms = pool.places(rated_ms, frame["tournament"].gather(places).to_list(), editions.get(pool.pool))[0]
         eras = pool.eras_at(rated_ms)
         for number, era in enumerate(pool.eras):
@@ -122,15 +123,15 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
                     sides = era.standings(int(white[place]), int(black[place]), frame["tournament"][int(here[place])])
                     white[place], black[place] = sides
                 codes = np.zeros(len(here), np.int32)
-                compile_kernel(refusal_loop(era.scheme))(*arguments, codes, era.numbers)
+                compile_kernel(reason_kernel(era.scheme))(*arguments, codes, era.numbers)
                 reasons[here] = codes
     return pl.Series("reason", [None, *REASONS[1:]], dtype=pl.String).gather(reasons)
 
 
-def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: Editions) -> list[Series]:
+def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: EditionsByEnd) -> list[Series]:
     """When each game takes its place in rating order, its batch, and when its tournament began."""
     began_ms = pl.Series([None], dtype=pl.Int64).new_from_index(0, len(frame))
-    rated_ms, batch = frame["ended_ms"], pl.Series([ALONE], dtype=pl.String).new_from_index(0, len(frame))
+    rated_ms, batch = frame["ended_ms"], pl.Series([NO_BATCH], dtype=pl.String).new_from_index(0, len(frame))
     counts = frame["reason"].is_null().to_numpy()
     for pool, places in present:
         if not pool.by_game:
@@ -146,9 +147,9 @@ def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: Edition
 
 
 def _standings(roster: Roster, frame: DataFrame, side: str) -> Any:
-    """Codes of one side's standings; only players who are or were special are looked up one by one."""
+    """Return the codes of one side's membership statuses; only players who were ever no full members are looked up."""
     standings = np.full(len(frame), STANDING_FULL, np.int32)
-    special = roster.special()
+    special = roster.not_full_members()
     if special:
         players, ends = frame[side].to_numpy(), frame["ended_ms"].to_numpy()
         for place in np.flatnonzero(np.isin(players, list(special))):
@@ -156,10 +157,10 @@ def _standings(roster: Roster, frame: DataFrame, side: str) -> Any:
     return standings
 
 
-def refuse_all(
+def fill_reasons(
     outcome: Any, termination: Any, half_moves: Any, rated: Any, white: Any, black: Any, reasons: Any, numbers: Any
 ) -> None:
-    """Ask a scheme's ``refuse`` for each game; fills *reasons* with codes."""
+    """Fill *reasons* with the code that a scheme's ``refuse`` returns for each game."""
     # in the part of Python that Numba compiles: columns in, codes out, no object is made on the way
     for game in range(len(outcome)):
         # ``with_globals`` puts the scheme's own kernel in under this name.
@@ -169,9 +170,9 @@ def refuse_all(
 
 
 @cache
-def refusal_loop(scheme: Scheme) -> Callable[..., None]:
-    """``refuse_all`` for one scheme."""
-    return with_globals(refuse_all, f"refuse_{scheme.name}", refuse=scheme.refuse)
+def reason_kernel(scheme: Scheme) -> Callable[..., None]:
+    """Return ``fill_reasons`` of one scheme, for ``compiled``."""
+    return with_globals(fill_reasons, f"refuse_{scheme.name}", refuse=scheme.refuse)
 
 
 # ``_standings`` gives this code to all whom the roster does not name.
@@ -179,18 +180,18 @@ assert STANDING_CODE["full"] == STANDING_FULL
 
 
 BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
-FEW_JUDGED = 2_000  # games up to which each is judged by itself, without loading Polars
-JUDGED = (
+FEW_ASSESSED = 2_000  # games up to which each is assessed by itself, without loading Polars
+ASSESSED_COLUMNS = (
     "position", "pool", "reason", "rated_ms", "batch", "began_ms", "ended_ms", "outcome", "termination", "half_moves",
     "rated", "white", "black", "tournament", "voided_by",
 )  # fmt: skip
-SELECT_JUDGED = f"SELECT {', '.join(JUDGED)} FROM games WHERE "
+SELECT_ASSESSED = f"SELECT {', '.join(ASSESSED_COLUMNS)} FROM games WHERE "
 VOIDED, SAME_PERSON = "voided", "same-person"  # why a corrected game does not count, whatever the scheme
-Verdict = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
+Assessment = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
 
 
-class Judging:
-    """The judge of one game book."""
+class GameAssessor:
+    """Assesses the games of one game book: is a game rated, and where in rating order."""
 
     def __init__(self, connection: sqlite3.Connection, pools: Mapping[str, Pool], roster: Roster) -> None:
         """Take the database of the book, its current pools, and the roster of players."""
@@ -198,7 +199,7 @@ class Judging:
         self._pools = pools
         self._roster = roster
 
-    def verdict(
+    def assess(
         self,
         pool: Pool,
         ms: int,
@@ -210,11 +211,11 @@ class Judging:
         black: int,
         tournament: str | None,
         edition: Edition | None = None,
-    ) -> Verdict:
+    ) -> Assessment:
         """Return why a game does not count (None if it does), and its place in rating order."""
         # Where a tournament may cross a change of scheme, its place says whose rules refuse the game; elsewhere a game
         # that does not count needs none.
-        place = pool.place(ms, tournament, edition) if pool.is_crossed else None
+        place = pool.place(ms, tournament, edition) if pool.tournaments_cross_eras else None
         era = pool.eras[pool.era_at(ms if place is None else place.rated_ms)]
         reason = era.scheme.refuse(
             OUTCOME_CODE[outcome],
@@ -225,10 +226,10 @@ class Judging:
             era.numbers,
         )
         if reason:
-            return REASONS[reason], *Place(ms, ALONE)
+            return REASONS[reason], *Place(ms, NO_BATCH)
         return None, *(place or pool.place(ms, tournament, edition))
 
-    def again(
+    def reassess(
         self,
         where: str,
         arguments: tuple[object, ...],
@@ -237,46 +238,35 @@ class Judging:
         player: int | None = None,
         everybody: bool = False,
     ) -> None:
-        """Judge games again that a later fact reaches; those that change, and on request all, are rated again.
+        """Assess games again that a later fact affects; those that change, and on request all, are rated again.
 
         Args:
-            where: which games.
+            where: the condition that selects the games.
             arguments: the values of its question marks.
-            fresh: what is touched is noted here.
-            player: the player whose games are rerated whatever the verdicts are.
+            fresh: takes the games to be rated again.
+            player: the player whose games are rated again whatever changes.
             everybody: all players of the games are rated again.
         """
         changed: list[tuple[Any, ...]] = []
-        are_aside = False
-        cursor = self._connection.execute(SELECT_JUDGED + where, arguments)
-        # First so few as are judged without Polars: it is loaded only where a fact reaches more games.
-        rows = cursor.fetchmany(FEW_JUDGED)
+        in_table = False
+        cursor = self._connection.execute(SELECT_ASSESSED + where, arguments)
+        # First so few as are assessed without Polars: it is loaded only where a fact affects more games.
+        rows = cursor.fetchmany(FEW_ASSESSED)
         while rows:
-            for verdict, row in zip(self.verdicts(rows), rows, strict=True):
-                position, number, *stood = row[:6]
-                if list(verdict) != stood:
-                    changed.append((*verdict, position))
-                    fresh.note(number, min(verdict[1], stood[1]), row[11:13])
-                elif everybody and stood[0] is None:
-                    fresh.note(number, stood[1], row[11:13])
-                elif player is not None and stood[0] is None:
-                    fresh.note(number, stood[1], (player,))
-            # a change of scheme may reach all games of a long journal: their verdicts need not fit into the memory
+            for assessment, row in zip(self.assess_rows(rows), rows, strict=True):
+                position, number, *before = row[:6]
+                if list(assessment) != before:
+                    changed.append((*assessment, position))
+                    fresh.note(number, min(assessment[1], before[1]), row[11:13])
+                elif before[0] is None and (everybody or player is not None):
+                    fresh.note(number, before[1], row[11:13] if player is None else (player,))
+            # a change of scheme may affect all games of a long journal: their assessments need not fit into the memory
             if len(changed) > BLOCK:
-                self._put_aside(changed)
-                are_aside = True
+                self._store_temporarily(changed)
+                in_table = True
             rows = cursor.fetchmany(BLOCK)
-        self._change_games(changed, are_aside=are_aside)
-
-    def _put_aside(self, changed: list[tuple[Any, ...]]) -> None:
-        """Keep verdicts outside the memory until all games are judged: an index being read must not change."""
-        self._connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {tables.ASIDE}")
-        self._connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?, ?)", changed)
-        changed.clear()
-
-    def _change_games(self, changed: list[tuple[Any, ...]], *, are_aside: bool) -> None:
-        if are_aside:
-            self._put_aside(changed)
+        if in_table:
+            self._store_temporarily(changed)
             self._connection.execute(
                 "UPDATE games SET reason = judged.reason, rated_ms = judged.rated_ms, batch = judged.batch, "
                 "began_ms = judged.began_ms FROM temp.judged WHERE games.position = judged.position"
@@ -286,44 +276,37 @@ class Judging:
             update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ?, began_ms = ? WHERE position = ?"
             self._connection.executemany(update, changed)
 
-    def verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
-        """Return why each stored game does not count, and its ``Place``.
+    def _store_temporarily(self, changed: list[tuple[Any, ...]]) -> None:
+        """Store assessments in a table until all games are assessed: an index that is being read must not change."""
+        self._connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {tables.TEMPORARY_ASSESSMENTS}")
+        self._connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?, ?)", changed)
+        changed.clear()
 
-        Args:
-            rows: the columns ``JUDGED`` of each.
-        """
-        for row, verdict in zip(rows, self._verdicts(rows), strict=True):
+    def assess_rows(self, rows: list[tuple[Any, ...]]) -> Iterable[Assessment]:
+        """Yield the assessments of stored games, whose rows have the columns ``ASSESSED_COLUMNS``."""
+        for row, assessment in zip(rows, self._assess_by_schemes(rows), strict=True):
             # for every scheme, the place of a game that does not count is where it ended
             if row[14] is not None:
-                yield VOIDED, *Place(row[6], ALONE)
+                yield VOIDED, *Place(row[6], NO_BATCH)
             elif row[11] == row[12]:
-                yield SAME_PERSON, *Place(row[6], ALONE)
+                yield SAME_PERSON, *Place(row[6], NO_BATCH)
             else:
-                yield verdict
+                yield assessment
 
-    def _verdicts(self, rows: list[tuple[Any, ...]]) -> Iterable[Verdict]:
-        """Return verdicts by the schemes, one by one or as columns."""
+    def _assess_by_schemes(self, rows: list[tuple[Any, ...]]) -> Iterable[Assessment]:
+        """Return assessments by the schemes alone, one by one or as columns."""
         by_number = {pool.pool: pool for pool in self._pools.values()}
         arguments = ((by_number[row[1]], row[13], row[6]) for row in rows)
-        editions = editions_of(self._connection, arguments) if any(pool.by_event for pool in by_number.values()) else {}
-        if len(rows) > FEW_JUDGED:
-            names = [
-                "pool",
-                "ended_ms",
-                "outcome",
-                "termination",
-                "half_moves",
-                "rated",
-                "white",
-                "black",
-                "tournament",
-            ]
+        has_whole = any(pool.by_event for pool in by_number.values())
+        editions = rated_editions(self._connection, arguments) if has_whole else {}
+        if len(rows) > FEW_ASSESSED:
+            names = ("pool", *ASSESSED_COLUMNS[6:14])
             columns = dict(zip(names, zip(*((row[1], *row[6:14]) for row in rows), strict=True), strict=True))
             texts = {"outcome", "termination", "tournament"}
             schema = {name: pl.String if name in texts else pl.Int64 for name in names}
-            frame = with_verdicts(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
+            frame = with_assessments(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
             return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
         return (
-            self.verdict(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
+            self.assess(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
             for row in rows
         )
