@@ -137,7 +137,7 @@ class Refusal(NamedTuple):
 
     Attributes:
         number: place of the change in the proposal, from 1; 0 where it is about the proposal as a whole.
-        rule: name of the refusal, as listed in ``ledger.book.proposal_gate.RULES``.
+        rule: name of the refusal, as listed in ``ledger.book.proposal_judge.RULES``.
         message: what, where, which value, what to do.
     """
 

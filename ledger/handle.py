@@ -18,20 +18,20 @@ from ledger.auth.issued_tokens import IssuedTokens
 from ledger.auth.token_store import TokenStore
 from ledger.auth.tokens import Tokens
 from ledger.book import judge
+from ledger.book.assessment import RecordedEvent
 from ledger.book.evidence import Context, CurrentFacts, Evidence
-from ledger.book.judging import RecordedEvent
-from ledger.book.rules_by_keys import OWN_DOORS
+from ledger.book.rules_by_keys import ENTRY_POINTS
 from ledger.book.timeline import Pool
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.event_fields import SHA256_PATTERN
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, kept_texts
+from ledger.journal import Journal, stored_texts
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
-from ledger.journal.listing import chosen, marks
+from ledger.journal.listing import kind_marks, matching_bodies
 from ledger.journal.scratch import ScratchJournal
 from ledger.players import erasing, renaming
 from ledger.players.people import People
@@ -40,17 +40,17 @@ from ledger.players.sealed_names import VerifiedNames, find_player
 from ledger.players.stores import open_stores, token_store_of
 from ledger.ratings import queries
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import at_hand
-from ledger.ratings.keeping import InstalledProjectors
+from ledger.ratings.installed_projectors import projectors_for
 from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.read_models import InstalledProjectors
 from ledger.ratings.views import Views
 from ledger.recording.recorder import Gate, RecordedEvents, Recorder, Refused, Submission
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.ledger_files import journal_file, refuse_half_restored, sidecar
-from ledger.runtime.long_work import Progress, silent
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.long_work import Progress, no_progress
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.owners import Owner
 
 DEFAULT_ACTOR = "ledger"
@@ -143,8 +143,8 @@ class OpenLedger:
         people.refusal = people.refusal or journal.refusal
         renaming.settle_if_possible(journal, people)
         erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
-        ledger = cls._over(path, journal, people, at_hand(projectors), clock)
-        ledger.views.follows = follow
+        ledger = cls._over(path, journal, people, projectors_for(projectors), clock)
+        ledger.views.follows_journal = follow
         return ledger
 
     @classmethod
@@ -234,9 +234,9 @@ class OpenLedger:
 
     # -- of one moment ---------------------------------------------------------------------------------------------
 
-    def level(self, progress: Progress = silent) -> None:
+    def level(self, progress: Progress = no_progress) -> None:
         """Make sure that the views are level with the journal before questions are asked, as ``Views.level`` does."""
-        self.views.level(progress)
+        self.views.ensure_up_to_date(progress)
 
     def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
         """Return once the journal has an entry, so that what is asked after it follows from that one, too.
@@ -262,7 +262,7 @@ class OpenLedger:
             raise UnknownNameError("entry", str(entry), f"the journal holds entries 1 to {size}{waited}")
 
     @contextmanager
-    def moment(self, progress: Progress = silent) -> Iterator[int]:
+    def moment(self, progress: Progress = no_progress) -> Iterator[int]:
         """Make all answers within the block answers of one moment, and give the journal's position that they are of.
 
         The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
@@ -273,14 +273,14 @@ class OpenLedger:
             CorruptError: the views are damaged, or are not of this journal.
         """
         self.level(progress)
-        with self.views.moment() as position:
+        with self.views.read_snapshot() as position:
             yield position
 
     @property
     def journal_of_moment(self) -> Journal:
         """The journal up to the entry that the present moment is of; outside of a moment all of it."""
         # of what was known at an entry the journal ends there already, with the list that the question named
-        if self.views.is_read and not isinstance(self.journal, ScratchJournal):
+        if self.views.in_snapshot and not isinstance(self.journal, ScratchJournal):
             position = self.views.position()
             if position < self.journal.size():
                 return ScratchJournal(self.journal, position)
@@ -312,7 +312,7 @@ class OpenLedger:
         pool_name = self.first_pool() if name is None else name
         pools = {pool.name: pool for pool in self.pools()}
         if pool_name not in pools:
-            raise UnknownNameError("pool", pool_name, choice_of(pool_name, pools))
+            raise UnknownNameError("pool", pool_name, expected_names(pool_name, pools))
         return pools[pool_name]
 
     def pools(self) -> list[Pool]:
@@ -354,7 +354,7 @@ class OpenLedger:
         if seen is None or seen == size:
             return None
         if despite_games and seen < size:
-            games = chosen(self.journal, seen, size, marks((GameRecorded, PlayerRegistered)))
+            games = matching_bodies(self.journal, seen, size, kind_marks((GameRecorded, PlayerRegistered)))
             # An entry of any other kind is missing from the count.
             if sum(1 for _ in games) == size - seen:
                 return None
@@ -362,16 +362,16 @@ class OpenLedger:
         return f"{what} was looked at with {seen} entries, {size} are there now{others}; look again"
 
     @property
-    def made_keys(self) -> MadeKeys:
+    def derived_keys(self) -> DerivedKeys:
         """The keys of games whose source gave none."""
-        return MadeKeys(self.journal, self.names.file.secret)
+        return DerivedKeys(self.journal, self.names.file.secret)
 
     def catch_up_if_corrected(self) -> None:
         """Catch the views up if a file may repeat corrected games, or byes under another day."""
-        if self.current_facts.any_corrected() or any(self.journal.keys("round:", "round;")):
+        if self.current_facts.has_proposals() or any(self.journal.keys("round:", "round;")):
             self.level()
 
-    def erased_sides(self, keys: MadeKeys | None = None) -> ErasedPlayerMatcher:
+    def erased_sides(self, keys: DerivedKeys | None = None) -> ErasedPlayerMatcher:
         """Return the matcher of a file's games with those of erased players; the views catch up for it."""
         has_nameless = self.names.file.has_nameless()
         if has_nameless:
@@ -383,9 +383,9 @@ class OpenLedger:
             if not has_nameless:
                 return []
             numbers = json.dumps(sorted(players))
-            return list(queries.dictionaries(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
+            return list(queries.fetch_dicts(self.views.connection, queries.EVERY_GAME_OF, (numbers,)))
 
-        return ErasedPlayerMatcher(self.names.file, keys or self.made_keys, games_of)
+        return ErasedPlayerMatcher(self.names.file, keys or self.derived_keys, games_of)
 
     def movetext(self, sha256: str) -> str | None:
         """The movetext kept under a game's ``text``, or None.
@@ -395,7 +395,7 @@ class OpenLedger:
         """
         if re.fullmatch(SHA256_PATTERN, sha256) is None:
             raise MalformedError([f"sha256 must be 64 hexadecimal digits, got {sha256[:80]!r}"])
-        return kept_texts.movetext(self.journal, sha256)
+        return stored_texts.movetext(self.journal, sha256)
 
     # -- recording -------------------------------------------------------------------------------------------------
 
@@ -435,6 +435,8 @@ class OpenLedger:
 
     def _noted(self, recorded: RecordedEvents) -> list[Receipt]:
         placed = zip(*recorded, strict=True)
-        if OWN_DOORS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
-            self.views.expect(RecordedEvent(receipt.position, event) for receipt, event in placed if event is not None)
+        if ENTRY_POINTS.keys().isdisjoint(map(type, recorded.events)):  # of those it matters who recorded them
+            self.views.note_recorded(
+                RecordedEvent(receipt.position, event) for receipt, event in placed if event is not None
+            )
         return SeedWarnings(self.views).noted(recorded)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ledger import schemes
 from ledger.book import judge
 from ledger.book.evidence import Context, Evidence
-from ledger.correcting.corrections import Corrections, Proposed
+from ledger.correcting.corrections import Corrections, RecordedProposal
 from ledger.correcting.game_log import GameLog
 from ledger.correcting.previews import Impact, Previews
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
@@ -36,9 +36,9 @@ from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_between
-from ledger.ratings import keeping, past_views, queries
+from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import at_hand
+from ledger.ratings.installed_projectors import projectors_for
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameBlock, GameImport, ImportReport
 from ledger.recording.game_rows import GameRows
@@ -49,7 +49,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import Lazy, sqlite_utils
 from ledger.runtime.ledger_files import atomic_file, journal_file, refuse_half_restored, refuse_leftovers, sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from ledger.audit import server_findings
     from ledger.audit.audit import Verdict
     from ledger.imports import files, formats
-    from ledger.imports.formats import SaidOfFile
+    from ledger.imports.reading import FileHints
 else:
     # the readers of files take 0.15 s to load, and most ledgers are opened for questions
     files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
@@ -119,10 +119,10 @@ class Ledger(OpenLedger):
             MalformedError: a name or a value that no journal may hold, as when any event is built.
         """
         # All checks come before the first file is made: a refusal then leaves no file.
-        event = schemes.in_full(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
-        judge.check(event, Evidence(Context.JOURNAL, 0))
+        event = schemes.complete_adoption(SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {})))
+        judge.check(event, Evidence(Context.WITHOUT_VIEWS, 0))
         codec.actor_json(actor)
-        at_hand(projectors)
+        projectors_for(projectors)
         refuse_half_restored(path)
         if Path(path).exists():
             raise StorageError(str(path), "exists already; a journal is never overwritten")
@@ -159,7 +159,7 @@ class Ledger(OpenLedger):
 
     @contextmanager
     def known_at(
-        self, position: int, *, listed: int | None = None, keep: bool = True, progress: Progress = silent
+        self, position: int, *, listed: int | None = None, keep: bool = True, progress: Progress = no_progress
     ) -> Iterator[Ledger]:
         """Yield the ledger as of an earlier entry, with the present names. Nothing is recorded.
 
@@ -176,7 +176,9 @@ class Ledger(OpenLedger):
         journal = self.journal
         if not 1 <= position <= journal.size():
             raise UnknownNameError("entry", str(position), f"the journal holds entries 1 to {journal.size()}")
-        with past_views.known_at(self.path, self.views.kept(), journal, position, progress, keep=keep) as past:
+        with past_views.open_views_known_at(
+            self.path, self.views.kept(), journal, position, progress, keep=keep
+        ) as past:
             then = ScratchJournal(journal, position if listed is None else listed)
             with _Borrowed(self.path, then, self.names.file, past, self.clock, self.token_store) as ledger:
                 ledger.names = self.names  # the name of a player renamed since is committed by a later entry
@@ -261,10 +263,10 @@ class Ledger(OpenLedger):
         for event in events:
             stated = event
             if isinstance(event, SchemeAdopted) and not self.journal.find([event.key]):
-                stated = schemes.in_full(event)
+                stated = schemes.complete_adoption(event)
             elif isinstance(event, RoundWithoutGame):
                 earlier = rounds.setdefault(event.place, [])
-                stated = self.current_facts.recorded_round_now(event, earlier)
+                stated = self.current_facts.recorded_round(event, earlier, catch_up=True)
                 earlier.append(stated)
             batch.append(stated)
         return batch
@@ -424,12 +426,13 @@ class Ledger(OpenLedger):
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
         self.catch_up_if_corrected()
-        first = schemes.in_full(self.first_scheme(), stored=True)  # the scheme that new pools of an import adopt
+        # new pools of an import adopt it
+        first = schemes.complete_adoption(self.first_scheme(), stored=True)
         # names that are not in the index yet are read again for each frame: if they are many, they enter it first
         self.names.file.folds.bring_up()
         job = GameImport(
             self.names,
-            self.made_keys,
+            self.derived_keys,
             self.current_facts,
             self.views,
             self.erased_sides(),
@@ -451,7 +454,7 @@ class Ledger(OpenLedger):
         path: str | Path,
         *,
         fmt: str | None = None,
-        said: SaidOfFile | None = None,
+        said: FileHints | None = None,
         encoding: str | None = None,
         choice: PoolChoice | None = None,
         strict: bool = False,
@@ -464,7 +467,7 @@ class Ledger(OpenLedger):
         Args:
             path: the file, also compressed.
             fmt: one of ``imports.files.FORMATS``; None: detected from the content.
-            said: what the caller says of the file that it does not say itself, an ``imports.formats.SaidOfFile``.
+            said: what the caller says of the file that it does not say itself, an ``imports.reading.FileHints``.
             encoding: the encoding of its text; None: UTF-8, or as the file says.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
@@ -480,15 +483,15 @@ class Ledger(OpenLedger):
         if fmt is not None and fmt not in files.FORMATS:
             raise MalformedError([f"fmt must be one of {', '.join(files.FORMATS)}, got {fmt!r}"])
         try:
-            name = None if encoding is None else files.text_encoding(encoding)
+            name = None if encoding is None else files.encoding_name(encoding)
         except ValueError as error:
             raise MalformedError([str(error)]) from None
         with files.open_source(str(path), name) as source:
             reading = source.reading
-            if fmt is None and (kind := files.foreign(source.first)):
+            if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")
             report = self.import_games(
-                formats.game_frames(source, fmt or files.detect(source.first), said or formats.SaidOfFile()),
+                formats.read_game_frames(source, fmt or files.detect_format(source.first), said),
                 choice=choice,
                 strict=strict,
                 record_alike=record_alike,
@@ -511,7 +514,7 @@ class Ledger(OpenLedger):
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
-    ) -> Proposed:
+    ) -> RecordedProposal:
         """Record a proposal to correct facts, as ``Corrections.propose`` does."""
         return self.corrections.propose(changes, reason=reason, by=by, token=token)
 
@@ -563,11 +566,11 @@ class Ledger(OpenLedger):
 
     # -- deriving --------------------------------------------------------------------------------------------------
 
-    def catch_up(self, progress: Progress = silent) -> int:
+    def catch_up(self, progress: Progress = no_progress) -> int:
         """Bring the views up to date with the journal; return their position."""
         return self.views.catch_up(progress)
 
-    def rebuild(self, progress: Progress = silent) -> int:
+    def rebuild(self, progress: Progress = no_progress) -> int:
         """Rebuild the views from the journal alone; return their position."""
         return self.views.rebuild(progress)
 
@@ -594,7 +597,7 @@ class Ledger(OpenLedger):
             UnknownNameError: no game of the pool carries the name, or no such pool.
         """
         pool = pool or self.first_pool()
-        editions.check_name(self, name, pool)
+        editions.check_tournament_name(self, name, pool)
         return LedgerTournament(ledger=self, name=name, pool=pool, edition=edition)
 
     def tournaments(
@@ -666,7 +669,7 @@ class Ledger(OpenLedger):
             since=since,
             since_list=since_list,
         )
-        return rankings.ranking_in_full(self, choice, details=details)
+        return rankings.ranking(self, choice, details=details)
 
     def predict(
         self,
@@ -697,7 +700,7 @@ class Ledger(OpenLedger):
         since: TreeHead | None = None,
         journal_only: bool = False,
         lists: bool = False,
-        progress: Progress = silent,
+        progress: Progress = no_progress,
     ) -> Verdict:
         """Prove the files of the ledger, or name what is false in them, as the command ``audit`` does.
 
@@ -712,9 +715,9 @@ class Ledger(OpenLedger):
         Raises:
             StorageError: a file is missing, locked, or may not be read.
         """
-        with backups.in_files(self.path, progress, with_views=not journal_only) as path:
+        with backups.ledger_as_files(self.path, progress, with_views=not journal_only) as path:
             verdict = audits.audit(path, since=since, journal_only=journal_only, lists=lists, progress=progress)
-        return server_findings.with_server(verdict, self.path)
+        return server_findings.with_server_findings(verdict, self.path)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -742,8 +745,8 @@ class Ledger(OpenLedger):
             ProjectionError: a process without the plug-in of the table has gone on since it was up to date.
         """
         self.level()
-        keeping.refuse_left_behind(self.views.connection, table, self.views.at_hand.broken)
-        return queries.rows_where(self.views.connection, table, where, arguments)
+        read_models.refuse_stale_table(self.views.connection, table, self.views.installed.broken)
+        return queries.select_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
         """Return the up-to-date views as a read-only sqlite-utils database, for any question in SQL."""
@@ -781,7 +784,7 @@ class Ledger(OpenLedger):
         """
         if last is not None and last < 0:
             raise MalformedError([f"last is a number of entries, and 0 or None asks for all of them; got {last}"])
-        return map(JournalEntry.of, listing.bodies(self.journal, kind, last))
+        return map(JournalEntry.of, listing.entry_bodies(self.journal, kind, last))
 
 
 def _game_frame(frame: DataFrame) -> DataFrame:

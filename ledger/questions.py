@@ -16,7 +16,7 @@ from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import Lazy
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 if TYPE_CHECKING:
     from ledger.answers import explanations, player_games, players, rating_changes
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ledger.answers.explanations import GameExplanation
     from ledger.answers.graphs import documents as graph_documents
     from ledger.answers.graphs import looks
-    from ledger.answers.graphs.bars import Order
     from ledger.answers.graphs.documents import RatingGraph
+    from ledger.answers.graphs.graph_data import BarOrder
     from ledger.answers.player_games import PlayerGame
     from ledger.answers.players import PlayerSummary
     from ledger.answers.rating_changes import RatingChanges
@@ -117,7 +117,7 @@ class LedgerPlayer(Person):
                 last=rows_between(limit, offset),
                 offset=offset,
                 everything=everything,
-                occasion=player_games.Occasion(tournament, None, on),
+                selection=player_games.GameFilter(tournament, None, on),
             )
 
     def graph(
@@ -126,7 +126,7 @@ class LedgerPlayer(Person):
         *,
         last: int | None = None,
         page: int | None = None,
-        by: Order = "game",
+        by: BarOrder = "game",
         against: str | int | Person | None = None,
         opponents: bool = False,
         mono: bool = False,
@@ -157,7 +157,7 @@ class LedgerPlayer(Person):
                 look=looks.Look(opponents=opponents, mono=mono),
             )
 
-    def why(self, since: str, pool: str | None = None, *, progress: Progress = silent) -> RatingChanges:
+    def why(self, since: str, pool: str | None = None, *, progress: Progress = no_progress) -> RatingChanges:
         """Return the games and corrections that changed the rating since then, as the command ``changes`` does.
 
         Args:
@@ -235,7 +235,7 @@ class LedgerTournament:
             UnknownNameError: no such edition, tie-break, performance rating, ratings or pairing.
             MalformedError: the edition is no day.
         """
-        choice = crosstables.TableChoice(
+        choice = crosstables.TableOptions(
             edition=self.edition,
             performance=tpr,
             ratings=ratings,

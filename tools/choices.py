@@ -15,7 +15,7 @@ from ledger.ledger import Ledger
 
 def scheme_names(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
     """Return the installed schemes whose names begin so."""
-    return [name for name in schemes.names() if name.startswith(begun)]
+    return [name for name in schemes.scheme_names() if name.startswith(begun)]
 
 
 def pools_of_the_ledger(context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:

@@ -77,7 +77,7 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
         _tell_misuse(failure)
         _tell_notes(failure)
         code = failure.exit_code
-    for plug_in in plugins.broken():
+    for plug_in in plugins.broken_plugins():
         output.remark(f"left out: {plug_in}")
     refusal = output.undelivered()
     if refusal is None:

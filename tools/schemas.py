@@ -22,8 +22,8 @@ from .serve import openapi
 PUBLISHED = Path(__file__).parent.parent / "schemas"
 FOLDERS: Mapping[str, Callable[[], dict[str, str]]] = {
     "events": json_schemas.documents,
-    "exports": published_schemas.exports,
-    "answers": published_schemas.answers,
+    "exports": published_schemas.export_schemas,
+    "answers": published_schemas.answer_schemas,
     "api": lambda: {"v1.json": openapi.text()},
 }
 

@@ -1,11 +1,12 @@
-"""Announcements of tournaments: whether they make games rated together, and which games lie outside.
+"""Announcements days of tournaments: the reason why games are not rated together, and games that ended on other days.
 
 The module also finds the tournaments that a file reports with days and that the ledger does not know yet.
-``book.rules_by_facts`` defines the possible announcements. Everything is read from the journal; nothing is recorded.
+``book.rules_by_facts`` defines the possible announcements. Everything is read from the journal.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,10 +15,9 @@ import attrs
 from ledger.answers.asking import day
 from ledger.book.evidence import Context
 from ledger.book.timeline import Pool
-from ledger.book.whole_tournaments import NOTHING, Announced, Edition, first_from
+from ledger.book.whole_tournaments import NO_ANNOUNCEMENTS, Announcements, Edition, first_closing_from
 from ledger.errors import RejectedError
 from ledger.facts import codec
-from ledger.facts.codec import decode
 from ledger.facts.events import TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms, instant_ms_column
 from ledger.facts.periods import DAY_MS
@@ -37,39 +37,31 @@ SOON = 30  # days after a closing within which a game was most likely meant to b
 KEPT = 10  # games whose lines are named
 
 
-def announced_in(journal: Journal, pool: str) -> dict[str, Announced]:
-    """Return, by name of a tournament, the announcements of its editions in a pool."""
-    announced_by_name: dict[str, Announced] = {}
-    # In the order of keys ';' follows ':', so that these two enclose every opening of the pool.
-    for event in _entries(journal, f"opening:{pool}:", f"opening:{pool};"):
-        if isinstance(event, TournamentOpened):
-            announced = announced_by_name.get(event.tournament, NOTHING)
-            announced_by_name[event.tournament] = announced.opened_for(instant_ms(event.starts_at), _end(event))
-    for event in _entries(journal, f"tournament:{pool}:", f"tournament:{pool};"):
-        if isinstance(event, TournamentClosed):
-            announced = announced_by_name.get(event.tournament, NOTHING)
-            announced_by_name[event.tournament] = announced.closed_at(instant_end_ms(event.ended_at))
-    return announced_by_name
+def announcements_by_tournament(journal: Journal, pool: str) -> dict[str, Announcements]:
+    """Return the announced days of the editions of each tournament of a pool, by the tournament's name."""
+    by_name: defaultdict[str, Announcements] = defaultdict(Announcements)
+    # In the order of keys ';' follows ':', so that these two enclose every opening, or closing, of the pool.
+    keys = [key for kind in ("opening", "tournament") for key in journal.keys(f"{kind}:{pool}:", f"{kind}:{pool};")]
+    for entry in journal.find(keys).values():
+        match codec.decode(entry.body).event:
+            case TournamentOpened(tournament=name, starts_at=start, ends_at=end):
+                by_name[name] = by_name[name].with_opening(instant_ms(start), instant_end_ms(end))
+            case TournamentClosed(tournament=name, ended_at=end):
+                by_name[name] = by_name[name].with_closing(instant_end_ms(end))
+    return dict(by_name)
 
 
-def _entries(journal: Journal, first: str, last: str) -> Iterator[object]:
-    stored = journal.find(list(journal.keys(first, last)))
-    return (decode(entry.body).event for entry in stored.values())
-
-
-def _end(event: TournamentOpened) -> int:
-    return instant_end_ms(event.ends_at)
-
-
-def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: Sequence[int]) -> str | None:
-    """Return why a tournament's announced days make none of its games rated together; None if they do, or may.
+def reason_not_rated_together(
+    pool: Pool, event: TournamentOpened | TournamentClosed, ends: Sequence[int]
+) -> str | None:
+    """Return the reason why the games of an announced tournament are not rated together; None if they are, or may be.
 
     Args:
         pool: the pool, with its announcements.
         event: the announcement or the closing.
-        ends: of a closing, when the games of the tournament ended, milliseconds, ascending.
+        ends: for a closing, the ends of the tournament's games, milliseconds, ascending.
     """
-    over = _end(event) if isinstance(event, TournamentOpened) else instant_end_ms(event.ended_at)
+    over = instant_end_ms(event.ends_at if isinstance(event, TournamentOpened) else event.ended_at)
     era = pool.eras[pool.era_at(over)]
     if era.scheme.rhythm is not Rhythm.PERIOD:
         return None
@@ -88,7 +80,7 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
         if edition is not None and count < len(within) and not edition.days > calendar.longest:
             return (
                 f"the edition that it ends began on {day(edition.first_ms)} and has {count:,} of the {len(within):,} "
-                f"games: others are more than {calendar.gap:g} days (event_gap) before; where they belong to it, tell "
+                f"games: others are more than {calendar.gap:g} days (event_gap) before; if they belong to it, announce "
                 "its first day by 'open-tournament'"
             )
     if edition is None or edition.days <= calendar.longest:
@@ -96,12 +88,12 @@ def why_not_whole(pool: Pool, event: TournamentOpened | TournamentClosed, ends: 
     return f"it lasts {edition.days} days, and one of more than {calendar.longest:g} (event_days) is rated by period"
 
 
-def is_outside(end: int, announced: Announced) -> bool:
-    """Return whether a game that ended then lies in no announced edition, though it was most likely meant to."""
+def _is_outside(end: int, announced: Announcements) -> bool:
+    """Return whether a game ended outside the announced days of a tournament of which it is most likely a game."""
     opened = announced.editions()
     if any(edition.first_ms <= end <= edition.last_ms for edition in opened):
         return False
-    closing = first_from(end, announced.closed)
+    closing = first_closing_from(end, announced.closed)
     if closing is not None and not any(end < edition.first_ms <= closing for edition in opened):
         # an edition that was announced by its closing alone
         return False
@@ -110,20 +102,20 @@ def is_outside(end: int, announced: Announced) -> bool:
 
 @attrs.define
 class OutsideGames:
-    """Games of an import that lie in no announced edition of their tournament.
+    """A collector of the games of an import that ended outside the announced days of their tournament.
 
     Attributes:
-        announced: by pool and tournament, the announcements.
-        games: line and words of the first of them.
-        count: how many there are.
+        announced: the announcements by tournament.
+        games: line and description of the first ``KEPT`` games.
+        count: the number of all of them.
     """
 
-    announced: Mapping[str, Announced]
+    announced: Mapping[str, Announcements]
     games: list[tuple[int, str]] = attrs.Factory(list)
     count: int = 0
 
-    def passing(self, frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
-        """Yield the frames unchanged, after a look at them."""
+    def checked_frames(self, frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
+        """Yield the frames of games unchanged, and collect the games that ended outside the announced days."""
         for frame in frames:
             if self.announced:
                 of_these = frame.select("line", "tournament", "ended_at").filter(
@@ -132,36 +124,40 @@ class OutsideGames:
                 ends = instant_ms_column(of_these["ended_at"]).to_list()
                 rows = of_these.iter_rows()
                 for (line, name, ended_at), end in zip(rows, ends, strict=True):
-                    if end is not None and is_outside(end, self.announced[name]):
+                    if end is not None and _is_outside(end, self.announced[name]):
                         self.count += 1
                         if len(self.games) < KEPT:
-                            self.games.append((line, f"ended on {ended_at[:10]}, outside what is told of {name!r}"))
+                            self.games.append(
+                                (line, f"ended on {ended_at[:10]}, outside the announced days of {name!r}")
+                            )
             yield frame
 
 
 @checked
 def outside_games(ledger: OpenLedger, pool: str) -> OutsideGames:
-    """Return the observer of the games of an import into a pool."""
-    return OutsideGames(announced_in(ledger.journal, pool))
+    """Return a collector for an import into a pool, with the announced days of the pool's tournaments."""
+    return OutsideGames(announcements_by_tournament(ledger.journal, pool))
 
 
-class Opening(NamedTuple):
-    """A tournament to announce: line of the file, the event, and why that is refused, None if it is not."""
+class MissingAnnouncement(NamedTuple):
+    """A tournament of a file that is not announced yet: its line, the event to record, and its refusal, if any."""
 
     line: int
     event: TournamentOpened
     problem: str | None
 
 
-def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: str) -> Iterator[Opening]:
-    """Return the tournaments of a file that the ledger does not know with these days.
+def missing_announcements(
+    ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: str
+) -> Iterator[MissingAnnouncement]:
+    """Yield the tournaments of a file that are not yet announced with the days that the file has.
 
     Args:
         ledger: where they would be announced.
-        reported: what the file says of them.
-        pool: the pool of its games, or ``by-speed``: then one whose speed is unknown is left out.
+        reported: the tournaments of the file.
+        pool: the pool of its games, or ``by-speed``: then a tournament of unknown speed is left out.
     """
-    by_pool: dict[str, dict[str, Announced]] = {}
+    by_pool: dict[str, dict[str, Announcements]] = {}
     for tournament in reported:
         name = tournament.speed if pool == BY_SPEED else pool
         if name is None:
@@ -176,14 +172,14 @@ def openings(ledger: OpenLedger, reported: Iterable[ReportedTournament], pool: s
             rounds=tournament.rounds,
         )
         if name not in by_pool:  # once: a file may report many
-            by_pool[name] = announced_in(ledger.journal, name)
-        announced = by_pool[name].get(event.tournament, NOTHING)
+            by_pool[name] = announcements_by_tournament(ledger.journal, name)
+        announced = by_pool[name].get(event.tournament, NO_ANNOUNCEMENTS)
         if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in announced.opened:
-            yield Opening(tournament.line, event, _refusal(ledger, event))
+            yield MissingAnnouncement(tournament.line, event, _refusal(ledger, event))
 
 
 def _refusal(ledger: OpenLedger, event: TournamentOpened) -> str | None:
-    """Return why an announcement would be refused; None if it would be recorded, or if its pool does not exist yet."""
+    """Return the refusal of an announcement; None if it would be recorded, or if its pool does not exist yet."""
     stored = ledger.journal.find([event.key]).get(event.key)
     try:
         # The judge is asked about new facts alone: what has a known key repeats that fact, or contradicts it.

@@ -1,9 +1,8 @@
-"""The common base of answers: how they read a ledger, and how they show people and days.
+"""Helpers that all answers share: one read snapshot for each answer, shown names of players, days and limits.
 
-Every answer is of one read snapshot. It puts many statements to the views, and others record games and approve
-corrections between any two of them. Every function that reads the views for a caller is therefore marked as
-``of_one_moment``, the helpers of answers too: one within another costs next to nothing. A test checks that no
-function of this package is forgotten.
+An answer executes many statements, and others record games and approve corrections between any two of them. Every
+function that reads the views for a caller is therefore decorated with ``of_one_moment``, the helpers of answers too:
+one within another costs next to nothing. A test checks that no function is forgotten.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ EVERY_ROW = 2**62  # SQLite takes it for a limit, and so does a slice
 
 
 def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[Concatenate[OpenLedger, P], T]:
-    """Decorate a question that is answered from up-to-date views and one journal position, as in ``Ledger.moment``.
+    """Decorate an answer so that it updates the views and reads them in one read snapshot, as in ``Ledger.moment``.
 
-    What it gives is read by then: it is no iterator over rows that are still to come.
+    The decorated function must not return an iterator over rows that are still to be read.
     """
 
     @wraps(answer)
     def consistent(ledger: OpenLedger, /, *arguments: P.args, **named: P.kwargs) -> T:
-        # one within another was given what an answer made
-        if not isinstance(ledger, OpenLedger) or not ledger.views.is_read:
+        # an answer within another one gets arguments that were checked already
+        if not isinstance(ledger, OpenLedger) or not ledger.views.in_snapshot:
             (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
         with ledger.moment():
             return answer(ledger, *arguments, **named)
@@ -48,34 +47,34 @@ def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[C
     return consistent
 
 
-def rows_up_to(limit: int | None) -> int:
-    """Return how many rows a limit means: with 0, as on the command line, and with None all of them.
+def row_limit(limit: int | None) -> int:
+    """Return the number of rows that a limit allows: with 0, as on the command line, and with None ``EVERY_ROW``.
 
     Raises:
         MalformedError: it is below 0.
     """
     if limit is not None and limit < 0:
-        raise MalformedError([f"a limit is a number of rows, and 0 or None asks for all of them; got {limit}"])
+        raise MalformedError([f"a limit must be a number of rows, or 0 or None for all rows; got {limit}"])
     return min(limit or EVERY_ROW, EVERY_ROW)  # SQLite holds no larger number
 
 
-def average(value: float | None) -> str:
-    """Return an average of ratings or a performance to the nearest point, half up (FIDE C.07, 10); ``-`` for None."""
+def format_average(value: float | None) -> str:
+    """Return an average of ratings as text, to the nearest point, half up (FIDE C.07, 10); ``-`` for None."""
     return "-" if value is None else f"{floor(value + 0.5)}"
 
 
 def day(ms: int) -> str:
-    """Return the day of an instant, ``YYYY-MM-DD``."""
+    """Return the day of an instant in milliseconds since 1970, as ``YYYY-MM-DD``."""
     return instant_text(ms, Precision.DAY)
 
 
 def in_force_from(rated_ms: int | None) -> str | None:
-    """Return the day on which a value comes into force; None if nothing has closed its period yet."""
+    """Return the day from which a rating is in force, by the close of its period; None if nothing has closed it yet."""
     return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
 
 
 class Naming(StrEnum):
-    """As what players are shown: by their names, by initials, or by their numbers alone."""
+    """The form in which players are shown: by name, by initials, or by number alone."""
 
     FULL = "full"
     INITIALS = "initials"
@@ -87,90 +86,86 @@ PERSONAL = frozenset({"birth_year"})  # facts about a player that help to identi
 OWN_WORDS = frozenset({"admin", "by-hand", "import", "ledger", "registry"})
 
 
-class _Strangers(NamedTuple):
-    """The view of strangers: the form of players, and whether they see the journal's entries unchanged."""
+class _PublicView(NamedTuple):
+    """The public's view: the form of players, and whether the journal's entries are shown unchanged."""
 
-    rule: Naming
+    naming: Naming
     entries: bool
 
 
 # Answers are made of many others: everything about a person goes through this one place, for every reader.
-_strangers: ContextVar[_Strangers | None] = ContextVar("strangers", default=None)
+_public_view: ContextVar[_PublicView | None] = ContextVar("public_view", default=None)
 
 
 @contextmanager
-def for_strangers(rule: Naming, *, entries: bool = False) -> Iterator[None]:
-    """Show every answer within the block to strangers: players in that form, no other personal data.
+def hide_personal_data(naming: Naming, *, entries: bool = False) -> Iterator[None]:
+    """Hide personal data in every answer within the block; players appear in the form *naming*.
 
-    Args:
-        rule: the form in which players are shown.
-        entries: whether the entries of the journal are shown unchanged, with their recorders.
+    With *entries* the entries of the journal are shown unchanged, with their recorders.
     """
     # A context's own and no variable of the module: a server answers several at once, each for an audience of its own.
-    before = _strangers.set(_Strangers(rule, entries))
+    before = _public_view.set(_PublicView(naming, entries))
     try:
         yield
     finally:
-        _strangers.reset(before)
+        _public_view.reset(before)
 
 
-def naming_now() -> Naming:
-    """Return the present rule by which players are shown."""
-    strangers = _strangers.get()
-    return Naming.FULL if strangers is None else strangers.rule
+def current_naming() -> Naming:
+    """Return the form in which players are shown here: in full outside ``hide_personal_data``."""
+    public_view = _public_view.get()
+    return Naming.FULL if public_view is None else public_view.naming
 
 
-def is_kept_back(field: str) -> bool:
-    """Return whether a field is not shown here, because it is personal."""
-    return field in PERSONAL and _strangers.get() is not None
+def is_field_hidden(field: str) -> bool:
+    """Return whether a field of a player is personal and hidden here."""
+    return field in PERSONAL and _public_view.get() is not None
 
 
 def is_recorder_shown(actor: str) -> bool:
-    """Return whether the recorder of an entry may be seen here: it is the program's own word, or entries are shown."""
-    strangers = _strangers.get()
-    return strangers is None or strangers.entries or actor in OWN_WORDS
+    """Return whether an answer may name the recorder of an entry: entries are shown here, or no person recorded it."""
+    public_view = _public_view.get()
+    return public_view is None or public_view.entries or actor in OWN_WORDS
 
 
 def display_name(person: Person) -> str:
-    """Return the shown name of a person; an erased one keeps the number only."""
-    return called_so(person.player, person.name)
+    """Return the name under which a person is shown; an erased person keeps the number only."""
+    return shown_name(person.player, person.name)
 
 
-def called_so(player: int, name: str | None) -> str:
-    """Return the shown name of a player of this name; None: it was erased."""
-    if name is None or not name:
+def shown_name(player: int, name: str | None) -> str:
+    """Return the form in which the name of a player is shown; None or empty: it was erased."""
+    if not name:
         return f"{ERASED} {player}"
-    match naming_now():
+    match current_naming():
         case Naming.FULL:
             return name
         case Naming.INITIALS:
             firsts = (next((char for char in word if char.isalnum()), "") for word in name.replace("-", " ").split())
             # A name of signs alone has no initials.
-            return " ".join(f"{first}." for first in firsts if first) or nameless(player)
+            return " ".join(f"{first}." for first in firsts if first) or anonymous_label(player)
         case Naming.NUMBERS:
-            return nameless(player)
+            return anonymous_label(player)
 
 
-def nameless(player: int) -> str:
-    """Return the label of a player whose name is not shown."""
+def anonymous_label(player: int) -> str:
+    """Return the label of a player whose name is hidden: ``Player 7``."""
     return f"Player {player}"
 
 
-def identity_shown(identity: str | None) -> str | None:
-    """Return an identity, which may have the name in it; None if names are not shown in full."""
-    return identity if naming_now() is Naming.FULL else None
+def shown_identity(identity: str | None) -> str | None:
+    """Return an identity, or None if names are not shown in full, for an identity may contain the name."""
+    return identity if current_naming() is Naming.FULL else None
 
 
 def distinct_names(called: Mapping[int, str]) -> dict[int, str]:
-    """Return names by player number, each with the number if several of these players have it.
-
-    For texts, and for tables in which no column has the numbers.
-    """
+    """Return names by player number, with the number added where several players have one name."""
     bearers = Counter(called.values())
     return {player: name if bearers[name] == 1 else f"{name} ({player})" for player, name in called.items()}
 
 
 def names(ledger: OpenLedger, players: set[int]) -> dict[int, str]:
-    """Return ``display_name`` by player number; a player without a row in the people file was not erased."""
+    """Return the names under which players are shown, by player number."""
     people = ledger.people.by_number(sorted(players))
+    # a player without a row in the people file was not erased
     return {player: display_name(people[player]) if player in people else missing(player) for player in players}

@@ -1,4 +1,4 @@
-"""The board of a game of the ledger: its moves as they were kept, played through to the last position."""
+"""The final position of a recorded game, reached by playing through its stored moves."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import NamedTuple
 import attrs
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.board.playing import moves_of, replayed
+from ledger.answers.read_models import game_row
+from ledger.board.playing import main_line, replay
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.journal import listing
-from ledger.ratings import queries
 from ledger.runtime.calls import checked
 
-RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}  # of PGN, by outcome
+PGN_RESULTS = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2", "none": "*"}  # result of PGN by outcome
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class FinalPosition:
-    """The position that a game ended in."""
+    """The final position of a game, with its title and last move."""
 
     game: str = documented("key of the game")
     title: str = documented("who played, the result and the day")
@@ -31,13 +31,13 @@ class FinalPosition:
 
 
 class FinalBoard(NamedTuple):
-    """A game and the position that it ended in.
+    """A game played through to its final position.
 
     Attributes:
         game: its key.
         title: ``Ann - Bob 1-0, 2024-05-01``, with its current facts.
         moves: the moves of the main line in algebraic notation.
-        position: after the last of them.
+        position: the final position.
     """
 
     game: str
@@ -47,7 +47,7 @@ class FinalBoard(NamedTuple):
 
     @property
     def answer(self) -> FinalPosition:
-        """The position as an answer."""
+        """The final position in the form of the JSON answer."""
         return FinalPosition(
             game=self.game,
             title=self.title,
@@ -57,8 +57,8 @@ class FinalBoard(NamedTuple):
         )
 
 
-class KeptGame(NamedTuple):
-    """A game of the journal: its key, its position, and the movetext of its source or a later one, if any."""
+class StoredGame(NamedTuple):
+    """The key of a recorded game, the position of its entry in the journal, and its movetext, if any is stored."""
 
     key: str
     position: int
@@ -66,47 +66,46 @@ class KeptGame(NamedTuple):
 
 
 @checked
-def kept_game(ledger: OpenLedger, game: str) -> KeptGame:
-    """Return a game by its key, the id that its server gave it, or its web address.
+def stored_game(ledger: OpenLedger, game: str) -> StoredGame:
+    """Return the stored movetext of a game, named by its key, the id that its server gave it, or its web address.
 
     Raises:
         UnknownNameError: no such game, or several.
     """
-    entries = listing.about(ledger.journal_of_moment, game)
+    entries = listing.entries_of_game(ledger.journal_of_moment, game)
     texts = (entry.facts.get("text") for entry in entries)
     # At most one entry has a text: a supplement fills blank fields, and contradicts nothing.
     text = next((text for text in texts if text is not None), None)
     movetext = None if text is None else ledger.movetext(text)
-    return KeptGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)
+    return StoredGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)
 
 
 @of_one_moment
 def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard:
-    """Return the position that a game ended in.
+    """Return the final position of a game, played through from *start*.
 
     Args:
-        ledger: a ledger whose views are up to date.
+        ledger: the ledger.
         game: its key, the id that its server gave it, or its web address.
-        start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
+        start: the initial position as FEN: the ledger stores moves, not where they begin.
 
     Raises:
         UnknownNameError: no such game, or its moves are unknown.
         MalformedError: *start* is no FEN, or a move cannot be played from there.
     """
-    key, entry, text = kept_game(ledger, game)
+    key, entry, text = stored_game(ledger, game)
     if text is None:
-        hint = "no source told them; import a file that has them, and they are added to the game"
+        hint = "no source had them; import a file that has them, and they are added to the game"
         raise UnknownNameError("moves of game", key, hint)
     try:
-        moves = moves_of(text)
+        moves = main_line(text)
         if not moves:
-            raise UnknownNameError("moves of game", key, "the text that is kept of it has none")
-        position = replayed(moves, start)
+            raise UnknownNameError("moves of game", key, "its stored text has none")
+        position = replay(moves, start)
     except MalformedError as failure:
         hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"
         raise MalformedError([f"game {key!r}: {problem}{hint}" for problem in failure.problems]) from None
-    row = queries.first_row(ledger.views.connection, queries.GAME, (entry,))
-    assert row is not None
+    row = game_row(ledger, entry)
     called = names(ledger, {row["white"], row["black"]})
-    title = f"{called[row['white']]} - {called[row['black']]} {RESULTS[row['outcome']]}, {row['ended_at'][:10]}"
+    title = f"{called[row['white']]} - {called[row['black']]} {PGN_RESULTS[row['outcome']]}, {row['ended_at'][:10]}"
     return FinalBoard(key, title, moves, position)

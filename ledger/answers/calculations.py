@@ -1,4 +1,4 @@
-"""A calculator: what games do to a rating under a scheme, by the scheme's own kernels. No ledger, nothing is stored.
+"""A rating calculator without a ledger: the effects of games on a rating, by the kernels of a scheme.
 
 Games of a scheme by period or event are rated together as one period; of a scheme by game one after the other.
 """
@@ -12,23 +12,24 @@ from typing import Any, Literal
 import attrs
 
 from ledger import schemes
+from ledger.answers.asking import day
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError
-from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import utc_now
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.calls import checked
 from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
-from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Newcomer, Rhythm, Scheme, Seed, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, Newcomer, OpponentGame, Rhythm, Scheme, Seed, When
 
-RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
-_SCORES: Mapping[float | str, float] = {score: score for score in RESULTS} | {
-    word: score for score, word in RESULTS.items()
+_RESULTS: Mapping[float, Literal["win", "draw", "loss"]] = {1.0: "win", 0.5: "draw", 0.0: "loss"}
+_SCORES: Mapping[float | str, float] = {score: score for score in _RESULTS} | {
+    word: score for score, word in _RESULTS.items()
 }
 MOST_GAMES = 1_000
 _ENOUGH = (10, 20, 30, 50, 60, 100, 200, 1_000)  # games of a player taken for established, the fewest that will do
@@ -54,11 +55,11 @@ _CALLED = {
 
 @attrs.frozen(kw_only=True)
 class CalculationFacts:
-    """The known facts about a player; None for unknown ones.
+    """The facts about a player from which a calculation starts; None for unknown ones.
 
     Attributes:
-        rating: in what the scheme counts in.
-        games: rated games behind it; if not given, as many as make an established player.
+        rating: in the scheme's own unit.
+        games: rated games behind it; by default as many as make an established player.
         deviation: RD, points.
         volatility: of Glicko-2.
         highest: highest rating so far, points.
@@ -79,7 +80,7 @@ class CalculationFacts:
 
 @attrs.frozen(kw_only=True, slots=False)
 class FormulaTerm:
-    """A term of a formula, with its value."""
+    """A symbol of a rating formula, with its value and meaning."""
 
     symbol: str = documented("as the formula has it, such as K or x17")
     value: float = documented("its value, in what the scheme counts in")
@@ -88,7 +89,7 @@ class FormulaTerm:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ExplainedRating:
-    """The derivation of one rating."""
+    """The formula by which a rating was calculated, with its numbers, rounding and source."""
 
     rule: str = documented("the formula in the scheme's own symbols")
     terms: list[FormulaTerm] = documented("every symbol with its unrounded number")
@@ -101,7 +102,7 @@ class ExplainedRating:
 
 @attrs.frozen(kw_only=True, slots=False)
 class CalculatedGame:
-    """A game of a calculation."""
+    """A game of a calculation, with its expected score and its effect on the rating."""
 
     game: int = documented("its number, from 1", minimum=1)
     opponent_rating: float = documented("the opponent's rating, points")
@@ -114,23 +115,23 @@ class CalculatedGame:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ResultEffect:
-    """The effect of a result."""
+    """The rating after a win, draw or loss, and the change to it."""
 
     rating: float | None = documented("the rating after it, points; null: the scheme lists no such player")
     change: float | None = documented("the change to it, points")
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class OutcomesForetold:
-    """The effect of each result against the only opponent."""
+class PredictedOutcomes:
+    """The ratings after a win, a draw and a loss against the only opponent."""
 
     expected_score: float = documented("the score that is expected of the player, 0 to 1")
     outcomes: dict[str, ResultEffect] = documented("by win, draw and loss")
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class GamesCalculated:
-    """The effects of games with their results."""
+class GameEffects:
+    """The rating after games with known results, with each game and the formula."""
 
     rating_after: float | None = documented("the rating after them, points; null: the scheme lists no such player")
     change: float | None = documented("from the rating before to that, points")
@@ -141,7 +142,7 @@ class GamesCalculated:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Calculation:
-    """The effects of games on a rating under a scheme."""
+    """A calculation: the rating after games under a scheme, or what each result would bring."""
 
     scheme: str = documented("name of the scheme")
     title: str = documented("the same for people")
@@ -149,8 +150,8 @@ class Calculation:
     rated_with: str = documented("what is rated together")
     rating: float = documented("the rating before, in what the scheme counts in")
     assumed: dict[str, float] = documented("by player and opponent 2, ..., rated games that nobody gave")
-    foretold: OutcomesForetold | None = flattened()
-    effects: GamesCalculated | None = flattened()
+    foretold: PredictedOutcomes | None = flattened()
+    effects: GameEffects | None = flattened()
 
     @property
     def after(self) -> float | None:
@@ -166,7 +167,7 @@ class _Calculator:
     day: float
 
     def begun(self, player: CalculationFacts) -> tuple[float, ...]:
-        """Return the state of a player with these facts."""
+        """Return the scheme's state of a player with these facts."""
         facts = attrs.asdict(player, filter=lambda field, _: field.name not in {"birth_year", "h"})
         state = self.scheme.begin(Newcomer(None, player.birth_year, self.day, Seed(**facts)), self.numbers)
         if player.h is None:
@@ -175,7 +176,7 @@ class _Calculator:
         return tuple(player.h if name == "h" else value for name, value in zip(self.scheme.state, state, strict=True))
 
     def asks_for(self, player: CalculationFacts, fact: str) -> bool:
-        """Return whether the scheme begins otherwise by that fact of a player."""
+        """Return whether the state of a player in the scheme depends on that fact."""
         changes: list[dict[str, Any]] = [{fact: value} for value in (None, *_PROBES[fact])]
         return len({self.begun(attrs.evolve(player, **change)) for change in changes}) > 1
 
@@ -183,19 +184,19 @@ class _Calculator:
         """Return the player with a number of games if none was given and without one the rating is provisional."""
         if player.games is not None or not self._provisional(player):
             return player
-        tries = (attrs.evolve(player, games=float(games)) for games in _ENOUGH)
-        return next((trial for trial in tries if not self._provisional(trial)), player)
+        candidates = (attrs.evolve(player, games=float(games)) for games in _ENOUGH)
+        return next((candidate for candidate in candidates if not self._provisional(candidate)), player)
 
     def _provisional(self, player: CalculationFacts) -> bool:
         state = self.begun(player)
-        return self.scheme.calls_provisional(state, self.numbers) or not self.scheme.lists(state, self.numbers)
+        return self.scheme.is_provisional(state, self.numbers) or not self.scheme.is_listed(state, self.numbers)
 
     def one_by_one(self, own: Any, others: Sequence[Any], scores: Sequence[float]) -> list[ExplainedPlayer]:
-        """Yield the player before and after each game."""
+        """Return the player before and after each game."""
         sides = []
         for other, score in zip(others, scores, strict=True):
             state = [*flat_of(own), *flat_of(other)]
-            game = Rateable([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
+            game = RateableGames([0], [1], [score], [self.day], [0, 1], [self.when.period], [self.when.day])
             engine.rate(FEW, self.scheme, self.numbers, game, state, [0, 0])
             sides.append(ExplainedPlayer(own, self.scheme.player_of(state)))
             own = sides[-1].after
@@ -203,24 +204,18 @@ class _Calculator:
 
     def together(
         self, own: Any, others: Sequence[Any], scores: Sequence[float]
-    ) -> tuple[ExplainedPlayer, list[MetOpponent]]:
+    ) -> tuple[ExplainedPlayer, list[OpponentGame]]:
         """Return the player before and after the period in which all the games are rated, and the games."""
-        count = len(others)
-        games = Rateable(
-            [0] * count,
-            list(range(1, count + 1)),
-            list(scores),
-            [self.day] * count,
-            [0, count],
-            [self.when.period],
-            [self.when.day],
-        )
+        count, when = len(others), self.when
+        opponents, days = list(range(1, count + 1)), [self.day] * count
+        games = RateableGames([0] * count, opponents, list(scores), days, [0, count], [when.period], [when.day])
         side, *met = engine.rate_one_batch(self.scheme, self.numbers, games, [own, *others])
-        meetings = [
-            MetOpponent(other.before, score, 0, other.work, self.when.day)
-            for other, score in zip(met, scores, strict=True)
-        ]
-        return side, meetings
+        pairs = zip(met, scores, strict=True)
+        return side, [OpponentGame(other.before, score, 0, other.work, when.day) for other, score in pairs]
+
+    def listed(self, state: Sequence[float]) -> float | None:
+        """Return the rating of a state; None if the scheme lists no such player."""
+        return state[0] if self.scheme.is_listed(state, self.numbers) else None
 
 
 @checked
@@ -232,21 +227,21 @@ def rating(
     settings: Mapping[str, int | bool | str] | None = None,
     on: str | None = None,
 ) -> Calculation:
-    """Return what games do to a rating under a scheme, as the command ``calc`` does; no ledger is needed.
+    """Calculate a rating after games under a scheme, as the command ``calc`` does; no ledger is needed.
 
     Args:
         scheme: its name, such as ``elo``, ``fide`` or ``glicko2``.
-        player: the rating before the games, or more that is known of the player.
-        games: the opponents, each a rating or more, with the player's results: win, draw, loss, or 1, 0.5, 0.
+        player: the rating before the games, or more facts about the player.
+        games: the opponents, each a rating or facts, with the player's results: win, draw, loss, or 1, 0.5, 0.
         settings: settings that differ from those of a new pool; decimals as text.
         on: the day on which the games are rated; today by default.
 
     Raises:
         UnknownNameError: no such scheme.
         MalformedError: no games, a result that is none, a number that is not finite, no such day, settings that the
-            scheme cannot take, or something known of a player that is of no use to it.
+            scheme cannot take, or a fact about a player that it does not use.
     """
-    chosen, pairs, faults = schemes.named(scheme), list(games), list[str]()
+    chosen, pairs, faults = schemes.find_scheme(scheme), list(games), list[str]()
     opponents, scores = [], []
     for pair in pairs:
         is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], float | int | str)
@@ -258,12 +253,11 @@ def rating(
     own = _facts(player, faults)
     if faults or not pairs:
         raise MalformedError(faults or ["games must have one game at least"])
-    day = on or instant_text(int(utc_now().timestamp() * 1000), Precision.DAY)
-    return calculate(chosen, settings or {}, own, opponents, scores, day)
+    return calculate(chosen, settings or {}, own, opponents, scores, on or day(int(utc_now().timestamp() * 1000)))
 
 
 def _facts(player: object, faults: list[str]) -> CalculationFacts:
-    """Return what is known of a player; note a fault if that is neither a rating nor facts of finite numbers."""
+    """Return the facts about a player; note a fault if they are neither a rating nor facts of finite numbers."""
     facts = player if isinstance(player, CalculationFacts) else CalculationFacts(rating=player)  # type: ignore[arg-type]
     numbers = [value for value in attrs.astuple(facts) if value is not None]
     if not all(isinstance(value, int | float) and isfinite(value) for value in numbers):
@@ -279,29 +273,21 @@ def calculate(
     scores: Sequence[float],
     on: str,
 ) -> Calculation:
-    """Return the effects of games, with the formula and its numbers.
+    """Calculate the effects of games on a rating, with the formula and its numbers.
 
-    Args:
-        scheme: the scheme.
-        settings: those that differ from what a new pool begins with.
-        own: the player.
-        opponents: by game.
-        scores: the player's, 1, 0.5 or 0, by game; none with one opponent: what each result would bring.
-        on: the day on which the games are rated.
-
-    Returns:
-        The ``effects`` of the games or, without scores, what is ``foretold``.
+    The *opponents* and the player's *scores*, 1, 0.5 or 0, are by game. With one opponent and no score the calculation
+    has the rating after each possible result, as ``foretold``, instead of ``effects``.
 
     Raises:
-        MalformedError: naming every setting that the scheme cannot take, and every fact without a use in it.
+        MalformedError: naming every setting that the scheme cannot take, and every fact that it does not use.
     """
-    meant = scheme.in_full(settings)
+    meant = scheme.complete_settings(settings)
     # A scheme with K as a setting keeps none of each player: the player's own takes the place of the setting.
     if own.k_factor is not None and "k" in meant and "k" not in settings:
         meant, own = {**meant, "k": f"{own.k_factor:g}"}, attrs.evolve(own, k_factor=None)
     numbers = scheme.numbers_from(meant)
     ms = instant_end_ms(on)
-    # A pool of one era says when the period closes in which games of that day are rated.
+    # A pool with one scheme period says when the period closes in which games of that day are rated.
     era = Era(BEGINNING, "", scheme, numbers, meant, Carry.KEEP, (), 1)
     pool = Pool(1, "calculator", (era,))
     closing = pool.place(ms, None).rated_ms
@@ -339,43 +325,46 @@ def _refuse_useless(calculator: _Calculator, own: CalculationFacts, opponents: S
         raise MalformedError(problems)
 
 
-def _listed(calculator: _Calculator, state: Sequence[float]) -> float | None:
-    return state[0] if calculator.scheme.lists(state, calculator.numbers) else None
+def _change(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before
 
 
-def _change(before: float, after: float | None) -> float | None:
-    return None if after is None else after - before
-
-
-def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> OutcomesForetold:
+def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> PredictedOutcomes:
     scheme, numbers, when = calculator.scheme, calculator.numbers, calculator.when
-    before = states[0][0]
-    after = engine.predict(scheme, numbers, states[0], states[1], when)
-    ratings = {word: _listed(calculator, state) for word, state in after.items()}
-    return OutcomesForetold(
-        expected_score=engine.expected(scheme, numbers, states[0], states[1], when),
-        outcomes={
-            word: ResultEffect(rating=rating, change=_change(before, rating)) for word, rating in ratings.items()
-        },
+    own, other = states
+    return PredictedOutcomes(
+        expected_score=engine.expected_result(scheme, numbers, own, other, when),
+        outcomes=result_effects(scheme, numbers, own, other, when, own[0]),
     )
 
 
-def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> GamesCalculated:
+def result_effects(
+    scheme: Scheme, numbers: Any, own: Sequence[float], other: Sequence[float], when: When, before: float | None
+) -> dict[str, ResultEffect]:
+    """Return the ratings after a win, a draw and a loss by the states of two players; *before* is the player's now."""
+    effects = {}
+    for word, state in engine.predict(scheme, numbers, own, other, when).items():
+        rating = state[0] if scheme.is_listed(state, numbers) else None
+        effects[word] = ResultEffect(rating=rating, change=_change(before, rating))
+    return effects
+
+
+def _effects(calculator: _Calculator, states: Sequence[tuple[float, ...]], scores: Sequence[float]) -> GameEffects:
     scheme, when = calculator.scheme, calculator.when
     own, *others = map(scheme.player_of, states)
     if scheme.rhythm is Rhythm.GAME:
         sides = calculator.one_by_one(own, others, scores)
-        parts = [(side, [MetOpponent(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
+        parts = [(side, [OpponentGame(other, score)]) for side, other, score in zip(sides, others, scores, strict=True)]
     else:
         parts = [calculator.together(own, others, scores)]
     last = flat_of(parts[-1][0].after)
-    before, after = own.rating, _listed(calculator, last)
-    return GamesCalculated(
+    after = calculator.listed(last)
+    return GameEffects(
         rating_after=after,
-        change=_change(before, after),
+        change=_change(own.rating, after),
         state_after={name: value for name, value in zip(scheme.state, last, strict=True) if name in _SHOWN},
-        games=_games(calculator, states[1:], scores, parts),
-        explanations=[explained(scheme.explained(*part, when, calculator.numbers)) for part in parts],
+        games=_games(calculator, states[1:], scores, [side for side, _ in parts]),
+        explanations=[_explained(scheme.explained(*part, when, calculator.numbers)) for part in parts],
     )
 
 
@@ -383,29 +372,35 @@ def _games(
     calculator: _Calculator,
     others: Sequence[tuple[float, ...]],
     scores: Sequence[float],
-    parts: Sequence[tuple[ExplainedPlayer, list[MetOpponent]]],
+    sides: Sequence[ExplainedPlayer],
 ) -> list[CalculatedGame]:
+    """Return the games; *sides* has the player before and after each, or once if they are rated together."""
+    by_itself = calculator.scheme.rhythm is Rhythm.GAME
     rows = []
-    for place, (other, score) in enumerate(zip(others, scores, strict=True)):
-        side = parts[place][0] if len(parts) == len(others) else parts[0][0]
-        by_itself = calculator.scheme.rhythm is Rhythm.GAME
-        before, after = side.before.rating, _listed(calculator, flat_of(side.after))
-        expected = engine.expected(calculator.scheme, calculator.numbers, flat_of(side.before), other, calculator.when)
+    for number, (other, score) in enumerate(zip(others, scores, strict=True), 1):
+        side = sides[number - 1] if by_itself else sides[0]
+        after = calculator.listed(flat_of(side.after)) if by_itself else None
         rows.append(
             CalculatedGame(
-                game=place + 1,
+                game=number,
                 opponent_rating=other[0],
-                result=RESULTS[score],
-                expected=expected,
-                before=before,
-                after=after if by_itself else None,
-                change=_change(before, after) if by_itself else None,
+                result=_RESULTS[score],
+                expected=engine.expected_result(
+                    calculator.scheme, calculator.numbers, flat_of(side.before), other, calculator.when
+                ),
+                before=side.before.rating,
+                after=after,
+                change=_change(side.before.rating, after),
             )
         )
     return rows
 
 
-def explained(explanation: Explanation) -> ExplainedRating:
-    """Return a scheme's explanation in the form of answers."""
-    terms = [FormulaTerm(**term._asdict()) for term in explanation.terms]
-    return ExplainedRating(**{**explanation._asdict(), "terms": terms, "opponents": list(explanation.opponents)})
+def _explained(explanation: Explanation) -> ExplainedRating:
+    fields = {**explanation._asdict(), "terms": formula_terms(explanation), "opponents": list(explanation.opponents)}
+    return ExplainedRating(**fields)
+
+
+def formula_terms(explanation: Explanation) -> list[FormulaTerm]:
+    """Return the symbols of a scheme's formula with their values."""
+    return [FormulaTerm(**term._asdict()) for term in explanation.terms]

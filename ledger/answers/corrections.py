@@ -1,4 +1,4 @@
-"""Proposals and decisions, with each change in words. Nothing is written or formatted."""
+"""Proposals of corrections and decisions about them, with a sentence for each change."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 
 from ledger import schemes
-from ledger.answers.asking import ERASED, is_kept_back, nameless, names, of_one_moment
-from ledger.correcting.corrections import Corrections, ShownProposal
-from ledger.facts.changes import BLANK, Change, Verb, Which
+from ledger.answers.asking import ERASED, anonymous_label, is_field_hidden, names, of_one_moment
+from ledger.correcting.corrections import Corrections, ProposalDetails
+from ledger.facts.changes import BLANK, AnnulledGames, Change, Verb
 from ledger.facts.events import GameRecorded, SchemeAdopted
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented, flattened
@@ -26,8 +26,8 @@ _ANNULLING, _RESTORING = ("void", "take back"), ("reinstate", "put back")
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class ProposalInFull:
-    """The details of one proposal besides its row."""
+class ProposalRecord:
+    """The details of a proposal: the changes as recorded, and the rule that its decision broke."""
 
     recorded: list[dict[str, Any]] = documented("the changes as they were recorded")
     why_not: str | None = documented("the rule that the decision broke, so that it never acted; null: it broke none")
@@ -35,7 +35,7 @@ class ProposalInFull:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ProposalRow:
-    """A proposal: its change in words, who proposed and decided, when and why."""
+    """A proposed correction: its changes in words, and who proposed and decided it, when and why."""
 
     proposal: int = documented("its number", minimum=1)
     state: str = documented("open, approved, rejected, withdrawn, undone, or without effect")
@@ -50,12 +50,12 @@ class ProposalRow:
     decided_proven: bool | None = documented("whether a token named who that was")
     decision_reason: str | None = documented("why it was decided so; null: no reason, or erased")
     alike: list[int] = documented("numbers of other open proposals that speak of the same facts, while it is open")
-    in_full: ProposalInFull | None = flattened()
+    details: ProposalRecord | None = flattened()
 
 
 @of_one_moment
-def proposal_rows(ledger: OpenLedger, proposals: Iterable[ShownProposal]) -> list[ProposalRow]:
-    """Return proposals as rows."""
+def proposal_rows(ledger: OpenLedger, proposals: Iterable[ProposalDetails]) -> list[ProposalRow]:
+    """Return a row for each proposal, with its first change in words."""
     return [_row(ledger, view) for view in proposals]
 
 
@@ -68,17 +68,17 @@ def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
     """
     view = Corrections(ledger).proposal(number)
     recorded = [change.plain() for change in view.changes]
-    in_full = ProposalInFull(recorded=recorded, why_not=view.proposal.why_not)
-    return attrs.evolve(_row(ledger, view), what=described(ledger, view.changes), in_full=in_full)
+    details = ProposalRecord(recorded=recorded, why_not=view.proposal.why_not)
+    return attrs.evolve(_row(ledger, view), what=describe_changes(ledger, view.changes), details=details)
 
 
-def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
+def _row(ledger: OpenLedger, view: ProposalDetails) -> ProposalRow:
     proposal = view.proposal
     return ProposalRow(
         proposal=proposal.proposal,
         state=view.state,
         changes=len(view.changes),
-        what=in_short(ledger, view.changes),
+        what=summarize_changes(ledger, view.changes),
         reason=view.reason,
         proposed_at=view.proposed_at,
         proposed_by=proposal.proposed_by,
@@ -87,13 +87,13 @@ def _row(ledger: OpenLedger, view: ShownProposal) -> ProposalRow:
         decided_by=proposal.decided_by,
         decided_proven=None if proposal.decided_proven is None else bool(proposal.decided_proven),
         decision_reason=view.decision_reason,
-        alike=list(view.alike),
+        alike=list(view.related),
     )
 
 
 @of_one_moment
-def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
-    """Return each change in words, with the names of the players."""
+def describe_changes(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
+    """Return a sentence for each change of a correction, with the names of the players."""
     listed = list(changes)
     players: set[int] = set()
     for change in listed:
@@ -102,24 +102,24 @@ def described(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
             players |= {facts[name] for name in ("white", "black", "player") if isinstance(facts.get(name), int)}
     called = names(ledger, players) if players else {}
     # these say the number already
-    bare = {number: {f"{ERASED} {number}", missing(number), nameless(number)} for number in called}
+    bare = {number: {f"{ERASED} {number}", missing(number), anonymous_label(number)} for number in called}
     labels = {number: name if name in bare[number] else f"{name} ({number})" for number, name in called.items()}
     return [_words(change, labels) for change in listed]
 
 
 @of_one_moment
-def in_short(ledger: OpenLedger, changes: Sequence[Change]) -> str:
-    """Return the first change in words, and how many more there are."""
+def summarize_changes(ledger: OpenLedger, changes: Sequence[Change]) -> str:
+    """Return a sentence for the first change of a correction, and the number of further ones."""
     # The first alone is put in words, for each costs a look for names, and a file makes thousands of changes.
-    (first,), more = described(ledger, changes[:1]), len(changes) - 1
+    (first,), more = describe_changes(ledger, changes[:1]), len(changes) - 1
     return f"{first} and {more} more" if more else first
 
 
 @of_one_moment
-def doubts(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
-    """Return possible misunderstandings, in words: late games that are known already."""
+def duplicate_warnings(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
+    """Return a warning for each proposed late game that may be recorded already."""
     connection = ledger.views.connection
-    sentences: list[str] = []
+    warnings: list[str] = []
     for change in changes:
         if change.do is Verb.ADD and change.kind == GameRecorded.KIND:
             facts = change.facts or {}
@@ -128,8 +128,8 @@ def doubts(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
             where = (facts["white"], facts["black"], first, last, change.fact)
             keys = ", ".join(key for (key,) in connection.execute(_SAME_SIDES, where))
             if keys:
-                sentences.append(f"these players have a game of that time already: {keys}; is it the same one?")
-    return sentences
+                warnings.append(f"these players have a game of that time already: {keys}; is it the same one?")
+    return warnings
 
 
 def _words(change: Change, called: dict[int, str]) -> str:
@@ -139,11 +139,11 @@ def _words(change: Change, called: dict[int, str]) -> str:
         case Verb.REPLACE:
             expects, facts = change.expects or {}, change.facts or {}
             fields = [name for name in facts if facts[name] != expects[name]] or facts  # a whole result is proposed
-            pairs = (
-                (name, _described(name, expects[name], called), _described(name, facts[name], called))
+            steps = (
+                f"{name} {_described(name, expects[name], called)} -> {_described(name, facts[name], called)}"
                 for name in fields
             )
-            return f"{change.fact}: {', '.join(f'{name} {before} -> {after}' for name, before, after in pairs)}"
+            return f"{change.fact}: {', '.join(steps)}"
         case Verb.ANNUL | Verb.RESTORE:
             of_game, of_fact = _ANNULLING if change.do is Verb.ANNUL else _RESTORING
             return f"{of_game if str(change.fact).startswith('game:') else of_fact} {change.fact}"
@@ -156,7 +156,7 @@ def _words(change: Change, called: dict[int, str]) -> str:
         case Verb.PART:
             return f"{player} is not {into}"
         case Verb.ANNUL_GAMES:
-            games = "all rated games" if change.which == Which.ALL else "the rated games lost by opponents"
+            games = "all rated games" if change.which == AnnulledGames.ALL else "the rated games lost by opponents"
             return f"annul {games} of {player}{between}"
         case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
             verb = _ANNULLING[0] if change.do is Verb.ANNUL_TOURNAMENT else _RESTORING[0]
@@ -166,16 +166,18 @@ def _words(change: Change, called: dict[int, str]) -> str:
 
 
 def _adopted(change: Change) -> Mapping[str, Any]:
-    """Return the content of an adoption, except a scheme's own defaults, and the versions of the program."""
+    """Return the facts of an adoption without the scheme's own defaults and the versions of the program."""
     facts = {name: value for name, value in (change.facts or {}).items() if name not in rules.VERSIONS}
-    if facts["scheme"] in schemes.available():
-        plain = schemes.in_full(SchemeAdopted(pool=facts["pool"], scheme=facts["scheme"], settings={})).settings
+    if facts["scheme"] in schemes.available_schemes():
+        plain = schemes.complete_adoption(
+            SchemeAdopted(pool=facts["pool"], scheme=facts["scheme"], settings={})
+        ).settings
         facts["settings"] = {name: value for name, value in facts["settings"].items() if plain.get(name) != value}
     return facts if facts["settings"] else {name: facts[name] for name in facts if name != "settings"}
 
 
 def _described(name: str, value: Any, called: dict[int, str]) -> str:
-    if is_kept_back(name):
+    if is_field_hidden(name):
         return "(not shown)"
     if value == BLANK:
         return "blank"

@@ -1,8 +1,8 @@
-"""The metadata by which Datasette (https://datasette.io) serves the views, or an export of them, as they are.
+"""The metadata by which Datasette (https://datasette.io) serves the views, or an export of them.
 
-Descriptions of tables and columns with their units, labels, and ready questions. Under ``rating-ledger`` there are
+Descriptions of tables and columns with their units, labels, and canned queries. Under ``rating-ledger`` there are
 units and foreign keys for programs: the views declare none, so that they are quick to write. Datasette's own
-``units`` are those of physics, and stay unused. Nothing is written here, and Datasette is not needed.
+``units`` are those of physics, and stay unused. Datasette itself is not needed here.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ledger.answers.asking import of_one_moment
-from ledger.answers.exports.datasets import PREPARED, dataset
-from ledger.answers.querying import tables_described
+from ledger.answers.exports.datasets import NAMED_DATASETS, find_dataset
+from ledger.answers.querying import view_tables
 from ledger.book.tables import TableDoc
 from ledger.errors import MalformedError
 from ledger.handle import OpenLedger
@@ -24,99 +24,86 @@ from ledger.runtime.lazy import sqlite_utils
 OURS = "rating-ledger"
 
 
-class ReadyQuestion(NamedTuple):
-    """A ready question: what it is called, what it answers, its SQL, and the tables that it asks."""
+class CannedQuery(NamedTuple):
+    """A canned query of Datasette: its title, description and SQL, and the tables that it reads."""
 
     title: str
     description: str
     sql: str
-    tables: frozenset[str]
-
-
-def _question(title: str, description: str, sql: str, *tables: str) -> ReadyQuestion:
-    return ReadyQuestion(title, description, sql, frozenset(tables))
+    tables: tuple[str, ...]
 
 
 # Of the views: pools and players are numbers.
-OF_VIEWS: Mapping[str, ReadyQuestion] = {
-    "ranking": _question(
+VIEW_QUERIES: Mapping[str, CannedQuery] = {
+    "ranking": CannedQuery(
         "Ranking by last games",
         "The players of a pool by their ratings after their last rated games; :pool is its number in 'pools'.",
         "SELECT rank() OVER (ORDER BY rating DESC) AS rank, player, rating, n AS games FROM current "
-        "WHERE pool = :pool AND listed = 1 ORDER BY rating DESC, player", "current",
+        "WHERE pool = :pool AND listed = 1 ORDER BY rating DESC, player", ("current",),
     ),
-    "graph": _question(
+    "graph": CannedQuery(
         "Rating graph", "The ratings of a player after each rated game, newest first.",
         "SELECT n, strftime('%Y-%m-%d', ended_ms / 1000, 'unixepoch') AS ended, half_points / 2.0 AS score, opponent, "
-        "rating_before, rating, hera FROM history WHERE pool = :pool AND player = :player ORDER BY n DESC", "history",
+        "rating_before, rating, hera FROM history WHERE pool = :pool AND player = :player ORDER BY n DESC",
+        ("history",),
     ),
-    "not_counted": _question(
+    "not_counted": CannedQuery(
         "Games that do not count", "How many games do not count, by reason and pool.",
         "SELECT pools.name AS pool, reason, count(*) AS games FROM games JOIN pools USING (pool) "
-        "WHERE reason IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC", "games", "pools",
+        "WHERE reason IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC", ("games", "pools"),
     ),
-    "tournament": _question(
+    "tournament": CannedQuery(
         "Games of a tournament", "The games of a tournament, by round.",
         "SELECT key, round, white, black, outcome, termination, ended_at, reason FROM games "
-        "WHERE tournament = :tournament ORDER BY round_order, ended_ms, key", "games",
+        "WHERE tournament = :tournament ORDER BY round_order, ended_ms, key", ("games",),
     ),
-    "corrected": _question(
+    "corrected": CannedQuery(
         "Corrections in force", "What was corrected, by which proposal, by whom.",
         "SELECT proposal, subject, change, proposed_by, decided_by FROM corrections JOIN proposals USING (proposal) "
-        "WHERE effective ORDER BY proposal, number", "corrections", "proposals",
+        "WHERE effective ORDER BY proposal, number", ("corrections", "proposals"),
     ),
-    "months": _question(
+    "months": CannedQuery(
         "Games by month", "How many games ended in each month, and how many of them count.",
         "SELECT strftime('%Y-%m', ended_ms / 1000, 'unixepoch') AS month, count(*) AS games, "
-        "sum(reason IS NULL) AS rated FROM games GROUP BY 1 ORDER BY 1", "games",
+        "sum(reason IS NULL) AS rated FROM games GROUP BY 1 ORDER BY 1", ("games",),
     ),
 }  # fmt: skip
 # Of an export: pools are names, instants are text.
-OF_EXPORTS: Mapping[str, ReadyQuestion] = {
-    "ranking": _question(
-        "Ranking",
-        "The rating lists, as they were in force when the export was made.",
-        "SELECT * FROM ratings ORDER BY pool, rank, player",
-        "ratings",
+EXPORT_QUERIES: Mapping[str, CannedQuery] = {
+    "ranking": CannedQuery(
+        "Ranking", "The rating lists, as they were in force when the export was made.",
+        "SELECT * FROM ratings ORDER BY pool, rank, player", ("ratings",),
     ),
-    "graph": _question(
-        "Rating graph",
-        "The ratings of a player after each rated game, newest first.",
-        "SELECT * FROM history WHERE player = :player ORDER BY pool, n DESC",
-        "history",
+    "graph": CannedQuery(
+        "Rating graph", "The ratings of a player after each rated game, newest first.",
+        "SELECT * FROM history WHERE player = :player ORDER BY pool, n DESC", ("history",),
     ),
-    "tournament": _question(
-        "Games of a tournament",
-        "The games of a tournament, in the order in which they ended.",
-        "SELECT * FROM games WHERE tournament = :tournament ORDER BY ended, key",
-        "games",
+    "tournament": CannedQuery(
+        "Games of a tournament", "The games of a tournament, in the order in which they ended.",
+        "SELECT * FROM games WHERE tournament = :tournament ORDER BY ended, key", ("games",),
     ),
-}
+}  # fmt: skip
 
 
 @of_one_moment
 def metadata(ledger: OpenLedger, export: str | Path | None = None) -> dict[str, Any]:
-    """Return the text that Datasette reads as ``--metadata``, for the views and, if it is given, for an export.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        export: a file of SQLite that ``export`` made of it.
+    """Return the metadata of Datasette for the views and for an SQLite file that ``export`` made, if one is given.
 
     Raises:
         MalformedError: the export holds no table that can be exported.
     """
-    described = {ledger.views.path.stem: (tables_described(ledger), OF_VIEWS)}
+    described = {ledger.views.path.stem: (view_tables(ledger), VIEW_QUERIES)}
     if export is not None:
-        described[Path(export).stem] = (_exported(ledger, Path(export)), OF_EXPORTS)
+        described[Path(export).stem] = (_exported(ledger, Path(export)), EXPORT_QUERIES)
     return {
         "title": f"Rating ledger {ledger.path.stem}",
         "description": "Derived from the journal of results; every number can be worked out again.",
-        "databases": {name: _database(tables, questions) for name, (tables, questions) in described.items()},
+        "databases": {name: _database(tables, queries) for name, (tables, queries) in described.items()},
         OURS: {name: _for_programs(tables) for name, (tables, _) in described.items()},
     }
 
 
-def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, ReadyQuestion]) -> dict[str, Any]:
+def _database(tables: Mapping[str, TableDoc], queries: Mapping[str, CannedQuery]) -> dict[str, Any]:
     return {
         "tables": {
             name: {
@@ -130,11 +117,11 @@ def _database(tables: Mapping[str, TableDoc], questions: Mapping[str, ReadyQuest
             for name, table in tables.items()
         },
         "queries": {
-            name: {"title": question.title, "description": question.description, "sql": question.sql}
-            for name, question in questions.items()
+            name: {"title": query.title, "description": query.description, "sql": query.sql}
+            for name, query in queries.items()
             # An export holds what was chosen for it, and a ledger may keep fewer read models: where a table is missing,
-            # a question about it would only show an error.
-            if question.tables <= tables.keys()
+            # a query of it would only show an error.
+            if tables.keys() >= set(query.tables)
         },
     }
 
@@ -158,10 +145,10 @@ def _exported(ledger: OpenLedger, path: Path) -> dict[str, TableDoc]:
         raise MalformedError([f"{path}: no such file; make it with 'export --format sqlite'"])
     with closing(sqlite.connect(path, read_only=True)) as connection:
         stored = {table.name: table.columns_dict for table in sqlite_utils.Database(connection).tables}
-    names = {*PREPARED, *tables_described(ledger)}
+    names = {*NAMED_DATASETS, *view_tables(ledger)}
     docs = {}
     for name in sorted(names.intersection(stored)):
-        item = dataset(ledger, name)
+        item = find_dataset(ledger, name)
         columns = {column.name: column.meaning for column in item.columns if column.name in stored[name]}
         label = "name" if "name" in columns else "key" if "key" in columns else ""
         docs[name] = TableDoc(item.doc, columns, label)

@@ -1,10 +1,10 @@
-"""The differences of two rating lists, player by player, with their causes: the entries that moved each player.
+"""The differences between two rating lists, player by player, with the journal entries that caused them.
 
-Two lists may differ because of what became known between them, and because of what was played between their days. So
-the way from the first to the second has two parts: first the first list's day is asked again after each entry that may
-have changed it (a correction, a late result, a change of scheme), then the later day. Each step says what a player had
-before and after it, so that the steps of a player lead from the one number to the other without a gap. Nothing is
-written but the views of the first list's time, which are kept for the next question.
+Two lists may differ because of entries recorded between them, and because of games played between their days. So the
+way from the first list to the second has two parts: first the list of the first day is computed again after each entry
+that may have changed it (a correction, a late result, a change of scheme), then the list of the later day. A step has a
+player's rating before and after it, so that the steps lead from the one number to the other without a gap. Nothing is
+written but the views of the first list's time, which are stored for the next question.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from typing import Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import names, of_one_moment
-from ledger.answers.replays import Step, moving, replay, steps
+from ledger.answers.asking import day, names, of_one_moment
+from ledger.answers.replays import ReplayStep, rating_entries, replay, replay_steps
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
 from ledger.facts.events import GameRecorded
-from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.journal.kept_lists import ListRow, in_form
+from ledger.journal.stored_lists import ListRow, with_ranks
 from ledger.publishing.publications import Publications
 from ledger.ratings.row_changes import RowChange, row_changes
-from ledger.ratings.standings import Standings, by_player, list_in_force
+from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
 from ledger.ratings.views import Views
 from ledger.runtime.calls import checked
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 NOW = "now"
 CREATED: Literal["created"] = "created"
 UNCHANGED: Literal["unchanged"] = "unchanged"
 CHANGED: Literal["changed"] = "changed"
 REMOVED: Literal["removed"] = "removed"
-MOST_STEPS = 50  # entries that are asked one by one; what follows is asked together
-FEW_GAMES = 10  # late results in a row that are asked one by one; more are asked together
+MOST_STEPS = 50  # entries that are replayed one by one; those that follow are replayed together
+FEW_GAMES = 10  # late results in a row that are replayed one by one; more are replayed together
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class DifferenceStep:
-    """The cause of a player's step from one number to the next."""
+    """A cause that changed a player's rating on a list, with the rating before and after it."""
 
     cause: str = documented("what it was, in words")
     before: float | None = documented("the rating before it, points; null: the player was not listed")
@@ -53,7 +53,7 @@ class DifferenceStep:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ListDifference:
-    """The change of a player from one list to another."""
+    """A player's ranks, ratings and games on two lists, with the causes of the difference."""
 
     change: Literal["created", "unchanged", "changed", "removed"] = documented("what became of the row")
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -69,13 +69,13 @@ class ListDifference:
 
 
 class RatingList(NamedTuple):
-    """A list that is compared.
+    """A rating list to compare: published, or computed from the current facts.
 
     Attributes:
-        name: what it is called.
+        name: ``POOL@INSTANT/EDITION`` of a published list, else ``now``.
         pool: name of the pool.
         at_ms: its instant, milliseconds since 1970.
-        head: how many entries it follows from.
+        head: the number of entries from which it was computed.
         rows: by player.
     """
 
@@ -87,14 +87,11 @@ class RatingList(NamedTuple):
 
 
 @of_one_moment
-def two_lists(ledger: OpenLedger, first: str, second: str) -> tuple[RatingList, RatingList]:
-    """Return the lists that two words mean.
+def lists_to_compare(ledger: OpenLedger, first: str, second: str) -> tuple[RatingList, RatingList]:
+    """Return the two rating lists to compare, by their names.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        first: ``POOL@INSTANT/EDITION``; ``POOL@INSTANT``, the last edition; ``POOL@INSTANT/now``, what the journal says
-            now of that instant; or ``now``, what it says now of the other list's.
-        second: the same.
+    A name is ``POOL@INSTANT/EDITION``; ``POOL@INSTANT``, its last edition; ``POOL@INSTANT/now``, the list of that
+    instant by today's facts; or ``now``, the list of the other one's instant by today's facts.
 
     Raises:
         MalformedError: both are ``now``; or they are lists of two pools.
@@ -116,59 +113,52 @@ def _list(ledger: OpenLedger, word: str) -> RatingList:
     if edition == NOW:
         return _list_now(ledger, pool, instant_end_ms(instant))
     publication = Publications(ledger).named(word)
-    rows = by_player(in_form(Publications(ledger).rows(publication)))  # an older form of list moves no player
+    rows = rows_by_player(with_ranks(Publications(ledger).rows(publication)))  # an older form of list moves no player
     return RatingList(publication.name, publication.event.pool, publication.at_ms, publication.event.head, rows)
 
 
 def _list_now(ledger: OpenLedger, pool: str, ms: int) -> RatingList:
-    rows = list_in_force(ledger.views.connection, ledger.pool(pool), ms)
-    return RatingList(NOW, pool, ms, ledger.views.position(), by_player(rows))
+    rows = rating_list_at(ledger.views.connection, ledger.pool(pool), ms)
+    return RatingList(NOW, pool, ms, ledger.views.position(), rows_by_player(rows))
 
 
 # Not of one read snapshot: views of earlier entries are made for it, which takes long: their log would grow.
 @checked
-def differences(
-    ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = silent, *, why: bool = True
+def list_differences(
+    ledger: OpenLedger, first: RatingList, second: RatingList, progress: Progress = no_progress, *, why: bool = True
 ) -> list[ListDifference]:
-    """Yield each player's change from one list to another, in the order of the second, vanished players at the end.
+    """Return each player's difference between two lists, in the order of the second, vanished players at the end.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        first: the list that is compared.
-        second: the list that it is compared with; may be of another instant, and of what was known earlier.
-        progress: receives reports of what is being done.
-        why: whether to include the entries that moved each player, for which views of earlier entries are made.
-
-    Returns:
-        Who only changed places because others moved is unchanged.
+    The *second* list may be of another instant, and computed from fewer entries. With *why* each difference has the
+    entries that caused it, for which views of earlier entries are made.
     """
-    # who only changed places because others moved is unchanged
-    changed = {change.player for change in row_changes(first.rows, second.rows, lambda row: row.said)}
+    # a player whose rank alone changed, because others moved, is unchanged
+    changed = {change.player for change in row_changes(first.rows, second.rows, lambda row: row.figures)}
     steps_of = _why(ledger, first, second, changed, progress) if why else {}
     players = sorted(second.rows.values(), key=_in_order)
     gone = sorted((row for row in first.rows.values() if row.player not in second.rows), key=_in_order)
     called = names(ledger, {row.player for row in (*players, *gone)})
-    return [
-        _difference(
-            RowChange(player=row.player, before=first.rows.get(row.player), after=second.rows.get(row.player)),
-            called[row.player],
-            is_changed=row.player in changed,
-            why=steps_of.get(row.player, []),
+    rows = []
+    for player in (row.player for row in (*players, *gone)):
+        pair = RowChange(player=player, before=first.rows.get(player), after=second.rows.get(player))
+        change: Literal["created", "unchanged", "changed", "removed"] = CHANGED if player in changed else UNCHANGED
+        if pair.before is None or pair.after is None:
+            change = CREATED if pair.before is None else REMOVED
+        rows.append(
+            ListDifference(
+                change=change,
+                player=player,
+                name=called[player],
+                difference=pair.difference,
+                why=steps_of.get(player, []),
+                **pair.fields("rank", "rating", "games"),
+            )
         )
-        for row in (*players, *gone)
-    ]
+    return rows
 
 
 def _in_order(row: ListRow) -> tuple[int, int]:
     return row.rank, row.player
-
-
-def _difference(row: RowChange[ListRow], name: str, *, is_changed: bool, why: list[DifferenceStep]) -> ListDifference:
-    change: Literal["created", "unchanged", "changed", "removed"] = CHANGED if is_changed else UNCHANGED
-    if row.before is None or row.after is None:
-        change = CREATED if row.before is None else REMOVED
-    fields = row.fields("rank", "rating", "games")
-    return ListDifference(change=change, player=row.player, name=name, difference=row.difference, why=why, **fields)
 
 
 # -- why ---------------------------------------------------------------------------------------------------------
@@ -177,12 +167,10 @@ def _difference(row: RowChange[ListRow], name: str, *, is_changed: bool, why: li
 def _why(
     ledger: OpenLedger, first: RatingList, second: RatingList, players: Set[int], progress: Progress
 ) -> dict[int, list[DifferenceStep]]:
-    if not players:
-        return {}
-    # By what was known, not by the day: a list of an earlier day may follow from more entries.
+    # By the entries, not by the day: a list of an earlier day may follow from more entries.
     early, late = (first, second) if first.head <= second.head else (second, first)
-    steps_of = _steps_between(ledger, early, late, players, progress)
-    # Entries are walked in the order of the journal: if the second list knew less, the way is reported backwards.
+    steps_of = _steps_between(ledger, early, late, players, progress) if players else {}
+    # Entries are replayed in the order of the journal: if the second list has fewer, the steps are reversed.
     if early is first:
         return steps_of
     return {
@@ -194,11 +182,11 @@ def _why(
 def _steps_between(
     ledger: OpenLedger, early: RatingList, late: RatingList, players: Set[int], progress: Progress
 ) -> dict[int, list[DifferenceStep]]:
-    """Return, by player, the causes of change between what was known first and what was known later."""
+    """Return, by player, the causes of change between a list of fewer entries and one of more."""
     ratings = {player: early.rows[player].rating if player in early.rows else None for player in players}
     steps_of: dict[int, list[DifferenceStep]] = {player: [] for player in players}
 
-    def took(cause: str, now: Mapping[int, float | None]) -> None:
+    def note(cause: str, now: Mapping[int, float | None]) -> None:
         for player, after in now.items():
             if after != ratings[player]:
                 steps_of[player].append(DifferenceStep(cause=cause, before=ratings[player], after=after))
@@ -212,10 +200,10 @@ def _steps_between(
     if causes:
         with replay(ledger, early.head, progress) as past:
             for cause, position in causes:
-                took(cause, _ratings(past.after(position), early.pool, players, early.at_ms))
+                note(cause, _ratings(past.views_after(position), early.pool, players, early.at_ms))
     # A difference without a step comes last, as it is: the steps must lead to the number on the list.
     final = {player: late.rows[player].rating if player in late.rows else None for player in players}
-    took("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
+    note("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
     return steps_of
 
 
@@ -232,8 +220,8 @@ Cause = tuple[str, int]  # what may have changed a list, in words, and the last 
 
 
 def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Iterator[Cause]:
-    """Yield the possible causes of change on the list of an instant, each by itself."""
-    for step in steps(journal, head, until):
+    """Yield the possible causes of change on the list of an instant, one by one."""
+    for step in replay_steps(journal, head, until):
         if step.proposal is not None:
             yield f"correction {step.proposal}", step.until
         elif step.event is not None:
@@ -242,11 +230,11 @@ def _causes(journal: Journal, pool: Pool, ms: int, head: int, until: int) -> Ite
             yield from _of_games(journal, step, pool, ms)
 
 
-def _of_games(journal: Journal, step: Step, pool: Pool, ms: int) -> Iterator[Cause]:
-    """Return, of games in a row, those that may have changed the list, and the supplements of recorded games."""
+def _of_games(journal: Journal, step: ReplayStep, pool: Pool, ms: int) -> Iterator[Cause]:
+    """Yield the games of a step that may have changed the list, and the supplements of recorded games."""
     games: list[tuple[int, GameRecorded]] = []
-    for entry in moving(journal, step.after, step.until):
-        event = entry.read
+    for entry in rating_entries(journal, step.after, step.until):
+        event = entry.decoded
         if not isinstance(event, GameRecorded):
             yield from _in_a_row(games, ms)
             games = []
@@ -258,18 +246,17 @@ def _of_games(journal: Journal, step: Step, pool: Pool, ms: int) -> Iterator[Cau
 
 
 def _in_a_row(games: Sequence[tuple[int, GameRecorded]], ms: int) -> list[Cause]:
-    """Return games that follow each other; one is late if it had ended by the instant of the list."""
+    """Return the causes for games recorded in a row; a game is late if it ended by the instant of the list."""
     keys = [event.key.removeprefix("game:") for _, event in games]
     late = [instant_ms(event.ended_at) <= ms for _, event in games]
-    day = instant_text(ms, Precision.DAY)
     if len(games) > FEW_GAMES:
         span, count = f"{keys[0]} to {keys[-1]}", sum(late)
         cause = f"{count:,} late results, {span}"
         if count < len(games):
-            others = f"{len(games):,} games that ended after {day}"
+            others = f"{len(games):,} games that ended after {day(ms)}"
             cause = f"{others}, {span}" if not count else f"{len(games):,} games, {count:,} of them late, {span}"
         return [(cause, games[-1][0])]
     return [
-        (f"late result {key}" if is_late else f"game {key}, which ended after {day}", position)
+        (f"late result {key}" if is_late else f"game {key}, which ended after {day(ms)}", position)
         for (position, _), key, is_late in zip(games, keys, late, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Graphs and cross-tables as files: the name of a file says in which format."""
+"""File formats of graphs and cross-tables, by the ending of a file's name."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from ledger.errors import MalformedError
 NO_PNG = "PNG needs resvg-py, which is not installed: pip install 'rating-ledger[pictures]'"
 
 
-def format_of(path: str | Path, endings: Mapping[str, str]) -> str:
-    """Return the format that the end of a file's name asks for.
-
-    Args:
-        path: the file.
-        endings: the formats by ending, the longer endings first.
+def format_by_suffix(path: str | Path, endings: Mapping[str, str]) -> str:
+    """Return the format of a file by the ending of its name; in *endings* the longer ones come first.
 
     Raises:
-        MalformedError: the name ends otherwise, or nothing is installed that draws PNG.
+        MalformedError: the name has another ending, or nothing is installed that draws PNG.
     """
     name = Path(path).name
     kind = next((kind for ending, kind in endings.items() if name.lower().endswith(ending)), None)

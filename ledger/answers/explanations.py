@@ -1,4 +1,4 @@
-"""The explanation of a rating's change: the formula of the scheme that rated the game, with this player's numbers.
+"""The explanation of a game's effect on a rating: the formula of the scheme that rated it, with this player's numbers.
 
 A game that was rated together with others is shown with all of the player's games of that batch, from the states
 that the batch began with. Every number comes from the views or the scheme's own kernels.
@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import attrs
 
 from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, display_name, names, of_one_moment
-from ledger.answers.calculations import FormulaTerm
-from ledger.answers.marks import AroundGame
+from ledger.answers.calculations import FormulaTerm, formula_terms
+from ledger.answers.marks import GameMarks
+from ledger.answers.read_models import rated_game_row
 from ledger.book import stored_editions
 from ledger.book.timeline import Era, Pool
-from ledger.book.whole_tournaments import alone
+from ledger.book.whole_tournaments import single_game_edition
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
@@ -27,13 +28,10 @@ from ledger.handle import OpenLedger
 from ledger.journal.game_references import find_game
 from ledger.players.persons import Person
 from ledger.ratings import engine, queries
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.rated_games import OWN_DAY, beginnings
-from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Rhythm, When
-
-if TYPE_CHECKING:
-    import sqlite3
+from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, tournament_starts
+from ledger.schemes.scheme import ExplainedPlayer, OpponentGame, Rhythm, When
 
 _RATED_WITH: Mapping[Rhythm, Literal["this game", "its period", "its event"]] = {
     Rhythm.GAME: "this game",
@@ -53,8 +51,8 @@ class CarriedFrom:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class WithinTournament:
-    """The effect of a game whose tournament is rated whole."""
+class TournamentStart:
+    """The start of a tournament that is rated as a whole: its day, and the player's rating then."""
 
     own_rating: float = documented("the player's rating when the tournament, or the period of a league, began, points")
     tournament_began: str = documented("the day on which it began")
@@ -62,14 +60,14 @@ class WithinTournament:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ExplainedGame:
-    """A game of a player as the formula takes it."""
+    """A game of a player with the numbers that the rating formula uses."""
 
     game: int = documented("its number among the games that were rated together, from 1", minimum=1)
     opponent: str = documented("what the opponent is called")
     rating: float = documented("the opponent's rating that the formula takes, points")
     colour: Literal["white", "black"] = documented("the player's colour")
     result: Literal["win", "draw", "loss"] = documented("for the player")
-    within: WithinTournament | None = flattened()
+    within: TournamentStart | None = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -88,7 +86,7 @@ class GameExplanation:
     after: float | None = documented("the rating after, points; null: the same")
     change: float | None = documented("from the one to the other, points")
     carried_from: CarriedFrom | None = documented("the rating that these games began from, by an earlier scheme")
-    around: AroundGame = flattened()
+    marks: GameMarks = flattened()
     rule: str = documented("the formula")
     terms: list[FormulaTerm] = documented("its terms")
     unrounded: float = documented("what the formula gives, points")
@@ -101,7 +99,7 @@ class _Explained(NamedTuple):
     """A player's part in an explanation."""
 
     side: ExplainedPlayer
-    meetings: tuple[MetOpponent, ...]
+    meetings: tuple[OpponentGame, ...]
     when: When
     opponents: tuple[int, ...]
     began_ms: tuple[int, ...] = ()  # by meeting, when its tournament began, where tournaments are rated whole
@@ -109,15 +107,16 @@ class _Explained(NamedTuple):
 
 @of_one_moment
 def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
-    """Return the explanation of a game's effect on a player's rating.
+    """Explain the effect of a game on a player's rating, by the formula of the scheme.
 
     Raises:
-        UnknownNameError: no such game, or it does not count (the reason is named), or the player was not in it.
+        UnknownNameError: no such game, or it is not rated (the reason is named), or the player did not play it.
     """
-    connection, row = ledger.views.connection, _counted(ledger, game)
+    row = _counted(ledger, game)
     game = row["key"]
     pool = next(p for p in ledger.pools() if p.pool == row["pool"])
-    side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, person.player, row["position"]))
+    arguments = (pool.pool, person.player, row["position"])
+    side_row = queries.fetch_first(ledger.views.connection, queries.SIDE_OF_GAME, arguments)
     if side_row is None:
         both = names(ledger, {row["white"], row["black"]})
         played = f"{both[row['white']]} and {both[row['black']]} played it"
@@ -145,10 +144,10 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
         before=before,
         after=after,
         change=None if before is None or after is None else after - before,
-        carried_from=_carried_from(connection, pool, person.player, side_row, number, len(part.meetings)),
-        around=marks.around_game(ledger, pool, side_row, game),
+        carried_from=_carried_from(ledger, pool, person.player, side_row, number, len(part.meetings)),
+        marks=marks.game_marks(ledger, pool, side_row, game),
         rule=explanation.rule,
-        terms=[FormulaTerm(**term._asdict()) for term in explanation.terms],
+        terms=formula_terms(explanation),
         unrounded=explanation.unrounded,
         rounding=explanation.rounding,
         source=explanation.source,
@@ -162,27 +161,27 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
 def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
     """Return the row of a rated game."""
     key, stored = find_game(ledger.journal_of_moment, game)
-    row = queries.first_row(ledger.views.connection, queries.GAME, (stored.position,))
+    row = queries.fetch_first(ledger.views.connection, queries.GAME, (stored.position,))
     if row is None:
         raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")
     if row["reason"] is not None:
-        why = marks.reasons_of(ledger, [row["voided_by"]]) if row["voided_by"] else {}
-        words = marks.why_not(row["reason"], row["voided_by"], why.get(row["voided_by"]))
+        why = marks.proposal_reasons(ledger, [row["voided_by"]]) if row["voided_by"] else {}
+        words = marks.unrated_reason(row["reason"], row["voided_by"], why.get(row["voided_by"]))
         raise UnknownNameError("rating change by game", key, f"it does not count: {words}")
     return row
 
 
 def _met(
-    place: int, opponent: str, meeting: MetOpponent, era: Era, part: _Explained, ratings: Sequence[float]
+    place: int, opponent: str, meeting: OpponentGame, era: Era, part: _Explained, ratings: Sequence[float]
 ) -> ExplainedGame:
-    """Return a game; *ratings* are those of the opponents that the formula took, if it says so itself."""
+    """Return a game of an explanation; *ratings* are the opponents' in the formula, if it differs from the states."""
     in_force = era.scheme.in_force if _by_event(era) else None
     rating, within = meeting.opponent.rating, None
     if in_force is not None:
         rating = in_force(meeting.opponent, meeting.began)
         # rated meanwhile: with the rating before the period (FIDE 8.2.4), as the formula says
         own = in_force(part.side.before, meeting.began) or part.side.before.rating
-        within = WithinTournament(own_rating=own, tournament_began=day(part.began_ms[place - 1]))
+        within = TournamentStart(own_rating=own, tournament_began=day(part.began_ms[place - 1]))
     return ExplainedGame(
         game=place,
         opponent=opponent,
@@ -194,12 +193,12 @@ def _met(
 
 
 def _carried_from(
-    connection: sqlite3.Connection, pool: Pool, player: int, side_row: dict[str, Any], era: int, games: int
+    ledger: OpenLedger, pool: Pool, player: int, side_row: dict[str, Any], era: int, games: int
 ) -> CarriedFrom | None:
-    """Return the rating by an earlier scheme that the player's first games under this one begin from."""
+    """Return the rating by an earlier scheme from which the player's first games under this one started."""
     # All games of the batch begin from one rating: the row before them lies that many games back at most.
     for n in range(side_row["n"] - 1, max(side_row["n"] - games - 1, 0), -1):
-        row = queries.first_row(connection, queries.ROW, (pool.pool, player, n))
+        row = queries.fetch_first(ledger.views.connection, queries.ROW, (pool.pool, player, n))
         if row is not None and pool.era_at(row["rated_ms"]) < era:
             before = pool.eras[pool.era_at(row["rated_ms"])]
             carry = pool.eras[era].carry
@@ -208,12 +207,10 @@ def _carried_from(
 
 
 def _of_game(ledger: OpenLedger, states: PlayerStates, side_row: dict[str, Any]) -> _Explained:
-    other = (side_row["pool"], side_row["opponent"], side_row["opponent_n"])
-    other_row = queries.first_row(ledger.views.connection, queries.ROW, other)
-    assert other_row is not None
+    other_row = rated_game_row(ledger, states.pool, side_row["opponent"], side_row["opponent_n"])
     player_of = states.pool.eras[states.pool.era_at(side_row["rated_ms"])].scheme.player_of
     side = ExplainedPlayer(player_of(states.into_game(side_row)), player_of(states.era_state(side_row).state))
-    meeting = MetOpponent(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
+    meeting = OpponentGame(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
     return _Explained(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
 
 
@@ -221,7 +218,7 @@ def _of_batch(
     ledger: OpenLedger, pool: Pool, number: int, states: PlayerStates, row: dict[str, Any], side_row: dict[str, Any]
 ) -> _Explained:
     era, place = pool.eras[number], (row["rated_ms"], row["batch"])
-    games = list(queries.dictionaries(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
+    games = list(queries.fetch_dicts(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
     # by player, the end of the first game in the batch: a newcomer has declared by then
     first: dict[int, int] = {}
@@ -239,9 +236,9 @@ def _of_batch(
     began: Sequence[float] = ()
     if _by_event(era):  # days since 1970
         ends = [game["ended_ms"] for game in games]
-        began_ms = [OWN_DAY if game["began_ms"] is None else game["began_ms"] for game in games]
-        began = beginnings(ends, began_ms, [game["tournament"] for game in games], [0] * len(games))
-    rateable = Rateable(
+        began_ms = [STARTS_ON_LAST_DAY if game["began_ms"] is None else game["began_ms"] for game in games]
+        began = tournament_starts(ends, began_ms, [game["tournament"] for game in games], [0] * len(games))
+    rateable = RateableGames(
         [roster[game["white"]] for game in games],
         [roster[game["black"]] for game in games],
         [game["score"] for game in games],
@@ -256,12 +253,12 @@ def _of_batch(
 
 
 def _starts(ledger: OpenLedger, pool: Pool, games: Sequence[Mapping[str, Any]], player: int) -> tuple[int, ...]:
-    """Return when the tournament of each of a player's games began; the games of a league are rated by period."""
+    """Return the start of the tournament of each of a player's games; the games of a league are rated by period."""
     own = [game for game in games if player in {game["white"], game["black"]}]
     played = sorted({game["tournament"] for game in own if game["tournament"]})
-    editions = {name: stored_editions.all_editions(ledger.views.connection, pool, name) for name in played}
+    editions = {name: stored_editions.editions_of_tournament(ledger.views.connection, pool, name) for name in played}
     ends = [(editions.get(game["tournament"], {}), game["ended_ms"]) for game in own]
-    return tuple(by_end.get(ms, alone(ms)).first_ms for by_end, ms in ends)
+    return tuple(by_end.get(ms, single_game_edition(ms)).first_ms for by_end, ms in ends)
 
 
 def _by_event(era: Era) -> bool:
@@ -269,11 +266,13 @@ def _by_event(era: Era) -> bool:
     return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
 
 
-def _meetings(era: Era, games: Rateable, players: list[Any], numbers: list[int], player: int, when: When) -> _Explained:
+def _meetings(
+    era: Era, games: RateableGames, players: list[Any], numbers: list[int], player: int, when: When
+) -> _Explained:
     sides = engine.rate_one_batch(era.scheme, era.numbers, games, players)
     begins = games.began or [when.day] * len(games.white)
     met = [
-        (numbers[other], MetOpponent(sides[other].before, score, colour, sides[other].work, began))
+        (numbers[other], OpponentGame(sides[other].before, score, colour, sides[other].work, began))
         for white, black, points, began in zip(games.white, games.black, games.score, begins, strict=True)
         for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
         if me == player

@@ -1,4 +1,4 @@
-"""One game of the ledger as PGN: its current facts, and the stored moves. Nothing is written.
+"""A recorded game as PGN: its current facts, and the stored moves.
 
 The tags are the seven of the PGN standard (8.1.1) and those of 9 that the ledger has facts for. For an import into
 another ledger ``EndDate`` and ``EndTime`` give its end, in the form of chess.com, and ``Rated``, a tag of ours,
@@ -15,14 +15,14 @@ from textwrap import wrap
 from typing import Any
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.boards import RESULTS, kept_game
-from ledger.board.playing import moves_of
+from ledger.answers.boards import PGN_RESULTS, stored_game
+from ledger.answers.read_models import game_row
+from ledger.board.playing import main_line
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError
 from ledger.facts.words import Termination
 from ledger.handle import OpenLedger
-from ledger.imports.reading import address_of
-from ledger.ratings import queries
+from ledger.imports.reading import game_address
 from ledger.runtime.visible import visible
 
 _LINE = 79  # characters of a line of moves (PGN 4.3: "less than 80")
@@ -43,26 +43,20 @@ _ENDINGS = {
 
 @of_one_moment
 def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
-    """Return a game as PGN, with a line feed at its end.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        game: its key, the id that its server gave it, or its web address.
-        start: the position that it began with, as FEN: the ledger keeps moves, not where they begin.
+    """Return a game as PGN, with a line feed at its end; the arguments are those of ``final_board``.
 
     Raises:
         UnknownNameError: no such game, or several.
-        MalformedError: *start* is no FEN, or the text that is kept has something in it that is no move.
+        MalformedError: *start* is no FEN, or the stored text has something in it that is no move.
     """
-    key, position, text = kept_game(ledger, game)
-    row = queries.first_row(ledger.views.connection, queries.GAME, (position,))
-    assert row is not None
-    moves = moves_of(text or "")
+    key, position, text = stored_game(ledger, game)
+    row = game_row(ledger, position)
+    moves = main_line(text or "")
     # each with the comment of its clock, where the text is moves and clocks alone
     clocked = _MOVES_AND_CLOCKS.findall(text or "")
     if [move for move, _ in clocked] == moves:
         moves = [f"{move} {clock}" if clock else move for move, clock in clocked]
-    result = RESULTS[row["outcome"]]
+    result = PGN_RESULTS[row["outcome"]]
     quoted = (
         # PGN 7: a backslash precedes a quotation mark or a backslash within a string. Made visible first: the escapes
         # of that have backslashes, too.
@@ -77,7 +71,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
 
 @of_one_moment
 def games_pgn(ledger: OpenLedger, games: Iterable[str]) -> dict[str, str]:
-    """Return, by key, those of some games that PGN can hold: a stored text may have more in it than moves."""
+    """Return games as PGN by key, without those whose stored text has something in it that is no move."""
     texts: dict[str, str] = {}
     for game in games:
         with suppress(MalformedError):
@@ -91,12 +85,12 @@ def _tags(
     called = names(ledger, {row["white"], row["black"]})
     yield "Event", row["tournament"] or _UNKNOWN
     begun = row["started_at"] or row["ended_at"]
-    yield "Site", address_of(key) or _UNKNOWN
+    yield "Site", game_address(key) or _UNKNOWN
     yield "Date", _date(begun)
     yield "Round", row["round"] or _UNKNOWN
     for side in ("white", "black"):
         yield side.capitalize(), called[row[side]]
-    yield "Result", RESULTS[row["outcome"]]
+    yield "Result", PGN_RESULTS[row["outcome"]]
     for side in ("white", "black"):
         if row[f"{side}_rating"] is not None:
             yield f"{side.capitalize()}Elo", str(row[f"{side}_rating"])
@@ -105,11 +99,11 @@ def _tags(
         yield "Termination", ending
     # PGN would say that a game of a server has no moves, if only its moves are unknown; a game that is too short to be
     # rated would be too short elsewhere, too.
-    if not has_moves and (row["half_moves"] is not None or address_of(key)):
+    if not has_moves and (row["half_moves"] is not None or game_address(key)):
         yield "PlyCount", _UNKNOWN if row["half_moves"] is None else str(row["half_moves"])
     yield "Rated", "yes" if row["rated"] else "no"
     yield from _instants(row["started_at"], row["ended_at"])
-    # PGN 9.7: who gives a position as FEN says by SetUp that the game began with it.
+    # PGN 9.7: the tag SetUp says that the game began with the position of the tag FEN.
     if start != START:
         yield "SetUp", "1"
         yield "FEN", start
@@ -121,7 +115,7 @@ def _date(instant: str) -> str:
 
 
 def _instants(started: str | None, ended: str) -> Iterator[tuple[str, str]]:
-    """Return when a game began, to the second (9.3), and when it ended, if that says more than its date."""
+    """Yield the tags of a game's start, to the second (9.3), and of its end, if that says more than its date."""
     # A fraction of a second has no place in a tag: without it the game would have another end than the known one.
     if started is not None and len(started) == _SECOND:
         yield "UTCDate", _date(started)
@@ -134,7 +128,7 @@ def _instants(started: str | None, ended: str) -> Iterator[tuple[str, str]]:
 
 
 def _numbered(moves: Sequence[str], position: Position) -> Iterator[str]:
-    """Return the moves with their numbers; Black's if the move is the first one, or follows a clock (8.2.2.2)."""
+    """Yield the moves with their numbers; Black's if the move is the first one, or follows a clock (8.2.2.2)."""
     number, is_white = position.number, position.white
     for place, move in enumerate(moves):
         if is_white:

@@ -1,4 +1,4 @@
-"""The impact of a correction, with the names of the players. Nothing is written or formatted."""
+"""The impact that the approval of a proposed correction would have, with the names of the players."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.rankings import class_limits, class_of
+from ledger.answers.rankings import class_limits, rating_class
 from ledger.correcting.previews import Impact, Move
 from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
@@ -19,7 +19,7 @@ FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "liste
 
 @attrs.frozen(kw_only=True, slots=False)
 class MoveRow:
-    """A player whose row in a pool would change; null if there is neither a rated game nor a list's rating."""
+    """A player whose numbers in a pool would change, now and after; null: neither a rated game nor a list's rating."""
 
     pool: str = documented("the pool")
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -47,7 +47,7 @@ class MoveRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class MovedListRow:
-    """A published list that would say something else, as revised."""
+    """A published list whose revised ratings would change, with the player whose rating changes most."""
 
     list: str = documented("name of the list")
     players: int = documented("how many would have another rating, other games, or come or go", minimum=1)
@@ -59,7 +59,7 @@ class MovedListRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ImpactSummary:
-    """The effects of the approval of a proposal, in numbers."""
+    """The numbers of games, players and changes that the approval of a proposal would affect."""
 
     proposal: int = documented("its number", minimum=1)
     seen: int = documented("the number of entries that it was worked out for")
@@ -72,7 +72,7 @@ class ImpactSummary:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ImpactInFull:
-    """The effects of the approval of a proposal: in numbers, on published lists, player by player."""
+    """The effects of the approval of a proposal on players and on published lists."""
 
     summary: ImpactSummary = flattened()
     lists: list[MovedListRow] = documented("published lists that would say something else, as revised")
@@ -80,16 +80,24 @@ class ImpactInFull:
 
 
 @of_one_moment
-def in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
-    """Return all effects."""
-    numbers = {field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)}
-    return ImpactInFull(summary=ImpactSummary(**numbers), lists=_lists(ledger, impact), moves=_moves(ledger, impact))
-
-
-def _moves(ledger: OpenLedger, impact: Impact) -> list[MoveRow]:
-    called = names(ledger, {move.player for move in impact.moves})
+def impact_in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
+    """Return the impact of a proposal, of which numbers are known, with the names of the players."""
+    largest = {listed.largest for listed in impact.lists if listed.largest is not None}
+    called = names(ledger, {*largest, *(move.player for move in impact.moves)})
     limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
-    return [
+    summary = ImpactSummary(**{field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)})
+    lists = [
+        MovedListRow(
+            list=listed.name,
+            players=listed.players,
+            player=listed.largest,
+            name=None if listed.largest is None else called[listed.largest],
+            before=listed.before,
+            after=listed.after,
+        )
+        for listed in impact.lists
+    ]
+    moves = [
         MoveRow(
             pool=move.pool,
             player=move.player,
@@ -99,21 +107,7 @@ def _moves(ledger: OpenLedger, impact: Impact) -> list[MoveRow]:
         )
         for move in impact.moves
     ]
-
-
-def _lists(ledger: OpenLedger, impact: Impact) -> list[MovedListRow]:
-    called = names(ledger, {move.largest for move in impact.lists if move.largest is not None})
-    return [
-        MovedListRow(
-            list=move.name,
-            players=move.players,
-            player=move.largest,
-            name=None if move.largest is None else called[move.largest],
-            before=move.before,
-            after=move.after,
-        )
-        for move in impact.lists
-    ]
+    return ImpactInFull(summary=summary, lists=lists, moves=moves)
 
 
 def _fields(move: Move, limits: Mapping[str, int]) -> dict[str, Any]:
@@ -122,5 +116,5 @@ def _fields(move: Move, limits: Mapping[str, int]) -> dict[str, Any]:
         # A scheme keeps a rating of unlisted players as well, which is not shown.
         if figures is not None and not figures.listed:
             fields |= dict.fromkeys((f"rating_{when}", f"hera_{when}", f"hera_game_{when}"))
-        fields[f"class_{when}"] = class_of(figures.rating, limits) if figures and figures.has_place else None
+        fields[f"class_{when}"] = rating_class(figures.rating, limits) if figures and figures.is_ranked else None
     return fields

@@ -1,8 +1,6 @@
-"""The dry run of an import: the same report as of the import, with the first games as they were understood.
+"""The dry run of an import: the same report as of the import, with the first games as the importer understood them.
 
-A list of players is looked through by the registry itself; the ratings that it would change are compared here.
-
-The ledger's files are read and never written.
+A dry run of a list of players is done by the registry itself; the ratings that it would change are compared here.
 """
 
 from __future__ import annotations
@@ -18,14 +16,14 @@ import orjson
 from ledger import schemes
 from ledger.answers.asking import names, of_one_moment
 from ledger.book.evidence import CurrentFacts
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import spelt
 from ledger.facts.source_games import SourceRound
 from ledger.handle import OpenLedger
-from ledger.journal import Find, Journal
+from ledger.journal import FindEntries, Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import People
 from ledger.players.persons import Person
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(kw_only=True, slots=False)
 class UnderstoodGame:
-    """A game of a file as it was understood."""
+    """A game of a file as the importer understood it."""
 
     ended_at: str = documented("when it ended, as precisely as the file tells")
     white: str = documented("what White is called")
@@ -64,7 +62,7 @@ class UnderstoodGame:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ListedRating:
-    """A rating that a list would give to a registered player."""
+    """A rating that a list would give to a registered player, with the rating in force and the difference."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -75,16 +73,11 @@ class ListedRating:
 
 
 @of_one_moment
-def listed_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
+def compare_list_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
     """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        report: of ``registry.take_list`` as a dry run.
-        pool: name of the pool; the first one by default.
-
-    Returns:
-        The largest differences first, then those who have no rating yet, by number.
+    The *report* is that of a dry run of ``registry.take_list``. The largest differences come first, then players who
+    have no rating yet, by number.
     """
     states, now_ms = ledger.states(ledger.pool(pool)), ledger.now_ms()
     called = names(ledger, {player for player, _, _ in report.new_ratings})
@@ -105,8 +98,8 @@ def listed_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None =
 
 
 @attrs.define
-class _Seen:
-    """Games that would be recorded: the first of them, and how many in each pool."""
+class _PreviewedFacts:
+    """The facts of the first games that would be recorded, and the number of games in each pool."""
 
     most: int
     first: list[dict[str, Any]] = attrs.Factory(list)
@@ -121,7 +114,7 @@ class _Seen:
 
 
 class _DryNames(VerifiedNames):
-    """The names of a people file, in which new players get the numbers that they would get."""
+    """The names of a people file, in which new players get the numbers that an import would give them."""
 
     def __init__(self, journal: Journal, people: People) -> None:
         super().__init__(journal, people)
@@ -129,8 +122,8 @@ class _DryNames(VerifiedNames):
         self.new: dict[str, Person] = {}  # by identity as it is compared
         self._free = people.highest() + 1
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
-        """Act as ``VerifiedNames.number``, but store no person."""
+    def number(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> NumberedPersons:
+        """Return what ``VerifiedNames.number`` would, without storing a person."""
         people = self.people()
         persons = people.by_identity(list(named))
         on_file = {identity: person for identity, person in persons.items() if person.identity is not None}
@@ -151,17 +144,12 @@ class _DryNames(VerifiedNames):
 
 
 class ImportPreview:
-    """An import of some files that writes nothing; what an earlier file would record, a later one meets."""
+    """A dry run of the import of several files, each after the games that those before it would record."""
 
     def __init__(self, ledger: OpenLedger, most: int) -> None:
-        """Prepare it.
-
-        Args:
-            ledger: where the games would be recorded.
-            most: how many games are kept to be shown.
-        """
+        """Prepare a dry run that keeps the first *most* games to be shown."""
         self._ledger = ledger
-        self._seen = _Seen(most)
+        self._seen = _PreviewedFacts(most)
         # Over as many entries as there are now: what others record meanwhile is no part of the preview.
         self._journal = ScratchJournal(ledger.journal, ledger.journal.size(), watch=self._seen)
         self._names = _DryNames(self._journal, ledger.people)
@@ -181,11 +169,11 @@ class ImportPreview:
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
     ) -> ImportReport:
-        """Return the report of ``Ledger.import_games``, with the same arguments and errors."""
+        """Return the report that ``Ledger.import_games`` would give, with the same arguments and errors."""
         ledger = self._ledger
         ledger.catch_up_if_corrected()
-        first = schemes.in_full(ledger.first_scheme(), stored=True)
-        keys = MadeKeys(self._journal, self._secret)
+        first = schemes.complete_adoption(ledger.first_scheme(), stored=True)
+        keys = DerivedKeys(self._journal, self._secret)
         job = GameImport(
             self._names,
             keys,
@@ -203,7 +191,7 @@ class ImportPreview:
 
     @property
     def new_players(self) -> list[Person]:
-        """The players who would be registered, in the order of the numbers that they would get."""
+        """The players who would be registered, by their numbers."""
         return list(self._names.new.values())
 
     @property
@@ -212,15 +200,16 @@ class ImportPreview:
         return self._seen.pools
 
     def games(self) -> list[UnderstoodGame]:
-        """Return the first games that would be recorded, with names for players."""
+        """Return the first games that would be recorded, with the names of the players."""
         numbers = {facts[side] for facts in self._seen.first for side in ("white", "black")}
         persons = {**self._ledger.people.by_number(numbers), **{new.player: new for new in self.new_players}}
         names = {player: person.name or f"player {player}" for player, person in persons.items()}
-        fields = [field.name for field in attrs.fields(UnderstoodGame)]
-        sides = [{side: names[facts[side]] for side in ("white", "black")} for facts in self._seen.first]
-        games: list[dict[str, Any]] = [{name: facts.get(name) for name in fields} for facts in self._seen.first]
-        return [UnderstoodGame(**{**facts, **named}) for facts, named in zip(games, sides, strict=True)]
+        games = []
+        for facts in self._seen.first:
+            fields: dict[str, Any] = {field.name: facts.get(field.name) for field in attrs.fields(UnderstoodGame)}
+            games.append(UnderstoodGame(**{**fields, "white": names[facts["white"]], "black": names[facts["black"]]}))
+        return games
 
     def close(self) -> None:
-        """Forget the dry run."""
+        """Release the scratch journal of the dry run."""
         self._journal.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from ledger.answers.asking import day, names, of_one_moment
-from ledger.answers.read_models import keeps
+from ledger.answers.read_models import has_read_model
 from ledger.answers.upsets import Upset, upsets
 from ledger.facts.json_schemas import documented
 from ledger.facts.periods import DAY_MS
@@ -69,7 +69,7 @@ def news(ledger: OpenLedger, pool: str | None = None, *, rated_games: int, most:
     climbed = sorted(climbed, key=lambda each: (-each[0], each[1]))[:most]
     called = names(ledger, {player for _, player, _ in climbed})
     surprises: list[Upset] = []
-    if rated_games <= MOST_OF_POOL and keeps(ledger, PROJECTOR):
+    if rated_games <= MOST_OF_POOL and has_read_model(ledger, PROJECTOR):
         surprises = upsets(ledger, rated_by.name, since=day(since_ms), limit=most)
     return News(
         since=day(since_ms),

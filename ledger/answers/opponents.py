@@ -1,22 +1,22 @@
-"""Opponent statistics: a player's own and the opponents' ratings in batches of 50 games, by colour, by strength.
+"""Opponent statistics: a player's results, and both sides' ratings, in batches of 50 games, by colour, by strength.
 
 The FAQ of ChessWorld: "two blocks showing respectively My Stats (Max, Min, Avg, SD) and Opponent Stats (Max, Min, Avg,
 SD). Within each block games are grouped in batches of 50". Ratings are those after each game, as the graph shows them;
-the standard deviation is that of the population of these games. Nothing is written.
+the standard deviation is that of the population of these games.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import floor, fsum, sqrt
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import attrs
 
 from ledger.answers.asking import RESULT, display_name, names, of_one_moment
-from ledger.answers.graphs.bars import PAGE
-from ledger.answers.rankings import class_of
-from ledger.answers.read_models import games_until
+from ledger.answers.graphs.graph_data import GAMES_PER_PAGE
+from ledger.answers.rankings import rating_class
+from ledger.answers.read_models import count_rated_games, game_row
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -25,8 +25,6 @@ from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
 
-Row = dict[str, Any]
-COLOURS = ("white", "black")  # by the code of the history
 # By how many points the opponent's rating was higher than the player's: the lower ends of the bands, and their names.
 _BANDS = (
     (200.0, "200 or more above"),
@@ -39,8 +37,8 @@ _BANDS = (
 UNKNOWN = "unknown"
 
 
-class PlayedGame(NamedTuple):
-    """A rated game of a player: its number and position, the result in half-points, both ratings after it, points."""
+class _RatedGame(NamedTuple):
+    """A rated game of a player: its number and position, result in half-points, both ratings after it, points."""
 
     n: int
     game: int
@@ -53,7 +51,7 @@ class PlayedGame(NamedTuple):
 
 @attrs.frozen(kw_only=True, slots=False)
 class ResultCounts:
-    """The results of some games of a player."""
+    """The numbers of wins, draws and losses in a group of games of a player, and the points."""
 
     played: int = documented("how many games", minimum=0)
     wins: int = documented("games won", minimum=0)
@@ -64,8 +62,8 @@ class ResultCounts:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class RatingNumbers:
-    """Results of some games, and what the player's and the opponents' ratings after them were."""
+class RatingStatistics:
+    """The results in a group of games, with maximum, minimum, mean and deviation of both sides' ratings after them."""
 
     results: ResultCounts = flattened()
     max: float | None = documented("the player's highest rating after one of the games, points; null: none to show")
@@ -80,36 +78,36 @@ class RatingNumbers:
 
 @attrs.frozen(kw_only=True, slots=False)
 class OpponentBatch:
-    """A batch of 50 games of a player, counted from the newest."""
+    """The statistics of a batch of 50 games of a player, counted from the newest."""
 
     page: int | None = documented("page of the rating graph that shows it; null: *at* counts otherwise", minimum=1)
     first_n: int = documented("number of its first game among the player's rated ones in the pool", minimum=1)
     last_n: int = documented("number of its last game", minimum=1)
     first_ended_at: str = documented("when the first game ended, as precisely as it is known")
     last_ended_at: str = documented("when the last game ended")
-    numbers: RatingNumbers = flattened()
+    numbers: RatingStatistics = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class ColourNumbers:
-    """The games of a player with one colour, or with both."""
+class ColourStatistics:
+    """The statistics of a player's games with one colour, or with both."""
 
     colour: Literal["white", "black", "both"] = documented("the player's colour")
-    numbers: RatingNumbers = flattened()
+    numbers: RatingStatistics = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class StrengthNumbers:
-    """The games of a player against opponents of one strength."""
+class StrengthStatistics:
+    """The statistics of a player's games against opponents of one strength."""
 
     group: Literal["difference", "class"] = documented("by the difference in rating, or by the classes of the policy")
     opponents: str = documented("which opponents; unknown: a rating is missing")
-    numbers: RatingNumbers = flattened()
+    numbers: RatingStatistics = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class GameAgainst:
-    """A game of a player against one opponent."""
+    """A game of a player against a given opponent, with both ratings after it."""
 
     n: int = documented("the player's n-th rated game in the pool", minimum=1)
     game: str = documented("key of the game")
@@ -124,7 +122,7 @@ class GameAgainst:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ResultsAgainst:
-    """A player's results against one opponent."""
+    """A player's score against a given opponent, by colour, with the games."""
 
     opponent: str = documented("what the opponent is called")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)
@@ -135,29 +133,25 @@ class ResultsAgainst:
 
 
 @of_one_moment
-def batches(
+def statistics_by_batch(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[OpponentBatch]:
-    """Return a player's games in batches of 50, counted from the newest.
+    """Return the statistics of a player's games in batches of 50, counted from the newest.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        at: only games that were in force at the end of this day, month or year.
+    With *at* they have the games in force at the end of that day, month or year.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool.
     """
     played = _played(ledger, person, pool, at)
-    batches = [played[start : start + PAGE] for start in range(0, len(played), PAGE)]
+    batches = [played[start : start + GAMES_PER_PAGE] for start in range(0, len(played), GAMES_PER_PAGE)]
     return [
         OpponentBatch(
             page=None if at is not None else number,
             first_n=batch[-1].n,
             last_n=batch[0].n,
-            first_ended_at=_recorded(ledger, batch[-1])["ended_at"],
-            last_ended_at=_recorded(ledger, batch[0])["ended_at"],
+            first_ended_at=game_row(ledger, batch[-1].game)["ended_at"],
+            last_ended_at=game_row(ledger, batch[0].game)["ended_at"],
             numbers=_numbers(batch),
         )
         for number, batch in enumerate(batches, 1)
@@ -165,57 +159,47 @@ def batches(
 
 
 @of_one_moment
-def by_colour(
+def statistics_by_colour(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
-) -> list[ColourNumbers]:
-    """Return the same numbers of all games with White, with Black, and with both; arguments as for ``batches``."""
+) -> list[ColourStatistics]:
+    """Return the statistics of a player's games with White, with Black, and with both."""
     played = _played(ledger, person, pool, at)
-    white, black = ([game for game in played if game.colour == place] for place, _ in enumerate(COLOURS))
-    return [
-        ColourNumbers(colour="white", numbers=_numbers(white)),
-        ColourNumbers(colour="black", numbers=_numbers(black)),
-        ColourNumbers(colour="both", numbers=_numbers(played)),
-    ]
+    groups: list[tuple[Literal["white", "black", "both"], Sequence[_RatedGame]]]
+    groups = [("white", _of_colour(played, 0)), ("black", _of_colour(played, 1)), ("both", played)]
+    return [ColourStatistics(colour=colour, numbers=_numbers(games)) for colour, games in groups]
 
 
 @of_one_moment
-def by_strength(
+def statistics_by_strength(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
-) -> list[StrengthNumbers]:
-    """Return the same numbers by the opponents' strength; arguments as for ``batches``.
+) -> list[StrengthStatistics]:
+    """Return the statistics of a player's games by the opponents' strength.
 
-    Returns:
-        First the bands of the difference between the opponent's rating and the player's, to the nearest point
-        (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` today or at
-        *at* (``class``). Games in which a rating is missing are under ``unknown``. Empty bands are left out.
+    First come the bands of the difference between the opponent's rating and the player's, to the nearest point
+    (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` today or *at* an
+    instant (``class``). Games in which a rating is missing are under ``unknown``. Empty bands are left out.
     """
     played = _played(ledger, person, pool, at)
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
-    settings = stored_policies(ledger.views.connection).at(CLASSES, ms)
+    settings = stored_policies(ledger.views.connection).settings_at(CLASSES, ms)
 
-    def band(game: PlayedGame) -> str:
+    def band(game: _RatedGame) -> str:
         if game.rating is None or game.opponent_rating is None:
             return UNKNOWN
         # half up, as people round; Python's own rounding takes halves to the even number
         above = floor(game.opponent_rating - game.rating + 0.5)
         return next(name for least, name in _BANDS if above >= least)
 
-    def class_name(game: PlayedGame) -> str:
-        return UNKNOWN if game.opponent_rating is None else f"class {class_of(game.opponent_rating, settings)}"
+    def class_name(game: _RatedGame) -> str:
+        return UNKNOWN if game.opponent_rating is None else f"class {rating_class(game.opponent_rating, settings)}"
 
     bands = _grouped("difference", played, band, [name for _, name in _BANDS])
     return bands + _grouped("class", played, class_name, [f"class {letter}" for letter in "ABCD"])
 
 
 @of_one_moment
-def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
-    """Return a player's results against one opponent.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        opponent: the other one.
-        pool: name of the pool; the first one by default.
+def results_against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
+    """Return a player's score against an opponent, by colour, with the games.
 
     Raises:
         UnknownNameError: the player has no rated game in the pool, or none against that opponent.
@@ -226,19 +210,18 @@ def against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | No
         raise UnknownNameError(
             "opponent", display_name(opponent), hint, where=f"among the rated games of {display_name(person)}"
         )
-    white, black = ([game for game in met if game.colour == place] for place, _ in enumerate(COLOURS))
     return ResultsAgainst(
         opponent=names(ledger, {opponent.player})[opponent.player],
         opponent_player=opponent.player,
         results=_results(met),
-        with_white=_results(white),
-        with_black=_results(black),
+        with_white=_results(_of_colour(met, 0)),
+        with_black=_results(_of_colour(met, 1)),
         games=[_described(ledger, game) for game in met],
     )
 
 
-def _described(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
-    recorded = _recorded(ledger, game)
+def _described(ledger: OpenLedger, game: _RatedGame) -> GameAgainst:
+    recorded = game_row(ledger, game.game)
     return GameAgainst(
         n=game.n,
         game=recorded["key"],
@@ -253,26 +236,23 @@ def _described(ledger: OpenLedger, game: PlayedGame) -> GameAgainst:
     )
 
 
-def _recorded(ledger: OpenLedger, game: PlayedGame) -> Row:
-    """Return the current state of a game."""
-    row = queries.first_row(ledger.views.connection, queries.GAME, (game.game,))
-    assert row is not None
-    return row
+def _of_colour(games: Sequence[_RatedGame], colour: int) -> list[_RatedGame]:
+    return [game for game in games if game.colour == colour]
 
 
-def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None) -> Sequence[PlayedGame]:
+def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None) -> Sequence[_RatedGame]:
     """Return a player's rated games, newest first, each with the ratings after it as the graph shows them."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
-    until = games_until(ledger, rated_by, person, at)
+    until = count_rated_games(ledger, rated_by, person, at)
     arguments = (rated_by.pool, person.player, until)
-    played = [PlayedGame(**row) for row in queries.dictionaries(connection, queries.NUMBERS_OF, arguments)]
-    # Where the scheme lists everybody the rows hold what is shown, and no state is looked at.
+    played = [_RatedGame(**row) for row in queries.fetch_dicts(connection, queries.NUMBERS_OF, arguments)]
+    # If the scheme lists all players, the rows hold the shown ratings, and no state is needed.
     if rated_by.lists_everybody:
         return played
     states = ledger.states(rated_by)
     # A graph is read oldest first, and may go on after the last game that is asked for.
-    own = list(queries.dictionaries(connection, queries.GRAPH, (*arguments[:2], 0, len(played))))[::-1]
-    opposite = queries.dictionaries(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))
+    own = list(queries.fetch_dicts(connection, queries.GRAPH, (*arguments[:2], 0, len(played))))[::-1]
+    opposite = queries.fetch_dicts(connection, queries.PAGE_OPPONENTS, (*arguments[:2], 1, until))
     return [
         game._replace(
             rating=states.after_game(row).rating,
@@ -285,29 +265,31 @@ def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None
 
 def _grouped(
     group: Literal["difference", "class"],
-    played: Sequence[PlayedGame],
-    name_of: Callable[[PlayedGame], str],
+    played: Sequence[_RatedGame],
+    name_of: Callable[[_RatedGame], str],
     names: Iterable[str],
-) -> list[StrengthNumbers]:
+) -> list[StrengthStatistics]:
     """Return the numbers of each group of games that has a game, in the order of *names*."""
-    groups: dict[str, list[PlayedGame]] = {name: [] for name in (*names, UNKNOWN)}
+    groups: dict[str, list[_RatedGame]] = {name: [] for name in (*names, UNKNOWN)}
     for game in played:
         groups[name_of(game)].append(game)
     return [
-        StrengthNumbers(group=group, opponents=name, numbers=_numbers(games)) for name, games in groups.items() if games
+        StrengthStatistics(group=group, opponents=name, numbers=_numbers(games))
+        for name, games in groups.items()
+        if games
     ]
 
 
-def _numbers(played: Sequence[PlayedGame]) -> RatingNumbers:
-    """Return results, and both blocks of numbers, of some games."""
+def _numbers(played: Sequence[_RatedGame]) -> RatingStatistics:
+    """Return the results of games, and the statistics of both sides' ratings."""
     own = _block([game.rating for game in played if game.rating is not None])
     opposite = _block([game.opponent_rating for game in played if game.opponent_rating is not None])
-    return RatingNumbers(
+    return RatingStatistics(
         results=_results(played), **own, **{f"opponent_{name}": value for name, value in opposite.items()}
     )
 
 
-def _results(played: Sequence[PlayedGame]) -> ResultCounts:
+def _results(played: Sequence[_RatedGame]) -> ResultCounts:
     wins, draws, losses = (sum(game.half_points == half for game in played) for half in (2, 1, 0))
     points = wins + draws / 2
     share = 100 * points / len(played) if played else None

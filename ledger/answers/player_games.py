@@ -1,7 +1,4 @@
-"""A player's games and graph: ratings around each game, and what marks it.
-
-Every number comes from the views. Nothing is written or formatted.
-"""
+"""A player's games, with the ratings before and after each, and the points of the rating graph."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, rows_up_to
-from ledger.answers.marks import PublishedOtherwise
-from ledger.answers.read_models import last_row
+from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, row_limit
+from ledger.answers.marks import OutdatedList
+from ledger.answers.read_models import last_game_row
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
@@ -29,13 +26,13 @@ _EVERY = -1  # rows, as SQLite's LIMIT has it
 
 
 @attrs.frozen
-class Occasion:
-    """When and where games were played; None for what does not matter.
+class GameFilter:
+    """A filter of games by tournament, round and time; None: any.
 
     Attributes:
-        tournament: its name, whole.
+        tournament: its full name.
         round: a round; round 3 has the games of its boards, 3.1 and 3.2.
-        on: the day, month or year in which they ended, or a moment.
+        on: the day, month or year in which they ended, or an instant.
     """
 
     tournament: str | None = None
@@ -43,30 +40,31 @@ class Occasion:
     on: str | None = None
 
     @property
-    def span(self) -> tuple[int, int]:
-        """First and last millisecond of the ends."""
+    def span_ms(self) -> tuple[int, int]:
+        """The first and the last millisecond at which a game may have ended."""
         return (instant_ms(self.on), instant_end_ms(self.on)) if self.on else (-MAX_WHOLE, MAX_WHOLE)
 
-    def has(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a game with ``tournament``, ``round`` and ``ended_at`` is one of them."""
-        first, last = self.span
+    def matches(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row with ``tournament``, ``round`` and ``ended_at`` passes the filter."""
+        if self.tournament not in {None, row["tournament"]}:
+            return False
         # The full stop behind both keeps round 3 apart from round 31.
-        of_round = self.round is None or (row["round"] is not None and f"{row['round']}.".startswith(f"{self.round}."))
-        return (
-            self.tournament in {None, row["tournament"]} and of_round and first <= instant_ms(row["ended_at"]) <= last
-        )
+        if self.round is not None and (row["round"] is None or not f"{row['round']}.".startswith(f"{self.round}.")):
+            return False
+        first, last = self.span_ms
+        return not self.on or first <= instant_ms(row["ended_at"]) <= last
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class WhyNot:
-    """The reason why a game is not rated; all null for a rated one."""
+class UnratedReason:
+    """The reason why a game is not rated; all null for a rated game."""
 
     reason: str | None = documented("a word for it, such as too-short")
     voided_by: int | None = documented("the proposal that voided it")
     why: str | None = documented("the reason of that proposal; null: none, or erased")
 
 
-COUNTS = WhyNot(reason=None, voided_by=None, why=None)
+RATED = UnratedReason(reason=None, voided_by=None, why=None)
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -92,8 +90,8 @@ class PlayerGame:
     tournament: str | None = documented("name of the tournament")
     round: str | None = documented("the round, as it was recorded")
     corrected: list[int] = documented("the proposals that corrected it and act")
-    published: PublishedOtherwise = flattened()
-    why_not: WhyNot | None = flattened()
+    published: OutdatedList = flattened()
+    why_not: UnratedReason | None = flattened()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -107,7 +105,7 @@ class GraphPoint:
     result: Literal["win", "draw", "loss"] = documented("for the player")
     scheme: str = documented("the scheme that rated it")
     corrected: list[int] = documented("the proposals that corrected the game and act")
-    published: PublishedOtherwise = flattened()
+    published: OutdatedList = flattened()
 
 
 @of_one_moment
@@ -119,24 +117,22 @@ def games(
     last: int | None = 50,
     offset: int = 0,
     everything: bool = False,
-    occasion: Occasion | None = None,
+    selection: GameFilter | None = None,
 ) -> list[PlayerGame]:
     """Return a player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
+    ``rating`` is that after the game or, if the scheme rates by period or event, after the period or event with which
+    the game was rated. The published list is the last one between the game and the next that had another rating of the
+    player than it would have now.
+
     Args:
-        ledger: a ledger whose views are up to date.
+        ledger: the ledger.
         person: the player.
         pool: name of the pool; the first one by default.
-        last: how many; 0 or None: all.
-        offset: how many of these, the newest, are left out: of the others alone ratings are worked out.
-        everything: games that do not count as well, each in its place in rating order.
-        occasion: only games played then and there.
-
-    Returns:
-        ``rating`` is that after the game or, if the scheme rates by period or event, after the period or event that the
-        game was rated with. The published list is the last one after the game and before the next that had another
-        number of the player than it would have now. Only with *everything* there is ``why_not``; ratings of a game that
-        does not count are None, but for those of now.
+        last: the number of games; 0 or None: all.
+        offset: the number of these, the newest, that are left out: ratings are found for the others alone.
+        everything: also unrated games, each in its place in rating order, with ``why_not`` and without ratings.
+        selection: which games.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list; with *everything*,
@@ -144,24 +140,24 @@ def games(
     """
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
-    last = rows_up_to(last)
-    # What is of an occasion is judged below: a limit before that would leave out older games of it.
-    most = last if occasion in {None, Occasion()} else _EVERY
-    left_out = marks.not_counted(ledger, rated_by, person.player, most) if everything else []
-    # Only to refuse a player who has nothing to be shown.
-    if not left_out:
-        last_row(ledger, person, rated_by)
+    last = row_limit(last)
+    # The filter is applied below: a limit before that would leave out older games.
+    selection = selection or GameFilter()
+    most = last if selection == GameFilter() else _EVERY
+    left_out = marks.unrated_games(ledger, rated_by, person.player, most) if everything else []
+    if not left_out:  # only to refuse a player without games
+        last_game_row(ledger, person, rated_by)
     arguments = (rated_by.pool, person.player, most)
-    rows = list(queries.dictionaries(ledger.views.connection, queries.GAMES_OF, arguments))
+    rows = list(queries.fetch_dicts(ledger.views.connection, queries.GAMES_OF, arguments))
     # Both queries go through the player's rows, newest first: the two sides of a game come at one time.
-    opposites = queries.dictionaries(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
+    opposites = queries.fetch_dicts(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
     placed: list[tuple[tuple[Any, ...], Row, Row | None]] = [
         # The opposite row does not say its place in rating order, which is that of the same game.
         (_place(row), row, {**opposite, "rated_ms": row["rated_ms"]})
         for row, opposite in zip(rows, opposites, strict=True)
-        if occasion is None or occasion.has(row)
+        if selection.matches(row)
     ]
-    placed += [(_place(row), row, None) for row in left_out if occasion is None or occasion.has(row)]
+    placed += [(_place(row), row, None) for row in left_out if selection.matches(row)]
     placed.sort(key=lambda placed_game: placed_game[0], reverse=True)
     newest = [(row, opposite) for _, row, opposite in placed[offset:last]]
     return list(_player_games(ledger, states, rated_by, person.player, newest, everything=everything))
@@ -176,16 +172,16 @@ def _player_games(
     *,
     everything: bool,
 ) -> Iterator[PlayerGame]:
-    """Return a player's games from their rows: both sides' of the history for a rated game, else the book's."""
-    corrected = marks.corrected_games(ledger.views.connection, [row["key"] for row, _ in rows])
-    lists = marks.published_after(ledger, pool, player)
+    """Yield a player's games from their rows: both sides' of the history for a rated game, else the book's."""
+    corrected = marks.corrections_by_game(ledger, [row["key"] for row, _ in rows])
+    lists = marks.outdated_lists(ledger, pool, player)
     sides = [_side(row, player) if opposite is None else row for row, opposite in rows]
     called, today = names(ledger, {side["opponent"] for side in sides}), ledger.now_ms()
     now = {number: states.now(number, today).in_force for number in (player, *called)}
     for (row, opposite), side in zip(rows, sides, strict=True):
-        counts, opponent, why_not = opposite is not None, side["opponent"], COUNTS
+        counts, opponent, why_not = opposite is not None, side["opponent"], RATED
         if not counts:
-            why_not = WhyNot(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
+            why_not = UnratedReason(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
         yield PlayerGame(
             n=row["n"] if counts else None,
             game=row["key"],
@@ -206,7 +202,7 @@ def _player_games(
             tournament=row["tournament"],
             round=row["round"],
             corrected=corrected.get(row["key"], []),
-            published=marks.published(lists.get(row["n"]) if counts else None),
+            published=marks.outdated_list(lists.get(row["n"]) if counts else None),
             why_not=why_not if everything else None,
         )
 
@@ -226,29 +222,21 @@ def _side(row: Row, player: int) -> Row:
 
 
 @of_one_moment
-def graph(
+def graph_points(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, first: int | None = None, offset: int = 0
 ) -> list[GraphPoint]:
-    """Return a player's rating after each rated game or its period, oldest first, and since when each was in force.
+    """Return a player's rating after each rated game or its period, oldest first, with the day from which it counts.
 
-    The published list and both its numbers are those of ``games``.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        first: the number of points; 0 or None: all.
-        offset: the number of older points that are left out.
+    At most *first* points are returned; *offset* older ones are left out. Published lists are those of ``games``.
     """
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
-    # Only to refuse a player who has no game in the pool, and no list's rating.
-    last_row(ledger, person, rated_by)
-    arguments = (rated_by.pool, person.player, offset, rows_up_to(first))
-    rows = queries.dictionaries(ledger.views.connection, queries.GRAPH, arguments)
+    last_game_row(ledger, person, rated_by)  # only to refuse a player without games
+    arguments = (rated_by.pool, person.player, offset, row_limit(first))
+    rows = queries.fetch_dicts(ledger.views.connection, queries.GRAPH, arguments)
     points: list[tuple[Row, PlayerState]] = [(row, states.after_game(row)) for row in rows]
-    corrected = marks.corrected_sides(ledger.views.connection, rated_by, person.player)
-    lists = marks.published_after(ledger, rated_by, person.player)
+    corrected = marks.corrections_by_rated_game(ledger, rated_by, person.player)
+    lists = marks.outdated_lists(ledger, rated_by, person.player)
     return [
         GraphPoint(
             n=row["n"],
@@ -258,7 +246,7 @@ def graph(
             result=RESULT[row["half_points"]],
             scheme=state.era.scheme.name,
             corrected=corrected.get(row["n"], []),
-            published=marks.published(lists.get(row["n"])),
+            published=marks.outdated_list(lists.get(row["n"])),
         )
         for row, state in points
     ]

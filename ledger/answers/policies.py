@@ -1,4 +1,4 @@
-"""The settings of a ledger's policies."""
+"""The settings of a ledger's policies in force at an instant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 
 from ledger.answers.asking import of_one_moment
-from ledger.book.policies import POLICIES, UPSETS, settings_in, stored_policies
+from ledger.book.policies import POLICIES, UPSETS, complete_settings, stored_policies
 from ledger.facts.instants import instant_text
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
@@ -16,7 +16,7 @@ from ledger.policies.house_policies import HousePolicies
 
 @attrs.frozen(kw_only=True, slots=False)
 class PolicySetting:
-    """A setting of a policy as it holds."""
+    """A setting of a policy: its value in force, default, unit and meaning, and the entry that set it."""
 
     policy: str = documented("name of the policy")
     setting: str = documented("name of the setting")
@@ -30,17 +30,17 @@ class PolicySetting:
 
 
 @of_one_moment
-def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
-    """Return every setting of every policy at an instant, now by default; four eyes as they hold from now on.
+def settings_in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
+    """Return every setting of every policy at an instant, now by default; of four-eyes those in force from now on.
 
     Raises:
-        MalformedError: that is no instant.
+        MalformedError: no such instant.
     """
     instant = at or instant_text(ledger.now_ms())
     rows = []
     for name, policy in POLICIES.items():
         row = HousePolicies(ledger).row_at(name, instant)
-        for setting, value in settings_in(name, row).items():
+        for setting, value in complete_settings(name, row).items():
             taken = policy.setting(setting)
             assert taken is not None
             rows.append(
@@ -61,6 +61,6 @@ def in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
 
 @of_one_moment
 def upset_margins(ledger: OpenLedger) -> Callable[[int], int]:
-    """Return the margin of upsets in force, in points, by instant, milliseconds since 1970."""
+    """Return a function that gives the margin of upsets, in points, at an instant in milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)
-    return lambda ms: int(policies.at(UPSETS, ms)["margin"])
+    return lambda ms: int(policies.settings_at(UPSETS, ms)["margin"])

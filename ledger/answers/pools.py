@@ -1,4 +1,4 @@
-"""The pools of a ledger and the schemes that rate them."""
+"""The rating pools of a ledger, and the rating schemes that they adopted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Setting = int | bool | str
 
 @attrs.frozen(kw_only=True, slots=False)
 class PoolRow:
-    """A pool: what rates it after all that is recorded, since when, how many players and rated games it has."""
+    """A rating pool: its current and next scheme, and its numbers of players and rated games."""
 
     pool: str = documented("its name")
     scheme: str = documented("the scheme in force after all that is recorded; the last one where nothing is")
@@ -31,7 +31,7 @@ class PoolRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class ConvertedRange:
-    """A range of a stated linear map: new = factor x old + offset."""
+    """A range of ratings in a conversion between schemes: new = factor x old + offset."""
 
     from_rating: str | None = documented("ratings from here on, points as decimal text; null: from below")
     factor: str = documented("as decimal text")
@@ -40,7 +40,7 @@ class ConvertedRange:
 
 @attrs.frozen(kw_only=True, slots=False)
 class EraRow:
-    """An adoption of a scheme."""
+    """A period in which a scheme rates a pool: its beginning, settings, and the conversion of ratings."""
 
     pool: str = documented("the pool")
     since: str | None = documented("from when it rates; null: from the beginning")
@@ -53,18 +53,18 @@ class EraRow:
 
 @of_one_moment
 def pools(ledger: OpenLedger) -> list[PoolRow]:
-    """Return every pool of a ledger."""
+    """Return every rating pool of a ledger, with its current scheme."""
     by_number = {pool.pool: pool for pool in ledger.pools()}
     rows = []
-    for row in queries.dictionaries(ledger.views.connection, queries.POOLS):
+    for row in queries.fetch_dicts(ledger.views.connection, queries.POOLS):
         pool = by_number[row["number"]]
-        era = era_in_force(ledger, pool)
+        era = scheme_period_in_force(ledger, pool)
         following = next(iter(pool.eras[pool.eras.index(era) + 1 :]), None)
         rows.append(
             PoolRow(
                 pool=row["pool"],
                 scheme=era.scheme.name,
-                settings=chosen(era),
+                settings=non_default_settings(era),
                 since=era.since or None,
                 next_scheme=None if following is None else following.scheme.name,
                 next_since=None if following is None else following.since,
@@ -76,32 +76,32 @@ def pools(ledger: OpenLedger) -> list[PoolRow]:
 
 
 @of_one_moment
-def era_in_force(ledger: OpenLedger, pool: Pool) -> Era:
-    """Return the era of a pool that is in force after all that is recorded or over; the last one if nothing is."""
+def scheme_period_in_force(ledger: OpenLedger, pool: Pool) -> Era:
+    """Return the scheme period of a pool after its last game or closing; the last one if there is none."""
     until_ms = ledger.states(pool).in_force_ms(ledger.now_ms())
     return pool.eras[-1 if until_ms is None else pool.era_at(until_ms)]
 
 
-def to_adopt(era: Era) -> dict[str, int | bool | str]:
-    """Return the settings that an adoption must name to continue an era: those that would have other values now."""
-    meant, own = era.scheme.meant(era.settings), era.scheme.in_full({})
+def settings_to_adopt(era: Era) -> dict[str, Setting]:
+    """Return the settings that an adoption must name to continue a scheme period: those with other defaults today."""
+    meant, own = era.scheme.adopted_settings(era.settings), era.scheme.complete_settings({})
     return {name: value for name, value in meant.items() if value != own.get(name)}
 
 
-def as_word(value: int | bool | str) -> str:
-    """Return the value of a setting as ``--set`` takes it."""
+def setting_as_text(value: Setting) -> str:
+    """Return the value of a setting as text, in the form that ``--set`` takes."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @of_one_moment
-def eras(ledger: OpenLedger) -> list[EraRow]:
-    """Return every adoption of a scheme, by pool and in order of time."""
+def scheme_periods(ledger: OpenLedger) -> list[EraRow]:
+    """Return the scheme periods of all pools, in order of time within each pool."""
     return [
         EraRow(
             pool=pool.name,
             since=era.since or None,
             scheme=era.scheme.name,
-            settings=chosen(era),
+            settings=non_default_settings(era),
             carry=era.carry if era.since else None,
             conversion=[ConvertedRange(**attrs.asdict(conversion)) for conversion in era.conversion],
             position=era.position,
@@ -111,11 +111,11 @@ def eras(ledger: OpenLedger) -> list[EraRow]:
     ]
 
 
-def chosen(era: Era) -> dict[str, int | bool | str]:
-    """Return the settings of an era that differ from its scheme's defaults, as they were given."""
+def non_default_settings(era: Era) -> dict[str, Setting]:
+    """Return the settings of a scheme period that differ from the scheme's defaults, as they were given."""
     scheme = era.scheme
     values, defaults = era.numbers._asdict(), scheme.numbers_from({})._asdict()
-    settings = scheme.meant(era.settings)
+    settings = scheme.adopted_settings(era.settings)
     # Compared as numbers, for the same value can be written in several ways.
     own = {name: settings[name] for name in values if values[name] != defaults[name]}
     return {**own, **{name: settings[name] for name in POOL_SETTINGS if settings[name]}}

@@ -1,6 +1,6 @@
-"""The effects of a game: the scheme's own kernel for a win, a draw and a loss. Nothing is written.
+"""The prediction of a game: the expected score, and the rating after a win, a draw and a loss, by the scheme's kernel.
 
-A game that the scheme would not rate brings nothing: it is said why.
+A game that the scheme would not rate changes nothing: the prediction has the reason.
 """
 
 from __future__ import annotations
@@ -10,31 +10,22 @@ from typing import Literal
 import attrs
 
 from ledger.answers.asking import day, display_name, of_one_moment
-from ledger.answers.calculations import ResultEffect
+from ledger.answers.calculations import ResultEffect, result_effects
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import engine
-from ledger.ratings.player_rows import is_listed
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
 
 Unrated = Literal["player", "opponent", "both"]
-_UNRATED: dict[tuple[bool, bool], Unrated | None] = {
-    (False, False): None,
-    (True, False): "player",
-    (False, True): "opponent",
-    (True, True): "both",
-}
-
-
-NOTHING = ResultEffect(rating=None, change=None)
+_UNRATED: dict[tuple[bool, bool], Unrated] = {(True, False): "player", (False, True): "opponent", (True, True): "both"}
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class Prediction:
-    """The effects of a win, a draw and a loss against an opponent on a player."""
+    """The expected score of a player against an opponent, and the rating after a win, a draw and a loss."""
 
     player: str = documented("what the player is called")
     opponent: str = documented("what the opponent is called")
@@ -55,18 +46,11 @@ class Prediction:
 def predict(
     ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
 ) -> Prediction:
-    """Return a player's change by a win, a draw and a loss, unrounded; by period or event, as the only game in it.
+    """Predict a player's rating after a win, a draw and a loss, unrounded; by period or event, as the only game in it.
 
     The scheme is the one in force then, and so are the ratings of both players: games of a period that is not over do
-    not count yet. A rating is None, and so is a change to or from it, where the scheme lists no such player.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        opponent: whom they would play.
-        pool: name of the pool; the first one by default.
-        at: when: the end of this day, month or year; by default after all that is recorded and every period that
-            is over, on the day that ``as_of`` names; today if nothing is recorded.
+    not count yet. A rating is None, and so is a change to or from it, if the scheme lists no such player. By default
+    the game ends after all recorded games and closed periods, on the day ``as_of``, or today if there are none.
 
     Raises:
         UnknownNameError: both are one person.
@@ -86,11 +70,9 @@ def predict(
     standings = (states.standing_code(who.player, ms) for who in both)
     game = (OUTCOME_WHITE, ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, True)
     not_rated = REASONS[era.scheme.refuse(*game, *standings, era.numbers)] or None
-    effects = {}
-    for word, state in engine.predict(era.scheme, era.numbers, own.state, other.state, when).items():
-        rating = state[0] if is_listed(era, state) else None
-        change = None if rating is None or own.rating is None else rating - own.rating
-        effects[word] = NOTHING if not_rated else ResultEffect(rating=rating, change=change)
+    effects = dict.fromkeys(("win", "draw", "loss"), ResultEffect(rating=None, change=None))
+    if not not_rated:
+        effects = result_effects(era.scheme, era.numbers, own.state, other.state, when, own.rating)
     return Prediction(
         player=display_name(person),
         opponent=display_name(opponent),
@@ -99,8 +81,8 @@ def predict(
         as_of=day(ms),
         rating=own.rating,
         opponent_rating=other.rating,
-        expected_score=engine.expected(era.scheme, era.numbers, own.state, other.state, when),
-        unrated=_UNRATED[own.rating is None, other.rating is None],
+        expected_score=engine.expected_result(era.scheme, era.numbers, own.state, other.state, when),
+        unrated=_UNRATED.get((own.rating is None, other.rating is None)),
         not_rated=not_rated,
         **effects,
     )

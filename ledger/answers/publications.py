@@ -1,10 +1,10 @@
-"""Rating lists as people ask for them: runs of a pool, the list in force on a day, the lists that were published.
+"""Rating lists: the published ones, the one in force on a day, and the rating periods of a pool.
 
-A run is a batch that was rated together: a period, or an event. A number is in force from the moment its run closes.
-Games that wait for a run that has not closed yet are in no list.
+A run is the rating of a batch of games together: of a period, or of an event. A rating is in force from the close of
+its run. Games of a run that has not closed yet are in no list.
 
-Of a published list the *original* number is what was shown to the world; the *revised* one is what the journal says now
-of the same list. How two lists differ, and why, is in ``differences``. Nothing is written.
+A published list has *original* ratings, those that were shown to the world, and *revised* ones: those of the same list
+by the current facts. ``differences`` has the differences of two lists and their causes.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, rows_up_to
+from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, row_limit
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
+from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
-from ledger.ratings.standings import Standings, by_player, list_in_force
+from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
 from ledger.runtime.calls import checked
 from ledger.schemes.scheme import Rhythm
 
 MOST_DIGITS = 15  # of a number of entries; Python reads no more than some thousands
-
 # Measured in a list of 10,000 players: one row takes 1.6 ms, all of them 13 ms; all of half a million would take 0.7 s.
 FEW_PLAYERS = 200  # looked up one by one
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class PublishedListRow:
-    """A published list: when and by whom, how many players, and what it follows from."""
+    """A published rating list: its pool, instant and edition, its publisher, and the entries it was computed from."""
 
     list: str = documented("its name, POOL@INSTANT/EDITION")
     pool: str = documented("the pool")
@@ -56,7 +56,7 @@ class PublishedListRow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class PublishedPlayerRow:
-    """A player on a published list, as it was, with the journal's current numbers."""
+    """A player on a published list, with the published and the revised rating and rank."""
 
     rank: int = documented("place as published, from 1; equals share one", minimum=1)
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -71,8 +71,8 @@ class PublishedPlayerRow:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class OriginalNumbers:
-    """A published list's numbers of a player and the journal's current ones; all null: there is no list."""
+class PublishedRatingFields:
+    """A player's rating on a published list, and the revised one; all null: there is no list."""
 
     published_list: str | None = documented("name of the list")
     published_rating: float | None = documented("the player's rating on it, points; null: not on it")
@@ -81,13 +81,8 @@ class OriginalNumbers:
 
 
 @of_one_moment
-def lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]:
-    """Return the published lists, by pool and instant.
-
-    Args:
-        ledger: a ledger.
-        pool: its name; all pools by default.
-    """
+def published_lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]:
+    """Return the published lists of a pool, by default of all pools, by pool and instant."""
     return [
         PublishedListRow(
             list=publication.name,
@@ -109,45 +104,42 @@ def lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]
 
 
 @of_one_moment
-def rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
-    """Return a list as it was published, best first, with the journal's current value of each number."""
+def published_list_rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
+    """Return the players on a published list, best first, with their published and revised ratings."""
     rated_by = ledger.pool(publication.event.pool)
-    now = by_player(list_in_force(ledger.views.connection, rated_by, publication.at_ms))
-    # They are kept in the order of the player numbers, by which one of them is looked up.
+    now = rows_by_player(rating_list_at(ledger.views.connection, rated_by, publication.at_ms))
+    # They are stored in the order of the player numbers, by which one of them is looked up.
     published = sorted(Publications(ledger).rows(publication), key=lambda row: row.rank)
     called = names(ledger, {row.player for row in published})
-    player_rows = []
-    for row in published:
-        revised = now.get(row.player)
-        player_rows.append(
-            PublishedPlayerRow(
-                rank=row.rank,
-                player=row.player,
-                name=called[row.player],
-                shown=row.shown,
-                rating=row.rating,
-                games=row.games,
-                last_game=row.last_game,
-                revised_rank=None if revised is None else revised.rank,
-                revised_rating=None if revised is None else revised.rating,
-                revised=not same(row, revised),
-            )
+    return [
+        PublishedPlayerRow(
+            rank=row.rank,
+            player=row.player,
+            name=called[row.player],
+            shown=row.shown,
+            rating=row.rating,
+            games=row.games,
+            last_game=row.last_game,
+            revised_rank=None if revised is None else revised.rank,
+            revised_rating=None if revised is None else revised.rating,
+            revised=not have_same_numbers(row, revised),
         )
-    return player_rows
+        for row, revised in ((row, now.get(row.player)) for row in published)
+    ]
 
 
-def same(row: ListRow | None, other: ListRow | None) -> bool:
-    """Return whether two lists have the same numbers of a player; a place changed by others' moves alone is equal."""
-    return (row and row.said) == (other and other.said)
+def have_same_numbers(row: ListRow | None, other: ListRow | None) -> bool:
+    """Return whether two lists have the same rating, games and last game of a player; ranks may differ."""
+    return (row and row.figures) == (other and other.figures)
 
 
-class Original(NamedTuple):
-    """A published list's numbers of a player, and the journal's current numbers of the same list.
+class PublishedRating(NamedTuple):
+    """A player's rating on a published list, and the revised rating of the same list.
 
     Attributes:
         publication: the list.
-        published: the rating on it; None for who was not on it.
-        revised: the rating now; None for who is not listed.
+        published: the rating on it; None for a player who was not on it.
+        revised: the rating by the current facts; None for a player who is not listed.
     """
 
     publication: Publication
@@ -156,54 +148,23 @@ class Original(NamedTuple):
 
     @property
     def is_revised(self) -> bool:
-        """True if a list would show another number."""
+        """True if the list would show another rating now, to the point."""
         if self.published is None or self.revised is None:
             return self.published is not self.revised
         return round(self.published) != round(self.revised)
 
 
 @of_one_moment
-def original(ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = None) -> Original | None:
-    """Return the last list published of a pool up to an instant, and its numbers of a player; None if there is none.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: the pool.
-        player: the player number.
-        at_ms: the instant, milliseconds since 1970; by default the last list there is.
-    """
-    publications = Publications(ledger)
-    publication = publications.in_force_at(pool.name) if at_ms is None else publications.in_force_at(pool.name, at_ms)
-    return None if publication is None else _of(ledger, pool, player, publication)
-
-
-@of_one_moment
-def originals(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[Original]:
-    """Return each published list's numbers of a player, in order of their instants; the last edition of each.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: the pool.
-        player: the player number.
-        since_ms: leave out lists of earlier instants, milliseconds since 1970.
-    """
-    # Later editions come later, and take the place of earlier ones.
-    last = {publication.at_ms: publication for publication in Publications(ledger).all(pool.name)}
-    return [_of(ledger, pool, player, publication) for ms, publication in last.items() if ms >= since_ms]
-
-
-def _of(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -> Original:
-    row = Publications(ledger).row(publication, player)
-    now = ledger.states(pool).listed_at(player, publication.at_ms)
-    return Original(publication, None if row is None else row.rating, now)
-
-
-def with_current(original: Original | None) -> OriginalNumbers:
-    """Return an answer's fields about a published list and one player."""
-    if original is None:
-        return OriginalNumbers(published_list=None, published_rating=None, revised_rating=None, revised=False)
-    return OriginalNumbers(
-        published_list=original.publication.name,
+def last_published_rating(
+    ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = None
+) -> PublishedRatingFields:
+    """Return a player's rating on the last list of a pool, by default of all its lists, else up to an instant."""
+    publication = Publications(ledger).in_force_at(pool.name, MAX_WHOLE if at_ms is None else at_ms)
+    if publication is None:
+        return PublishedRatingFields(published_list=None, published_rating=None, revised_rating=None, revised=False)
+    original = _of(ledger, pool, player, publication)
+    return PublishedRatingFields(
+        published_list=publication.name,
         published_rating=original.published,
         revised_rating=original.revised,
         revised=original.is_revised,
@@ -211,28 +172,31 @@ def with_current(original: Original | None) -> OriginalNumbers:
 
 
 @of_one_moment
-def published_at(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[int]) -> Mapping[int, ListRow] | None:
-    """Return these players' numbers on the list published of that very instant; None if none was published."""
-    publications = Publications(ledger)
-    publication = publications.at(pool.name, ms)
-    if publication is None:
-        return None
-    if len(players) > FEW_PLAYERS:
-        return by_player(publications.rows(publication))
-    rows = ((player, publications.row(publication, player)) for player in players)
-    return {player: row for player, row in rows if row is not None}
+def published_ratings(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[PublishedRating]:
+    """Return a player's ratings on the published lists of a pool, the last edition of each, in order of their instants.
+
+    Lists of instants before *since_ms*, milliseconds since 1970, are left out.
+    """
+    # Later editions come later, and take the place of earlier ones.
+    last = {publication.at_ms: publication for publication in Publications(ledger).all(pool.name)}
+    return [_of(ledger, pool, player, publication) for ms, publication in last.items() if ms >= since_ms]
+
+
+def _of(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -> PublishedRating:
+    row = Publications(ledger).row(publication, player)
+    now = ledger.states(pool).listed_at(player, publication.at_ms)
+    return PublishedRating(publication, None if row is None else row.rating, now)
 
 
 @checked
-def entries_known(ledger: OpenLedger, word: str) -> tuple[int, int]:
-    """Return how many entries were known, and up to which entry lists were published, then.
+def known_entries(ledger: OpenLedger, word: str) -> tuple[int, int]:
+    """Return the number of entries that ``--known-at`` means, and the position up to which lists were published.
 
-    Args:
-        ledger: the ledger.
-        word: a number of entries, or a published list: what it follows from was known, and the list itself.
+    The *word* is a number of entries, or the name of a published list: then it means the entries that the list was
+    computed from, and the list itself.
 
     Raises:
-        UnknownNameError: no such list; or the journal has fewer entries, or none were known.
+        UnknownNameError: no such list; or the number of entries is 0, or more than the journal has.
     """
     if not word.isdecimal():
         publication = Publications(ledger).named(word)
@@ -245,7 +209,7 @@ def entries_known(ledger: OpenLedger, word: str) -> tuple[int, int]:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingRun:
-    """A rating run of a pool: games that were rated together, when it closed, the list published of it."""
+    """A rating period or event of a pool: its games, its close, and the list published of it."""
 
     as_of: str | None = documented("the day on which it closed or closes; null: nothing has closed it yet")
     event: str | None = documented("the event that was rated; null: a period")
@@ -260,7 +224,7 @@ class RatingRun:
 
 @attrs.frozen(kw_only=True, slots=False)
 class NextRun:
-    """The changes of a player in the next run."""
+    """A player's rating after the next rating period or event."""
 
     next_run: str = documented("its day")
     next_rating: float | None = documented("the rating after it, points; null: not listed then")
@@ -269,7 +233,7 @@ class NextRun:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingListRow:
-    """A player on the list in force on a day."""
+    """A player on the rating list in force on a day, with the next rating and the published one."""
 
     place: int = documented("place, from 1; equals share one", minimum=1)
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -283,13 +247,8 @@ class RatingListRow:
 
 
 @of_one_moment
-def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
-    """Return the rating runs of a pool, oldest first.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: its name; the first pool by default.
-        last: only so many, the latest; 0 or None: all.
+def rating_runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
+    """Return the rating periods and events of a pool, the *last* ones or all, oldest first.
 
     Raises:
         UnknownNameError: the pool's schemes rate each game by itself, so that there are no runs.
@@ -302,15 +261,15 @@ def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None
     until_ms = ledger.states(rated_by).in_force_ms(ledger.now_ms()) or 0
     rows: list[RatingRun] = []
     closings: list[int] = []
-    first, most = BEGINNING, rows_up_to(last)
-    # Where games are rated one by one each is a batch of its own: so many batches are no number of runs.
+    first, most = BEGINNING, row_limit(last)
+    # If games are rated one by one, each is a batch of its own, and batches are no runs.
     if most < EVERY_ROW and all(era.scheme.rhythm is not Rhythm.GAME for era in rated_by.eras):
-        batch = queries.first_row(ledger.views.connection, queries.LAST_BATCHES, (rated_by.pool, most))
+        batch = queries.fetch_first(ledger.views.connection, queries.LAST_BATCHES, (rated_by.pool, most))
         first = BEGINNING if batch is None or batch["ms"] is None else int(batch["ms"])
-    for row in queries.dictionaries(ledger.views.connection, queries.RUNS, (rated_by.pool, first)):
+    for row in queries.fetch_dicts(ledger.views.connection, queries.RUNS, (rated_by.pool, first)):
         era = rated_by.eras[rated_by.era_at(row["rated_ms"])]
+        ms = row["rated_ms"]
         if era.scheme.rhythm is not Rhythm.GAME:
-            ms = row["rated_ms"]
             closings.append(ms)
             rows.append(
                 RatingRun(
@@ -333,32 +292,25 @@ def runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None
 
 
 @of_one_moment
-def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int | None = None) -> list[RatingListRow]:
-    """Return the list in force at the end of a day, month or year: its players, best first, and the next run.
+def list_in_force_on(
+    ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int | None = None
+) -> list[RatingListRow]:
+    """Return the rating list in force at the end of a day, month or year: its players, best first.
 
-    The rating of a seed is in force from its day on, whether or not a game came later; a declared rating is in force
-    until the player's first closing.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        on: an instant.
-        pool: its name; the first pool by default.
-        limit: how many, the best; 0 or None: all.
-
-    Returns:
-        ``following`` if the pool has runs and there is a later one; unrated new players of the
-            next run are in its list, not in this one.
+    An initial rating is in force from its day on, whether or not a game came later; a declared rating until the
+    player's first closing. The rows have the ratings after the next rating period, if there is one; its unrated new
+    players are on its list, not on this one.
     """
     rated_by, ms = ledger.pool(pool), instant_end_ms(on)
     connection = ledger.views.connection
-    listed = list_in_force(connection, rated_by, ms, rows_up_to(limit))
+    listed = rating_list_at(connection, rated_by, ms, row_limit(limit))
     following = None
     if not rated_by.by_game:
-        place = queries.first_row(connection, queries.NEXT_PLACE, (rated_by.pool, ms))
+        place = queries.fetch_first(connection, queries.NEXT_PLACE, (rated_by.pool, ms))
         following = None if place is None or place["ms"] == OPEN else place["ms"]
     players = {row.player for row in listed}
     later = {} if following is None else Standings(connection, rated_by, following).of(players)
-    shown, published = names(ledger, players), published_at(ledger, rated_by, ms, players)
+    shown, published = names(ledger, players), _published_rows(ledger, rated_by, ms, players)
     rows = []
     for row in listed:
         next_run = None
@@ -377,7 +329,19 @@ def list_on(ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int 
                 last_game=row.last_game,
                 following=next_run,
                 published=None if original is None else original.rating,
-                revised=published is not None and not same(original, row),
+                revised=published is not None and not have_same_numbers(original, row),
             )
         )
     return rows
+
+
+def _published_rows(ledger: OpenLedger, pool: Pool, ms: int, players: Collection[int]) -> Mapping[int, ListRow] | None:
+    """Return the rows of players on the list published of exactly that instant; None if none was published."""
+    publications = Publications(ledger)
+    publication = publications.at(pool.name, ms)
+    if publication is None:
+        return None
+    if len(players) > FEW_PLAYERS:
+        return rows_by_player(publications.rows(publication))
+    rows = ((player, publications.row(publication, player)) for player in players)
+    return {player: row for player, row in rows if row is not None}

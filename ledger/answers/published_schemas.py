@@ -1,8 +1,8 @@
-"""The JSON Schemas of published output: documents, rows of exports, and what each command prints as JSON.
+"""The JSON Schemas of published output: documents, rows of exports, and the JSON of each command.
 
 A new document, dataset or answer has its line here; ``python -m tools.schemas`` then writes its schema. An answer is
-named as the command that prints it, with what makes it another one: ``opponents-against`` is that of ``opponents
---against``. Where a command prints a list, the schema is that of each of its rows.
+named as the command that prints it, with its option: ``opponents-against`` is that of ``opponents --against``. If a
+command prints a list, the schema is that of each row.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.answers.achievements import Achievement
 from ledger.answers.boards import FinalPosition
 from ledger.answers.calculations import Calculation
 from ledger.answers.comparing.comparison import Comparison
 from ledger.answers.corrections import ProposalRow
+from ledger.answers.crosstables.crosstable_data import Crosstable
 from ledger.answers.crosstables.listing import PlayedTournamentRow, TournamentRow
-from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.differences import ListDifference
 from ledger.answers.explanations import GameExplanation
 from ledger.answers.exports.columns import row_schema
-from ledger.answers.exports.datasets import PREPARED
-from ledger.answers.graphs.bars import Page
-from ledger.answers.highest import Achievement
+from ledger.answers.exports.datasets import NAMED_DATASETS
+from ledger.answers.graphs.graph_data import Page
 from ledger.answers.impacts import ImpactInFull
-from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
+from ledger.answers.journal_status import JournalStatus
+from ledger.answers.opponents import ColourStatistics, OpponentBatch, ResultsAgainst, StrengthStatistics
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
 from ledger.answers.policies import PolicySetting
@@ -35,9 +36,8 @@ from ledger.answers.querying import ColumnRow, TableRow
 from ledger.answers.rankings import RankingRow
 from ledger.answers.rating_changes import RatingChanges
 from ledger.answers.read_models import ReadModelRow
-from ledger.answers.recorded_games import GameByHand, RecordedGame
+from ledger.answers.recorded_games import ManualGame, RecordedGame
 from ledger.answers.searching import NamedPlayer, SimilarPlayer
-from ledger.answers.stored_journals import JournalTold
 from ledger.answers.streaks import Streak
 from ledger.answers.time_losses import TimeLossMark, TimeLossWindow
 from ledger.answers.upsets import Upset
@@ -47,10 +47,7 @@ from ledger.journal.listing import JournalEntry
 VERSION = 1
 _STATE = {"description": "state of the pool's scheme after the game", "type": ["number", "null"]}
 
-DOCUMENTS: Mapping[str, type[Any]] = {
-    "crosstable": Crosstable,
-    "rating-graph": Page,
-}
+DOCUMENTS: Mapping[str, type[Any]] = {"crosstable": Crosstable, "rating-graph": Page}
 ANSWERS: Mapping[str, type[Any]] = {
     "best": Achievement,
     "board": FinalPosition,
@@ -63,20 +60,20 @@ ANSWERS: Mapping[str, type[Any]] = {
     "explain": GameExplanation,
     "games": PlayerGame,
     "games-of-day": RecordedGame,
-    "journal": JournalTold,
+    "journal": JournalStatus,
     "lists": PublishedListRow,
     "lists-of": PublishedPlayerRow,
     "log": JournalEntry,
     "opponents": OpponentBatch,
     "opponents-against": ResultsAgainst,
-    "opponents-by-colour": ColourNumbers,
-    "opponents-by-strength": StrengthNumbers,
+    "opponents-by-colour": ColourStatistics,
+    "opponents-by-strength": StrengthStatistics,
     "players-alike": SimilarPlayer,
     "policy-list": PolicySetting,
     "pools": PoolRow,
     "predict": Prediction,
     "ratings": RankingRow,
-    "record": GameByHand,
+    "record": ManualGame,
     "runs": RatingRun,
     "runs-on": RatingListRow,
     "scheme-eras": EraRow,
@@ -94,18 +91,17 @@ ANSWERS: Mapping[str, type[Any]] = {
 }
 
 
-def exports() -> dict[str, str]:
-    """Return the schema of each document, and of a row of each prepared dataset, as a file's text, by file name."""
+def export_schemas() -> dict[str, str]:
+    """Return the schema of each document, and of a row of each prepared dataset, as text by file name."""
     texts = _of_classes(DOCUMENTS)
-    for name, make in PREPARED.items():
-        item = make(())
+    for name, item in NAMED_DATASETS.items():
         others = _STATE if name == "history" else None
         texts[_file(name)] = _text(row_schema(f"{name}/{VERSION}", item.doc, item.columns, others))
     return texts
 
 
-def answers() -> dict[str, str]:
-    """Return the schema of each answer as the text of a file, by file name: ``show-1.json``, ..."""
+def answer_schemas() -> dict[str, str]:
+    """Return the schema of each answer as text by file name, such as ``show-1.json``."""
     return _of_classes(ANSWERS)
 
 

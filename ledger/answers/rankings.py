@@ -1,8 +1,7 @@
-"""Rankings: the places of players in a pool after its last game or at any instant, with names.
+"""Rankings: the players of a pool by rating, after its last game or at any instant, and a player's place among them.
 
 The classes of ratings are ChessWorld's by default: "A) less than 1400, B) 1400 - 1879, C) 1880 - 2199, D) 2200 and
-above"; "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above". Numbers come from the views;
-nothing is written.
+above"; "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and above".
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from typing import Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, names, of_one_moment, rows_up_to
+from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, row_limit
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
-from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import shared_places
+from ledger.journal.stored_lists import shared_ranks
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
 from ledger.ratings import queries
@@ -29,14 +28,14 @@ from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
 
 
-def class_of(rating: float, settings: Mapping[str, int]) -> str:
-    """Return the letter of the class, A to D, of a rating to the nearest point."""
+def rating_class(rating: float, settings: Mapping[str, int]) -> str:
+    """Return the letter of a rating's class, A to D, by the rating to the nearest point."""
     points = _points(rating)
     return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
 
 
-def strength_of(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
-    """Return ``Beginner``, ``Intermediate`` or ``Advanced``, of a rating to the nearest point."""
+def rating_strength(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
+    """Return a rating's strength in words, such as ``Beginner``, by the rating to the nearest point."""
     points = _points(rating)
     if points >= settings["advanced_from"]:
         return "Advanced"
@@ -49,7 +48,7 @@ def _points(rating: float) -> int:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RankingDetails:
-    """The details of a player's rating and place."""
+    """The percentile, class, strength and uncertainty of a player's rating in a ranking."""
 
     percentile: float = documented("the share of the ranked players with a lower rating, per cent")
     class_: str = documented("letter of the class by the policy in force then, of the rating to the nearest point")
@@ -60,7 +59,7 @@ class RankingDetails:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RankingChange:
-    """A rating on the day or list to compare with."""
+    """A player's rating on the day or list to compare with, and the change since then."""
 
     before: float | None = documented("the rating then, points; null: none")
     change: float | None = documented("from then to the ranking's instant, points")
@@ -68,7 +67,7 @@ class RankingChange:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RankingRow:
-    """A player in a ranking."""
+    """A player in a ranking, with rank, rating and number of games."""
 
     rank: int = documented("place, from 1; equals share one", minimum=1)
     player: int = documented("the player's number in the ledger", minimum=1)
@@ -80,30 +79,9 @@ class RankingRow:
     since: RankingChange | None = flattened()
 
 
-@of_one_moment
-def ranking(
-    ledger: OpenLedger, pool: str | None = None, *, limit: int | None = 20, min_games: int = 1
-) -> list[RankingRow]:
-    """Return the highest-rated players of a pool after its last game, best first; unlisted players are left out.
-
-    Who is listed is whom the scheme lists and whose account is not closed today, or after the last game.
-
-    A player without a game since the last change of scheme is there with the rating that the change gave them; if
-    all players began again with the change, they are left out until their next game.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: its name; the first pool by default.
-        limit: how many; 0 or None: all.
-        min_games: leave out players with fewer rated games; with 0, players who came with the rating of a list and have
-            no rated game yet are included.
-    """
-    return ranking_in_full(ledger, RankingChoice(pool=pool, limit=limit, min_games=min_games), details=False)
-
-
 @attrs.frozen(kw_only=True, slots=False)
 class RankingPlace:
-    """A player's place in the ranking, null outside it; and the class of the rating, null without one."""
+    """A player's rank and percentile, null outside the ranking, and the class of the rating, null without one."""
 
     rank: int | None = documented("place, from 1; equals share one", minimum=1)
     rated_players: int = documented("how many stand in the ranking", minimum=0)
@@ -113,21 +91,18 @@ class RankingPlace:
 
 
 @of_one_moment
-def place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
-    """Return a player's place on the list now: among all who have played, and those with the rating of a list.
-
-    Percentile, class and strength are those of ``ranking_in_full`` with ``min_games=0``.
-    """
+def ranking_place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
+    """Return a player's place in the current ranking with ``min_games=0``, with percentile, class and strength."""
     standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms())
     rating, limits = state.in_force, class_limits(ledger, pool.name)
-    words = None if rating is None else (class_of(rating, limits), strength_of(rating, limits))
+    words = None if rating is None else (rating_class(rating, limits), rating_strength(rating, limits))
     class_, strength = words or (None, None)
     listed = None if state.player in standings.closed else rating
     # For a player without a rating only the number of all others is counted: no player reaches infinity.
-    counted = standings.counted(inf if listed is None else listed)
+    counted = standings.count_players(inf if listed is None else listed)
     rank, share = None, None
     if listed is not None and counted.not_below:
-        rank = standings.counted(nextafter(listed, inf)).not_below + 1  # equals share a place
+        rank = standings.count_players(nextafter(listed, inf)).not_below + 1  # equals share a place
         share = _percentile(counted.not_below, counted.players)
     return RankingPlace(rank=rank, rated_players=counted.players, percentile=share, class_=class_, strength=strength)
 
@@ -146,17 +121,17 @@ class RankingChoice:
 
     Attributes:
         pool: its name; the ledger's first one by default.
-        limit: how many, the best; 0 or None: all.
-        offset: how many of these, the best, are left out: of the others alone names and details are worked out.
-        min_games: leave out players with fewer rated games; 0: with those who have a seed and no game.
+        limit: the number of best players; 0 or None: all.
+        offset: the number of these, the best, that are left out: names and details are found for the others alone.
+        min_games: leave out players with fewer rated games; 0: with players who have the rating of a list and no game.
         at: the end of that day, month or year; by default after the pool's last game.
-        active_days: leave out who has not played in so many days before that.
+        active_days: leave out players without a game in the last days before that instant.
         since: compare with the rating in force at the end of this day.
         since_list: compare with this published list.
     """
 
     pool: str | None = None
-    limit: int = attrs.field(default=EVERY_ROW, converter=rows_up_to)
+    limit: int = attrs.field(default=EVERY_ROW, converter=row_limit)
     offset: int = 0
     min_games: int = 1
     at: str | None = None
@@ -166,13 +141,12 @@ class RankingChoice:
 
 
 @of_one_moment
-def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) -> list[RankingRow]:
-    """Return a ranking at any instant, with each player's place among all.
+def ranking(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) -> list[RankingRow]:
+    """Return the ranking of a pool at any instant, best first; ``RankingDetails`` are left out on demand.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        choice: which ranking.
-        details: whether they are wanted.
+    It has the players whom the scheme lists and whose account is not closed. A player without a game since the last
+    change of scheme is there with the rating that the change gave them; if all players began again with the change,
+    they are left out until their next game.
 
     Raises:
         UnknownNameError: no such pool or published list.
@@ -191,7 +165,7 @@ def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool 
     best = standings.best(choice.limit)
     rest = best[choice.offset :]
     called = names(ledger, {player.player for player in rest})
-    places_of = shared_places([player.rating for player in best])[choice.offset :]
+    places_of = shared_ranks([player.rating for player in best])[choice.offset :]
     players = [player.player for player in rest]
     in_full: Sequence[RankingDetails | None] = [None] * len(rest)
     if details:
@@ -218,7 +192,7 @@ def ranking_in_full(ledger: OpenLedger, choice: RankingChoice, *, details: bool 
 def _details(
     ledger: OpenLedger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
 ) -> list[RankingDetails]:
-    limits = _class_limits(ledger, ms)
+    limits = HousePolicies(ledger).at(CLASSES, day(ms))
     rest, shares = best[choice.offset :], _percentiles(standings, best, choice.limit)[choice.offset :]
     states = _states_of(ledger, standings.states, choice, ms, [player.player for player in rest])
     details = []
@@ -228,8 +202,8 @@ def _details(
         details.append(
             RankingDetails(
                 percentile=share,
-                class_=class_of(player.rating, limits),
-                strength=strength_of(player.rating, limits),
+                class_=rating_class(player.rating, limits),
+                strength=rating_strength(player.rating, limits),
                 provisional=bool(state.provisional),
                 rd=fields.get("rd"),
             )
@@ -238,39 +212,23 @@ def _details(
 
 
 @of_one_moment
-def implausible(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]:
-    """Return the players of a pool's ranking with an impossible rating, the most extreme first.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: its name; the first one by default.
-
-    Raises:
-        UnknownNameError: no such pool.
-    """
+def implausible_ratings(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]:
+    """Return the players of a ranking whose rating is outside the plausible range of the scheme, most extreme first."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
     low, high = rated_by.eras[ledger.states(rated_by).latest_era].scheme.plausible
-    ((lowest, highest),) = queries.tuples(connection, queries.EXTREMES, (rated_by.pool,))
-    # Nobody is looked at where the views say by two searches of an index that all ratings are sane.
+    ((lowest, highest),) = queries.fetch_tuples(connection, queries.EXTREMES, (rated_by.pool,))
+    # Two searches of an index show in most cases that all ratings are plausible.
     if lowest is None or (low <= lowest and highest <= high):
         return []
-    rows = ranking_in_full(ledger, RankingChoice(pool=pool, limit=0), details=False)
+    rows = ranking(ledger, RankingChoice(pool=pool, limit=0), details=False)
     extreme = [row for row in rows if not low <= row.rating <= high]
     return sorted(extreme, key=lambda row: (-abs(row.rating), row.player))
 
 
 @of_one_moment
 def class_limits(ledger: OpenLedger, pool: str) -> Mapping[str, int]:
-    """Return the points from which the classes of a pool begin now, by the policy ``classes``.
-
-    Raises:
-        UnknownNameError: no such pool.
-    """
-    return _class_limits(ledger, _instant(ledger, ledger.states(ledger.pool(pool)), None))
-
-
-def _class_limits(ledger: OpenLedger, ms: int) -> Mapping[str, int]:
-    return HousePolicies(ledger).at(CLASSES, instant_text(ms, Precision.DAY))
+    """Return the lowest points of each class in a pool, by the policy ``classes`` in force now."""
+    return HousePolicies(ledger).at(CLASSES, day(_instant(ledger, ledger.states(ledger.pool(pool)), None)))
 
 
 def _instant(ledger: OpenLedger, states: PlayerStates, at: str | None) -> int:
@@ -283,7 +241,7 @@ def _instant(ledger: OpenLedger, states: PlayerStates, at: str | None) -> int:
 def _states_of(
     ledger: OpenLedger, states: PlayerStates, choice: RankingChoice, ms: int, players: list[int]
 ) -> dict[int, PlayerState]:
-    """Return the states that the ratings of these players are of."""
+    """Return the states of players from which their ratings in a ranking are."""
     if choice.at is None:
         today = ledger.now_ms()
         return {player: states.now(player, today) for player in players}
@@ -297,9 +255,8 @@ def _percentiles(standings: Standings, best: Sequence[ListedPlayer], limit: int)
     """Return, for each of the best, the share of the ranked players with a lower rating, in per cent."""
     if not best:
         return []
-    # Fewer than were asked for are all that there are: nothing is left to be counted.
-    is_everybody = len(best) < limit
-    players, not_below = (len(best), len(best)) if is_everybody else standings.counted(best[-1].rating)
+    # Fewer than the limit are all players: nothing is left to be counted.
+    players, not_below = (len(best), len(best)) if len(best) < limit else standings.count_players(best[-1].rating)
     shares: list[float] = []
     # From the last of them upwards: equals share the number of players below all of them.
     for place in range(len(best), 0, -1):

@@ -1,20 +1,19 @@
-"""The causes of a rating's change: the games and the corrections between then and now, each with its part.
+"""The causes of a change of rating: the games and corrections between then and now, each with its points.
 
-The journal is read from then on, entry by entry, as it came in; each part is the difference that its entries made to
-the rating as it was known when they came:
+The journal is replayed from then on, entry by entry; each part is the difference that its entries made to the rating:
 
-* an approved correction has all that the rating moved when it took effect: ``correction`` where it changed the
-  player's own games, ``through opponents`` where it changed those of others;
-* each other fact but games (a rating run, a change of scheme, a standing, a seed) has the same, as ``other fact``;
+* an approved correction has the whole change when it took effect: ``correction`` if it changed the player's own games,
+  ``through opponents`` if it changed only those of others;
+* each other fact but games (a rating run, a change of scheme, a membership status, an initial rating) has the same, as
+  ``other fact``;
 * games that follow each other without one of these: a new game of the player has its own effect (``game``; ``late
   result`` if later ones were recorded), those of a period or event together; their effect on games recorded before is
-  ``rated again``; the effect of a list from its day on is ``list``; a change without any of these causes is ``time``:
+  ``rated anew``; the effect of a list from its day on is ``list``; a change without any of these causes is ``time``:
   months without a game, a conversion by the scheme's own rules, a period that is not over.
 
 Before all that a rating ``began`` if there was none; the last part is ``left`` if there is none any more, and
-``other version`` is the difference between a published list's rating and the same list calculated again.
-
-Nothing remains: the parts lead from the one number to the other.
+``other version`` is the difference between a published list's rating and the same list calculated again. The points of
+all parts add up to the difference.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import RESULT, distinct_names, names
-from ledger.answers.corrections import in_short
-from ledger.answers.publications import MOST_DIGITS, entries_known
-from ledger.answers.replays import Step, replay, steps
-from ledger.book.roster import Listed
+from ledger.answers.asking import RESULT, day, distinct_names, names
+from ledger.answers.corrections import summarize_changes
+from ledger.answers.publications import MOST_DIGITS, known_entries
+from ledger.answers.replays import ReplayStep, replay, replay_steps
+from ledger.book.roster import StoredSeed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
@@ -45,8 +44,8 @@ from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
 from ledger.runtime.calls import checked
-from ledger.runtime.long_work import Progress, silent
-from ledger.schemes.scheme import UNRATED, Rhythm, as_it_stands
+from ledger.runtime.long_work import Progress, no_progress
+from ledger.schemes.scheme import UNRATED, Rhythm, unchanged_by_time
 
 if TYPE_CHECKING:
     import sqlite3
@@ -61,7 +60,7 @@ _EXACT = Context(prec=60)
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingPart:
-    """The cause of a change of rating, and its size."""
+    """A cause of a change of rating, with its points and the rating after it."""
 
     kind: str = documented("correction, through opponents, game, list, late result, rated anew, time, other fact, ...")
     cause: str = documented("what it was, in words")
@@ -73,7 +72,7 @@ class RatingPart:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingChanges:
-    """The causes of the difference between a player's rating then and now; the points of all parts add up to it."""
+    """The difference between a player's rating then and now, and its causes, whose points add up to it."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -86,15 +85,9 @@ class RatingChanges:
 
 
 class _Change(NamedTuple):
-    """A cause of a change of rating.
+    """A cause of a change of rating, as ``RatingPart``, with the exact rating after it.
 
-    Attributes:
-        kind: as the text at the top of this module lists them.
-        cause: in words.
-        after: the rating after it.
-        games: keys of the player's games that it consists of, or that a correction changed.
-        proposal: number of the correction; None for anything else.
-        is_jump: whether no number of points leads there: there was no rating before, or there is none now.
+    If *is_jump*, no number of points leads to that rating, because there was none before.
     """
 
     kind: str
@@ -105,11 +98,11 @@ class _Change(NamedTuple):
     is_jump: bool = False
 
 
-RatingPlace = tuple[int, str, str]  # in rating order: instant, batch, and the key of a game rated by itself
+_RatingPlace = tuple[int, str, str]  # in rating order: instant, batch, and the key of a game rated by itself
 
 
 class _Since(NamedTuple):
-    """The meaning of ``--since``: a number of entries, an instant, and a list."""
+    """The point in the past that ``--since`` means: a number of entries, an instant, a list, or several of them."""
 
     position: int | None
     at_ms: int | None
@@ -118,21 +111,20 @@ class _Since(NamedTuple):
 
 @checked
 def changes(
-    ledger: OpenLedger, person: Person, since: str, pool: str | None = None, progress: Progress = silent
+    ledger: OpenLedger, person: Person, since: str, pool: str | None = None, progress: Progress = no_progress
 ) -> RatingChanges:
     """Return the causes of the difference between a player's rating then and now.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        since: a number of entries of the journal, or a published list: the rating as it was known then; or an instant
-            of play: the rating in force then by today's facts, so that no correction made a difference.
-        pool: name of the pool; that of the list, or the first one, by default.
-        progress: receives reports of what is being done.
+    Points and ratings of the parts are rounded to six decimals, the points after the ratings, so that the points of all
+    parts together are the difference exactly.
 
-    Returns:
-        Points and ratings of the parts are rounded to six decimals, the points after the ratings, so that the points of
-        all parts together are the difference exactly.
+    Args:
+        ledger: the ledger.
+        person: the player.
+        since: a number of entries of the journal, or a published list: the rating by the entries of that time; or an
+            instant of play: the rating in force then by today's facts, so that no correction made a difference.
+        pool: name of the pool; by default that of the list, or the first one.
+        progress: receives reports of the work.
 
     Raises:
         UnknownNameError: there is no such entry, list or pool.
@@ -141,7 +133,7 @@ def changes(
     with ledger.moment() as size:
         meant = _since(ledger, since, pool)
         of_pool = meant.publication.event.pool if meant.publication else pool
-        player = PlayerOfPool(person.player, ledger.pool(of_pool).name, ledger.now_ms())
+        player = _Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())
         now = _record(ledger.views.connection, player)
         by_rows = _from_rows(ledger, player, meant, now, size)
     # If the rows do not suffice, views of earlier entries do, which take long to make: after the read snapshot.
@@ -167,7 +159,7 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
         if len(word) > MOST_DIGITS or int(word) > ledger.journal.size():
             hint = f"the journal holds {ledger.journal.size()}; a number means entries: write a year as YYYY-01-01"
             raise UnknownNameError("entry", word, hint)
-        return _Since(entries_known(ledger, word)[0], None, None)
+        return _Since(known_entries(ledger, word)[0], None, None)
     if "@" in word:
         publication = Publications(ledger).named(word)
         if pool not in {None, publication.event.pool}:
@@ -181,28 +173,28 @@ def _since(ledger: OpenLedger, word: str, pool: str | None) -> _Since:
 
 
 def _from_rows(
-    ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int
-) -> tuple[PlayerRecord, list[_Change]] | None:
-    """Return the rating then and the parts since, if the rows of the views show them; None if they do not."""
+    ledger: OpenLedger, player: _Player, meant: _Since, now: _PlayerRecord, size: int
+) -> tuple[_PlayerRecord, list[_Change]] | None:
+    """Return the rating then and the causes since, if the rows of the views suffice for them; else None."""
     connection = ledger.views.connection
     if meant.position is None:
         then = _record(connection, player, meant.at_ms)
         return then, list(_run(ledger, then, now))
     if meant.at_ms is not None:
         return None
-    if any(step.event or step.has_additions for step in steps(ledger.journal, meant.position, size)):
+    if any(step.event or step.has_additions for step in replay_steps(ledger.journal, meant.position, size)):
         return None
     earlier = _before_later_games(connection, player, meant.position)
     return None if earlier is None else (earlier, list(_run(ledger, earlier, now)))
 
 
 def _step_by_step(
-    ledger: OpenLedger, player: PlayerOfPool, meant: _Since, now: PlayerRecord, size: int, progress: Progress
-) -> tuple[PlayerRecord, list[_Change]]:
-    """Return the rating as it was known then, and the parts since: entry by entry, from views of that time."""
+    ledger: OpenLedger, player: _Player, meant: _Since, now: _PlayerRecord, size: int, progress: Progress
+) -> tuple[_PlayerRecord, list[_Change]]:
+    """Return the rating then and the causes since, entry by entry, from views of earlier entries."""
     assert meant.position is not None
     parts: list[_Change] = []
-    waiting = list(steps(ledger.journal, meant.position, size))
+    waiting = list(replay_steps(ledger.journal, meant.position, size))
     with replay(ledger, meant.position, progress) as past:
         then = latest = _record(past.begun.connection, player)
         if meant.at_ms is not None:
@@ -210,13 +202,13 @@ def _step_by_step(
             parts += _run(ledger, then, latest)
         for step in waiting:
             # the last step leads to the current state, so that its views are available
-            after = now if step is waiting[-1] else _record(past.after(step.until).connection, player)
+            after = now if step is waiting[-1] else _record(past.views_after(step.until).connection, player)
             parts += _parts(ledger, step, latest, after)
             latest = after
     return then, parts
 
 
-def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
+def _parts(ledger: OpenLedger, step: ReplayStep, before: _PlayerRecord, after: _PlayerRecord) -> Iterator[_Change]:
     if step.event is None:
         yield from _run(ledger, before, after)
         return
@@ -228,12 +220,12 @@ def _parts(ledger: OpenLedger, step: Step, before: PlayerRecord, after: PlayerRe
         either = {**before.games, **after.games}
         games = tuple(key for key in either if before.games.get(key) != after.games.get(key))
         kind = CORRECTION if games else "through opponents"
-        cause = in_short(ledger, Corrections(ledger).proposal(step.proposal).changes)
+        cause = summarize_changes(ledger, Corrections(ledger).proposal(step.proposal).changes)
     yield _Change(kind, cause, after.exact_rating, games, step.proposal)
 
 
-def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
-    """Return the rating to begin with of a player who was not known at all."""
+def _begun(before: _PlayerRecord, after: _PlayerRecord) -> Iterator[_Change]:
+    """Yield the first rating of a player who had none before."""
     if before.exact_rating is None and after.exact_rating is not None:
         # The rating of a list goes before the player's first game since.
         first = next((batch for place, batch in after.batches.items() if place not in before.batches), None)
@@ -241,8 +233,8 @@ def _begun(before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
         yield _Change("began", "the rating to begin with", begins, is_jump=True)
 
 
-def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Iterator[_Change]:
-    """Return the effects of games that came in after each other, with no other fact between."""
+def _run(ledger: OpenLedger, before: _PlayerRecord, after: _PlayerRecord) -> Iterator[_Change]:
+    """Yield the effects of games that were recorded one after the other, with no other fact between."""
     if after.exact_rating is None:
         return
     value = before.exact_rating
@@ -261,7 +253,7 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
                 moved += batch.points
                 yield _Change("list", batch.listed, value, is_jump=batch.is_jump)
             continue
-        # Games that were there are no news, though opponents may have moved them: that is reported below.
+        # Only new games are reported here; a change of earlier games through opponents is reported below.
         if not (fresh := [game for game in batch.games if game.key not in games_before]):
             continue
         batch_before = before.batches.get(place)
@@ -280,11 +272,11 @@ def _run(ledger: OpenLedger, before: PlayerRecord, after: PlayerRecord) -> Itera
 
 
 def _with_points(
-    rating_then: float | None, rating_now: float | None, then: PlayerRecord, parts: Sequence[_Change]
+    rating_then: float | None, rating_now: float | None, then: _PlayerRecord, parts: Sequence[_Change]
 ) -> list[RatingPart]:
-    """Return the parts with their points, from the number that was shown then to the one that is shown now."""
+    """Return the parts with their points, from the rating shown then to the one shown now."""
     value = None if rating_then is None else Fraction(rating_then)
-    # Who comes with the rating of a list has no other one before it.
+    # A player who begins with the rating of a list has no other one before it.
     begins_by_list = value is None and bool(parts) and parts[0].kind == "list" and parts[0].is_jump
     if then.exact_rating not in {None, value} and not begins_by_list:
         is_new = value is None
@@ -324,15 +316,15 @@ def _rounded(value: Fraction | float) -> Decimal:
 # -- a player's record -----------------------------------------------------------------------------------------------
 
 
-class PlayerOfPool(NamedTuple):
-    """The owner of the rating: the player number, the pool, and today's day."""
+class _Player(NamedTuple):
+    """A player of a pool, and today's instant."""
 
     number: int
     pool: str
     today_ms: int
 
 
-class RatedGameOfPlayer(NamedTuple):
+class _PlayedGame(NamedTuple):
     """A rated game from the player's side."""
 
     position: int
@@ -344,18 +336,16 @@ class RatedGameOfPlayer(NamedTuple):
 
 
 @attrs.frozen
-class Batch:
-    """A player's games that were rated together, or the rating of a list, and the rating before and after.
+class _RatedTogether:
+    """A player's games that were rated together, or the rating of a list, with the ratings before and after in points.
 
     Attributes:
-        games: the games; none of a list.
-        before: the rating before, points.
-        after: the rating after, points.
-        listed: of a list, what it says, in words.
+        games: the games; none for a list.
+        listed: for a list, its rating and day in words.
         is_jump: whether the player had no rating before the list.
     """
 
-    games: tuple[RatedGameOfPlayer, ...]
+    games: tuple[_PlayedGame, ...]
     before: Fraction
     after: Fraction
     listed: str = ""
@@ -363,47 +353,41 @@ class Batch:
 
     @property
     def points(self) -> Fraction:
-        """The points by the games."""
+        """The change of rating by the games."""
         return self.after - self.before
 
 
 @attrs.define
-class PlayerRecord:
-    """A player's rating and games.
+class _PlayerRecord:
+    """A player's rating in force, and the batches of games by place in rating order.
 
     Attributes:
-        rating: in force; None if the scheme shows none.
-        exact_rating: the rating that the scheme goes on from; None for unknown and unrated players.
+        rating: None if the scheme shows none.
+        exact_rating: the rating from which the scheme continues; None for unknown and unrated players.
         batches: by place in rating order.
     """
 
     rating: float | None
     exact_rating: Fraction | None
-    batches: dict[RatingPlace, Batch]
+    batches: dict[_RatingPlace, _RatedTogether]
 
     @property
     def points(self) -> Fraction:
-        """The points by all games together."""
+        """The change of rating by all games together."""
         return sum((batch.points for batch in self.batches.values()), Fraction(0))
 
     @property
-    def games(self) -> dict[str, RatedGameOfPlayer]:
+    def games(self) -> dict[str, _PlayedGame]:
         """The games by key."""
         return {game.key: game for batch in self.batches.values() for game in batch.games}
 
 
-def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | None = None) -> PlayerRecord:
-    """Return a player's record in these views: now, or at an instant.
-
-    Args:
-        connection: the views.
-        player: the owner of the rating.
-        at_ms: the instant, milliseconds since 1970.
-    """
+def _record(connection: sqlite3.Connection, player: _Player, at_ms: int | None = None) -> _PlayerRecord:
+    """Return a player's record in these views: now, or at an instant."""
     pool = next((pool for pool in stored_pools(connection) if pool.name == player.pool), None)
     row = connection.execute("SELECT 1 FROM players WHERE player = ?", (player.number,)).fetchone()
     if pool is None or row is None:
-        return PlayerRecord(None, None, {})
+        return _PlayerRecord(None, None, {})
     states = PlayerStates(connection, pool)
     state = states.now(player.number, player.today_ms) if at_ms is None else states.at(player.number, at_ms)
     until = max(player.today_ms, states.latest_ms or 0) if at_ms is None else at_ms
@@ -411,22 +395,16 @@ def _record(connection: sqlite3.Connection, player: PlayerOfPool, at_ms: int | N
     batches = {place: batch for place, batch in placed if at_ms is None or place[0] <= at_ms}
     # An unrated player has no points that could be counted from.
     value = Fraction(state.state[0]) if isfinite(state.state[0]) and state.state[0] != UNRATED else None
-    return PlayerRecord(state.in_force, value, batches)
+    return _PlayerRecord(state.in_force, value, batches)
 
 
-def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, position: int) -> PlayerRecord | None:
-    """Return a player's record before new games came in behind all known ones; None if views must show it.
-
-    Args:
-        connection: views in which nothing but games is newer.
-        player: the owner of the rating.
-        position: how many entries were known.
-    """
+def _before_later_games(connection: sqlite3.Connection, player: _Player, position: int) -> _PlayerRecord | None:
+    """Return a player's record after *position* entries, if only games that are last in rating order followed."""
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
     # otherwise a player's record differs from the row of the last game
-    is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is as_it_stands
+    is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is unchanged_by_time
     lists = PlayerStates(connection, pool).seeds(player.number)
-    if lists or not is_plain or queries.first_row(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
+    if lists or not is_plain or queries.fetch_first(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
         return None
     batches = {
         place: batch
@@ -435,28 +413,28 @@ def _before_later_games(connection: sqlite3.Connection, player: PlayerOfPool, po
     }
     if not batches:
         return None
-    row = queries.first_row(connection, queries.ROW, (pool.pool, player.number, len(batches)))
+    row = queries.fetch_first(connection, queries.ROW, (pool.pool, player.number, len(batches)))
     assert row is not None
     state = PlayerStates(connection, pool).after_game(row)
-    return PlayerRecord(state.in_force, Fraction(state.state[0]), batches) if isfinite(state.state[0]) else None
+    return _PlayerRecord(state.in_force, Fraction(state.state[0]), batches) if isfinite(state.state[0]) else None
 
 
-def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterator[tuple[RatingPlace, Batch]]:
-    def place(row: dict[str, Any]) -> RatingPlace:
+def _batches(connection: sqlite3.Connection, pool: Pool, player: int) -> Iterator[tuple[_RatingPlace, _RatedTogether]]:
+    def place(row: dict[str, Any]) -> _RatingPlace:
         by_game = pool.eras[pool.era_at(row["rated_ms"])].scheme.rhythm is Rhythm.GAME
         return row["rated_ms"], row["batch"], row["key"] if by_game else ""
 
-    rows = queries.dictionaries(connection, queries.PLACED_SIDES, (pool.pool, player))
+    rows = queries.fetch_dicts(connection, queries.PLACED_SIDES, (pool.pool, player))
     for where, grouped in groupby(rows, place):
         together = list(grouped)
-        games = tuple(RatedGameOfPlayer(*(row[name] for name in RatedGameOfPlayer._fields)) for row in together)
-        yield where, Batch(games, _finite(together[0]["rating_before"]), _finite(together[-1]["rating"]))
+        games = tuple(_PlayedGame(*(row[name] for name in _PlayedGame._fields)) for row in together)
+        yield where, _RatedTogether(games, _finite(together[0]["rating_before"]), _finite(together[-1]["rating"]))
 
 
 def _with_lists(
-    states: PlayerStates, player: int, batches: Sequence[tuple[RatingPlace, Batch]], until_ms: int
-) -> Iterator[tuple[RatingPlace, Batch]]:
-    """Yield a player's batches and, before the first batch that it concerns, each list up to an instant."""
+    states: PlayerStates, player: int, batches: Sequence[tuple[_RatingPlace, _RatedTogether]], until_ms: int
+) -> Iterator[tuple[_RatingPlace, _RatedTogether]]:
+    """Yield a player's batches, and each list up to an instant before the first batch that it concerns."""
     lists = [listed for listed in states.seeds(player) if listed.ms <= until_ms]
     # The player begins with the last list up to the end of the first game.
     first_ms = batches[0][1].games[0].ended_ms if batches else until_ms
@@ -464,30 +442,27 @@ def _with_lists(
     starts = [states.pool.lists_until(place[0], batch.games[0].ended_ms) for place, batch in batches]
     if begins := [listed for listed in lists if listed.ms <= first_ms]:
         rating = batches[0][1].before if batches else _finite(states.now(player, until_ms).state[0])
-        yield _place_of(begins[-1]), Batch((), rating, rating, _in_words(begins[-1]), is_jump=True)
+        yield _of_list(begins[-1], rating, rating, is_jump=True)
+
+    def of_later_list(listed: StoredSeed) -> tuple[_RatingPlace, _RatedTogether]:
+        before, after = states.around_list(player, games, listed.ms)
+        return _of_list(listed, _finite(before.state[0]), _finite(after.state[0]), is_jump=before.in_force is None)
+
     games = 0
     for (place, batch), start in zip(batches, starts, strict=True):
         while later and later[0].ms <= start:
-            yield _of_list(states, player, games, later.pop(0))
+            yield of_later_list(later.pop(0))
         yield place, batch
         games += len(batch.games)
-    for listed in later:
-        yield _of_list(states, player, games, listed)
+    yield from map(of_later_list, later)
 
 
-def _of_list(states: PlayerStates, player: int, games: int, listed: Listed) -> tuple[RatingPlace, Batch]:
-    before, after = states.around_list(player, games, listed.ms)
-    ratings = _finite(before.state[0]), _finite(after.state[0])
-    return _place_of(listed), Batch((), *ratings, _in_words(listed), is_jump=before.in_force is None)
-
-
-def _place_of(listed: Listed) -> RatingPlace:
-    return listed.ms, " list", ""  # no batch is called so
-
-
-def _in_words(listed: Listed) -> str:
-    day = "" if listed.seed.day is None else f" of {instant_text(listed.ms, Precision.DAY)}"
-    return f"the rating {listed.seed.rating:g} of a list{day}"
+def _of_list(
+    listed: StoredSeed, before: Fraction, after: Fraction, *, is_jump: bool
+) -> tuple[_RatingPlace, _RatedTogether]:
+    of_day = "" if listed.seed.day is None else f" of {day(listed.ms)}"
+    words = f"the rating {listed.seed.rating:g} of a list{of_day}"
+    return (listed.ms, " list", ""), _RatedTogether((), before, after, words, is_jump=is_jump)  # no batch is called so
 
 
 def _finite(rating: float | None) -> Fraction:

@@ -1,11 +1,8 @@
-"""Parts shared by answers from rows: a player's last row, a read model's state after a game, a game as they show it.
-
-Numbers come from the views; names are put in here, and nothing is written.
-"""
+"""Read models and players' rows as several answers use them: presence, a player's last row, state after a game."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import attrs
 
@@ -16,85 +13,75 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
-from ledger.ratings import keeping, queries, views_file
+from ledger.ratings import queries, read_models, views_file
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.projectors.history import HISTORY
-
-if TYPE_CHECKING:
-    import sqlite3
 
 Row = dict[str, Any]
 
 
 @of_one_moment
-def refuse_without(ledger: OpenLedger, projector: DeclaredProjector) -> None:
-    """Refuse to answer where the ledger has no table of a read model as this program makes it.
+def require_read_model(ledger: OpenLedger, projector: DeclaredProjector) -> None:
+    """Refuse to answer if the ledger has no up-to-date table of a read model by this version of the program.
 
     Raises:
-        UnknownNameError: naming those that it keeps.
-        ProjectionError: the table is not level.
+        UnknownNameError: naming the read models of the ledger.
+        ProjectionError: the table is stale.
     """
-    # Asked first: a table that was left behind is not kept either, and what helps there is another thing.
-    keeping.refuse_left_behind(ledger.views.connection, projector.name, ledger.views.at_hand.broken)
-    if not keeps(ledger, projector):
-        if projector.name in ledger.views.at_hand.broken:
-            raise ledger.views.at_hand.broken[projector.name]
+    # First: a stale table is not kept either, and has another remedy.
+    read_models.refuse_stale_table(ledger.views.connection, projector.name, ledger.views.installed.broken)
+    if not has_read_model(ledger, projector):
+        if projector.name in ledger.views.installed.broken:
+            raise ledger.views.installed.broken[projector.name]
         kept = sorted(made.name for made in ledger.views.kept())
         hint = f"it keeps these: {kept}; 'policy set DB read-models {projector.name}=true' keeps it"
         raise UnknownNameError("read model", projector.name, hint)
 
 
 @of_one_moment
-def keeps(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
-    """Return whether the ledger has the up-to-date table of a read model as this program makes it."""
+def has_read_model(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
+    """Return whether the ledger has an up-to-date table of a read model by this version of the program."""
     connection = ledger.views.connection
     is_there = views_file.stored_projectors(connection).get(projector.name) == projector.identity
-    return is_there and projector.name not in keeping.left_behind(connection)
+    return is_there and projector.name not in read_models.stale_tables(connection)
 
 
 @of_one_moment
-def games_until(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) -> int:
-    """Return how many rated games a player has; at an instant, how many were in force then.
+def count_rated_games(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) -> int:
+    """Return the number of a player's rated games, or of those in force *at* an instant.
 
     Without an instant those of a period or event that is running count, too: a streak and a loss on time need no
     rating to have happened.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: the pool.
-        person: the player.
-        at: the end of this day, month or year.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
     if at is not None:
-        return games_in_force(ledger, pool, person, instant_end_ms(at))
-    row = last_row(ledger, person, pool)
+        return count_games_in_force(ledger, pool, person, instant_end_ms(at))
+    row = last_game_row(ledger, person, pool)
     return 0 if row is None else int(row["n"])
 
 
 @of_one_moment
-def games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> int:
-    """Return how many rated games of a player were in force at an instant, milliseconds since 1970.
+def count_games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> int:
+    """Return the number of a player's rated games in force at an instant, milliseconds since 1970.
 
-    Where the scheme rates by period or event, a game is in force when its period or event is over.
+    If the scheme rates by period or event, a game is in force when its period or event is over.
 
     Raises:
         UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
     """
-    # Only to refuse a player who has neither a game in the pool nor the rating of a list.
-    last_row(ledger, person, pool)
-    row = queries.first_row(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
+    last_game_row(ledger, person, pool)  # only to refuse a player without games
+    row = queries.fetch_first(ledger.views.connection, queries.ROW_AT, (pool.pool, person.player, ms))
     return 0 if row is None else int(row["n"])
 
 
 @of_one_moment
-def state_after(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
-    """Return the state of a read model by player after the player's n-th game: its last row up to it, by column."""
+def read_model_state(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
+    """Return a read model's state of a player after the n-th game, by column: its last row up to that game."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
-    row = queries.first_row(ledger.views.connection, query, (pool.pool, player, n))
+    row = queries.fetch_first(ledger.views.connection, query, (pool.pool, player, n))
     if row is None:
         # Only NaN differs from itself: it means a missing value.
         return {kept.name: None if kept.start != kept.start else int(kept.start) for kept in projector.state}
@@ -102,8 +89,12 @@ def state_after(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, pl
 
 
 @of_one_moment
-def last_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] | None:
-    """Return the row of a player's last rated game; None for one with the rating of a list and no game yet."""
+def last_game_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] | None:
+    """Return the history row of a player's last rated game; None for a player with the rating of a list and no game.
+
+    Raises:
+        UnknownNameError: the player has neither a rated game in the pool nor the rating of a list.
+    """
     states = ledger.states(pool)
     row = states.last_row(person.player)
     if row is None and not states.seeds(person.player):
@@ -111,9 +102,25 @@ def last_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] |
     return row
 
 
+@of_one_moment
+def game_row(ledger: OpenLedger, position: int) -> Row:
+    """Return the current row of the game that was recorded at a position of the journal."""
+    row = queries.fetch_first(ledger.views.connection, queries.GAME, (position,))
+    assert row is not None
+    return row
+
+
+@of_one_moment
+def rated_game_row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> Row:
+    """Return the history row of a player's n-th rated game, from 1, which must exist."""
+    row = queries.fetch_first(ledger.views.connection, queries.ROW, (pool.pool, player, n))
+    assert row is not None
+    return row
+
+
 @attrs.frozen(kw_only=True, slots=False)
-class PlayersGame:
-    """A rated game of a player as answers show it; all null if there is none."""
+class NumberedGame:
+    """A rated game of a player, with its number, opponent and ratings; all null if there is none."""
 
     n: int | None = documented("the player's n-th rated game in the pool; 0: before the first", minimum=0)
     game: str | None = documented("key of the game")
@@ -128,11 +135,11 @@ class PlayersGame:
     opponent_rating_before: float | None = documented("the opponent's rating before it, points")
 
 
-NO_GAME = PlayersGame(**dict.fromkeys(field.name for field in attrs.fields(PlayersGame)))
+NO_GAME = NumberedGame(**dict.fromkeys(field.name for field in attrs.fields(NumberedGame)))
 
 
-class PlayersGames:
-    """A player's rated games, each as answers show it."""
+class PlayerGameReader:
+    """A reader of a player's rated games in a pool by their numbers."""
 
     def __init__(self, ledger: OpenLedger, pool: Pool, player: int) -> None:
         self._ledger = ledger
@@ -140,15 +147,14 @@ class PlayersGames:
         self._player = player
         self._states = ledger.states(pool)
 
-    def nth_game(self, n: int) -> PlayersGame:
-        """Return the player's n-th rated game; all None for 0."""
+    def nth_game(self, n: int) -> NumberedGame:
+        """Return the player's n-th rated game; a game of None for 0."""
         if n == 0:
             return NO_GAME
-        own = self._row(self._player, n)
-        opposite = self._row(own["opponent"], own["opponent_n"])
-        game = queries.first_row(self._ledger.views.connection, queries.GAME, (own["game"],))
-        assert game is not None
-        return PlayersGame(
+        own = rated_game_row(self._ledger, self._pool, self._player, n)
+        opposite = rated_game_row(self._ledger, self._pool, own["opponent"], own["opponent_n"])
+        game = game_row(self._ledger, own["game"])
+        return NumberedGame(
             n=n,
             game=game["key"],
             ended_at=game["ended_at"],
@@ -162,22 +168,18 @@ class PlayersGames:
             opponent_rating_before=self._states.rating_before_game(opposite),
         )
 
-    def era(self, n: int) -> int:
-        """Return the place in the pool's timeline of the scheme that rated the n-th game."""
-        return self._pool.era_at(self._row(self._player, n)["rated_ms"])
-
-    def _row(self, player: int, n: int) -> Row:
-        row = queries.first_row(self._ledger.views.connection, queries.ROW, (self._pool.pool, player, n))
-        assert row is not None
-        return row
+    def scheme_of(self, n: int) -> str:
+        """Return the name of the scheme that rated the n-th game."""
+        rated_ms = rated_game_row(self._ledger, self._pool, self._player, n)["rated_ms"]
+        return self._pool.eras[self._pool.era_at(rated_ms)].scheme.name
 
 
-# -- which there are -----------------------------------------------------------------------------------------------
+# -- all read models -----------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class ReadModelRow:
-    """A projector of the ledger or of a plug-in, and its table."""
+    """A read model of the ledger or of a plug-in: its version, and the rows and state of its table."""
 
     projector: str = documented("its name, and that of its table")
     made_by: str | None = documented("the class, module and name; null: it is not installed here")
@@ -190,32 +192,26 @@ class ReadModelRow:
 
 
 @of_one_moment
-def projectors(ledger: OpenLedger) -> list[ReadModelRow]:
-    """Return the history, the built-in projectors, those of plug-ins, and tables of plug-ins not installed here."""
-    connection, at_hand = ledger.views.connection, ledger.views.at_hand
+def read_model_rows(ledger: OpenLedger) -> list[ReadModelRow]:
+    """Return the history, the built-in read models, those of plug-ins, and tables of plug-ins not installed here."""
+    connection, installed = ledger.views.connection, ledger.views.installed
     stored = {HISTORY.name: HISTORY.identity, **views_file.stored_projectors(connection)}
-    here: dict[str, ReadModel] = {made.name: made for made in (HISTORY, *at_hand.all)}
+    here: dict[str, ReadModel] = {made.name: made for made in (HISTORY, *installed.all)}
     kept = {HISTORY.name, *(made.name for made in ledger.views.kept())}
-    names = dict.fromkeys([*here, *sorted({*stored, *keeping.left_behind(connection), *at_hand.broken})])
-    return [_row(connection, name, here.get(name), stored.get(name), at_hand, is_kept=name in kept) for name in names]
+    names = dict.fromkeys([*here, *sorted({*stored, *read_models.stale_tables(connection), *installed.broken})])
+    return [_row(ledger, name, here.get(name), stored.get(name), is_kept=name in kept) for name in names]
 
 
-def _row(
-    connection: sqlite3.Connection,
-    name: str,
-    made: ReadModel | None,
-    identity: str | None,
-    at_hand: keeping.InstalledProjectors,
-    *,
-    is_kept: bool,
-) -> ReadModelRow:
-    state = keeping.table_state(connection, name, at_hand.broken)
-    refusal = state.refusal or at_hand.broken.get(name)
+def _row(ledger: OpenLedger, name: str, made: ReadModel | None, identity: str | None, *, is_kept: bool) -> ReadModelRow:
+    connection, installed = ledger.views.connection, ledger.views.installed
+    state = read_models.table_state(connection, name, installed.broken)
+    refusal = state.refusal or installed.broken.get(name)
     why = None if refusal is None else str(refusal)
     if why is None and made is not None and not is_kept:
         why = f"the ledger does not keep it; 'policy set DB read-models {name}=true' keeps it"
         if identity is not None and identity != made.identity:
-            why = f"its table was made by version {keeping.version_of(identity)} of it, here is {made.version}"
+            version = read_models.version_in_identity(identity)
+            why = f"its table was made by version {version} of it, here is {made.version}"
     rows = None
     if identity is not None:
         (rows,) = connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()

@@ -1,6 +1,6 @@
-"""The entries after a position, for programs that follow a ledger: their kinds, and the players whom they are about.
+"""The journal entries after a position, for programs that follow a ledger: kinds, keys and players.
 
-Other answers show the content of an entry; its recorder, reasons and years of birth are not shown here.
+The content of an entry, its recorder, reasons and years of birth are not shown here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STEPS = 5
 
 @attrs.frozen(kw_only=True, slots=False)
 class RecordedEntry:
-    """An entry of the journal, and the players whom it is about."""
+    """An entry of the journal: its position, kind and key, and the players whom it concerns."""
 
     position: int = documented("its place in the journal, from 1", minimum=1)
     kind: str = documented("name and version of the event, such as game-recorded/1")
@@ -35,7 +35,7 @@ class RecordedEntry:
 
 
 class _About(NamedTuple):
-    """The players whom facts name, and the keys of the entries that they are about."""
+    """The players whom an entry names, and the keys of the entries to which it refers."""
 
     players: frozenset[int]
     keys: frozenset[str]
@@ -43,16 +43,10 @@ class _About(NamedTuple):
 
 @of_one_moment
 def entries_after(ledger: OpenLedger, position: int, limit: int) -> list[RecordedEntry]:
-    """Return the entries that follow a position, in order, as far as the views are.
-
-    Args:
-        ledger: the ledger that holds them.
-        position: of the last entry that is known; 0: none is.
-        limit: how many at most; as many are read, and those that they are about.
-    """
+    """Return at most *limit* entries after a position, in order, up to the position of the views."""
     journal, until = ledger.journal_of_moment, min(ledger.views.position(), position + limit)
     entries = [orjson.loads(body) for block in journal.read(position, until) for body in block]
-    # by the names alone: entries of old versions are of the same correction
+    # without the version of the kind: old entries are of the same corrections
     of_corrections = {kind.KIND.partition("/")[0] for kind in (CorrectionProposed, CorrectionDecided)}
     return [
         RecordedEntry(
@@ -67,7 +61,7 @@ def entries_after(ledger: OpenLedger, position: int, limit: int) -> list[Recorde
 
 
 def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[int]]:
-    """Return, for each entry, its own players and those of the entries that it is about, looked up together."""
+    """Return the players of each entry, with those of the entries to which it refers, looked up together."""
     abouts = [_about(entry["facts"]) for entry in entries]
     seen = [each.keys for each in abouts]
     for _ in range(_STEPS):
@@ -78,14 +72,14 @@ def _players(journal: Journal, entries: list[dict[str, Any]]) -> list[frozenset[
         for place, (about, before) in enumerate(zip(abouts, seen, strict=True)):
             meant = [by_key[key] for key in about.keys if key in by_key]
             players = about.players.union(*(each.players for each in meant))
-            # what those are about in turn is asked next, but nothing twice: two facts may name each other
+            # their own references are looked up next, but none twice: two facts may name each other
             abouts[place] = _About(players, frozenset[str]().union(*(each.keys for each in meant)) - before)
         seen = [before | each.keys for before, each in zip(seen, abouts, strict=True)]
     return [each.players for each in abouts]
 
 
 def _about(facts: Mapping[str, Any]) -> _About:
-    """Return the players and keys that facts name; of a proposal, those of its changes."""
+    """Return the players and keys that facts name; of a proposal, those that its changes name."""
     parts = [facts]
     for change in facts.get("changes", ()):
         parts += [change, *(change[name] for name in _WITHIN if change.get(name))]
@@ -94,7 +88,7 @@ def _about(facts: Mapping[str, Any]) -> _About:
 
 
 def _keys(part: Mapping[str, Any]) -> Iterator[str]:
-    """Yield keys of the entries that facts, or a change, are about."""
+    """Yield the keys of the entries to which facts, or a change, refer."""
     if isinstance(part.get("fact"), str):
         yield part["fact"]
     if isinstance(part.get("game"), str) and "white" not in part:  # a supplement of a game

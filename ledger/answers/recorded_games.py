@@ -1,21 +1,18 @@
-"""The current state of games, with their effects on both ratings, and the journal's entries about one of them.
-
-One game, those of a round or a day; and in words, who recorded, proposed and decided what of a game, when, and why.
-"""
+"""Recorded games: their current state with both players' ratings, and the log of the entries about a game."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, names, of_one_moment, rows_up_to
-from ledger.answers.corrections import described
-from ledger.answers.crosstables.editions import refuse_unknown
-from ledger.answers.crosstables.event_games import games_of
-from ledger.answers.player_games import Occasion
+from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, names, of_one_moment, row_limit
+from ledger.answers.corrections import describe_changes
+from ledger.answers.crosstables.editions import refuse_unknown_tournament
+from ledger.answers.crosstables.event_games import load_games
+from ledger.answers.player_games import GameFilter
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections
@@ -27,13 +24,9 @@ from ledger.handle import OpenLedger
 from ledger.journal.game_references import find_game
 from ledger.journal.listing import JournalEntry
 from ledger.ratings import queries
-from ledger.ratings.player_states import PlayerStates
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _SIDES = ("white", "black")
-Status = Literal["recorded", "known already", "known already, and more is known now"]
+GameStatus = Literal["recorded", "known already", "known already, and more is known now"]
 # Games that count are found by the index in rating order, from the first day on; others by one of their own.
 _ORDER = ", ".join(RATING_ORDER)
 _SPAN = f"SELECT position, {_ORDER} FROM games WHERE pool = ?1 AND ended_ms BETWEEN ?2 AND ?3"
@@ -43,7 +36,7 @@ _EVERY = f"{_COUNTED} UNION ALL {_SPAN} AND reason IS NOT NULL"
 
 @attrs.frozen(kw_only=True, slots=False)
 class RecordedGame:
-    """The current state of a game, with its effects on both ratings."""
+    """The current state of a recorded game, with both players' ratings before and after it."""
 
     game: str = documented("key of the game")
     white: str = documented("what White is called")
@@ -67,34 +60,28 @@ class RecordedGame:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class GameByHand:
-    """The outcome of a game that was entered manually, and its current state."""
+class ManualGame:
+    """A game that was entered manually: whether it was recorded now, and its current state."""
 
-    status: Literal["recorded", "known already", "known already, and more is known now"] = documented(
-        "what became of it"
-    )
+    status: GameStatus = documented("what became of it")
     game: RecordedGame = flattened()
 
 
 @of_one_moment
 def recorded_game(ledger: OpenLedger, game: str) -> RecordedGame:
-    """Return the current state of a game, with both players' ratings before and after it.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        game: as ``find_game`` takes it.
+    """Return the current state of a game, named as for ``find_game``, with both ratings before and after it.
 
     Raises:
         UnknownNameError: no such game, or several.
     """
     _, stored = find_game(ledger.journal_of_moment, game)
-    return next(_games_at(ledger, [stored.position], Occasion()))
+    return next(_games_at(ledger, [stored.position], GameFilter()))
 
 
 @of_one_moment
-def listed_games(
+def filtered_games(
     ledger: OpenLedger,
-    occasion: Occasion,
+    selection: GameFilter,
     pool: str | None = None,
     *,
     most: int | None = None,
@@ -104,39 +91,39 @@ def listed_games(
     """Return the games of a tournament, a round or a day, in rating order, each in the form of ``recorded_game``.
 
     Args:
-        ledger: a ledger whose views are up to date.
-        occasion: when and where; it names a tournament or a day.
-        pool: its name; the first pool by default.
-        most: how many, the first ones; 0 or None: all.
-        offset: how many of these are left out: of the others alone ratings are looked up.
-        everything: games that do not count, too.
+        ledger: the ledger.
+        selection: the filter; it names a tournament or a day.
+        pool: name of the pool; the first one by default.
+        most: the number of first games; 0 or None: all.
+        offset: the number of these that are left out: ratings are found for the others alone.
+        everything: whether unrated games are included.
 
     Raises:
         UnknownNameError: there is no such pool, or no game carries the name of the tournament.
     """
     rated_by, connection = ledger.pool(pool), ledger.views.connection
-    if occasion.tournament is None:
-        first, last = occasion.span
+    if selection.tournament is None:
+        first, last = selection.span_ms
         rated_until = last if rated_by.by_game else MAX_WHOLE  # a period closes after its games have ended
         query = f"{_EVERY if everything else _COUNTED} ORDER BY {_ORDER}"
         # as many as are asked for are read, not all of a year
         rows = connection.execute(query, (rated_by.pool, first, last, rated_until))
         positions: Iterable[int] = (position for position, *_ in rows)
     else:
-        games = games_of(connection, rated_by, [occasion.tournament]).get(occasion.tournament, [])
+        games = load_games(connection, rated_by, [selection.tournament]).get(selection.tournament, [])
         if not games:
-            refuse_unknown(connection, rated_by, occasion.tournament)
+            refuse_unknown_tournament(connection, rated_by, selection.tournament)
         positions = [game.position for game in games if everything or game.reason is None]
-    return list(_games_at(ledger, positions, occasion, offset, rows_up_to(most)))
+    return list(_games_at(ledger, positions, selection, offset, row_limit(most)))
 
 
 def _games_at(
-    ledger: OpenLedger, positions: Iterable[int], occasion: Occasion, offset: int = 0, most: int = EVERY_ROW
+    ledger: OpenLedger, positions: Iterable[int], selection: GameFilter, offset: int = 0, most: int = EVERY_ROW
 ) -> Iterator[RecordedGame]:
-    """Return those games that were played then and there, up to so many: ratings are looked up for no others."""
+    """Yield the games at *positions* that pass the filter, at most *most*; ratings are found for no others."""
     connection = ledger.views.connection
-    every = (row for position in positions for row in queries.dictionaries(connection, queries.GAME, (position,)))
-    rows = list(islice((row for row in every if occasion.has(row)), offset, most))
+    every = (row for position in positions for row in queries.fetch_dicts(connection, queries.GAME, (position,)))
+    rows = list(islice((row for row in every if selection.matches(row)), offset, most))
     pools = {pool.pool: pool for pool in ledger.pools()}
     called = names(ledger, {row[side] for row in rows for side in _SIDES})
     for row in rows:
@@ -146,14 +133,8 @@ def _games_at(
             white=called[row["white"]],
             black=called[row["black"]],
             outcome=row["outcome"],
-            termination=row["termination"],
-            half_moves=row["half_moves"],
-            ended_at=row["ended_at"],
             pool=pool.name,
-            tournament=row["tournament"],
-            round=row["round"],
-            reason=row["reason"],
-            **_ratings(connection, pool, row),
+            **_fields(ledger, pool, row),
             in_force=None if row["reason"] is not None else in_force_from(row["rated_ms"]),
             entry=row["position"],
             white_player=row["white"],
@@ -161,18 +142,20 @@ def _games_at(
         )
 
 
-def _ratings(connection: sqlite3.Connection, pool: Pool, row: dict[str, Any]) -> dict[str, float | None]:
-    columns = (f"{side}_{when}" for side in _SIDES for when in ("before", "after"))
-    ratings: dict[str, float | None] = dict.fromkeys(columns)
+def _fields(ledger: OpenLedger, pool: Pool, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a game that its row has in the same form, and both players' ratings."""
+    fields = {name: row[name] for name in ("termination", "half_moves", "ended_at", "tournament", "round", "reason")}
+    fields |= dict.fromkeys(f"{side}_{when}" for side in _SIDES for when in ("before", "after"))
     if row["reason"] is None:
-        states = PlayerStates(connection, pool)
+        states = ledger.states(pool)
         for side in _SIDES:
-            side_row = queries.first_row(connection, queries.SIDE_OF_GAME, (pool.pool, row[side], row["position"]))
+            arguments = (pool.pool, row[side], row["position"])
+            side_row = queries.fetch_first(ledger.views.connection, queries.SIDE_OF_GAME, arguments)
             assert side_row is not None
             placed = {**side_row, "rated_ms": row["rated_ms"], "batch": row["batch"]}
-            ratings[f"{side}_before"] = states.rating_before_game(placed)
-            ratings[f"{side}_after"] = states.after_game(placed).rating
-    return ratings
+            fields[f"{side}_before"] = states.rating_before_game(placed)
+            fields[f"{side}_after"] = states.after_game(placed).rating
+    return fields
 
 
 _LEFT_OUT = {"game", "entry", "number", "text"}  # of the facts that a supplement adds
@@ -181,7 +164,7 @@ _WINNER = {"white": "1-0", "black": "0-1", "draw": "1/2-1/2"}
 
 @attrs.frozen(kw_only=True, slots=False)
 class LoggedEntry:
-    """An entry of the journal about a game."""
+    """An entry of the journal about a game, in words, with its recorder, time and reason."""
 
     entry: int = documented("its position in the journal", minimum=1)
     recorded_at: str = documented("when it was recorded, UTC")
@@ -193,11 +176,7 @@ class LoggedEntry:
 
 @of_one_moment
 def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
-    """Return the entries about a game in words, in the order of the journal.
-
-    Args:
-        ledger: the ledger.
-        game: its key, the id that its server gave it, or its web address.
+    """Return the log of a game: the entries about it in words, in the order of the journal.
 
     Raises:
         UnknownNameError: no such game, or several.
@@ -206,7 +185,7 @@ def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
     # A game with its recording alone is concerned by no proposal: none is looked for.
     concerning = GameLog(ledger).proposals(game) if len(entries) > 1 else {}
     states = {shown.proposal.proposal: shown for shown in Corrections(ledger).proposals(numbers=list(concerning))}
-    words = {number: "; ".join(described(ledger, changes)) for number, changes in concerning.items()}
+    words = {number: "; ".join(describe_changes(ledger, changes)) for number, changes in concerning.items()}
     players = {entry.facts[side] for entry in entries for side in ("white", "black") if side in entry.facts}
     called = distinct_names(names(ledger, players))
 

@@ -1,8 +1,7 @@
-"""The effects of journal entries, step by step: the entries that may move a rating, and the views after each.
+"""A replay of journal entries in steps: the entries that may change a rating, and the views after each step.
 
-One replay, cut into the same steps, for both questions of why: how two lists differ (``differences``), and what made a
-player's rating another one (``rating_changes``). Nothing is written but the views of the beginning, which are kept for
-the next question.
+The causes of the differences of two lists (``differences``) and of a player's change (``rating_changes``) come from the
+same steps. Nothing is written but the views of the beginning, which are stored for the next question.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from ledger.facts.events import (
 )
 from ledger.handle import OpenLedger
 from ledger.journal import Journal
-from ledger.ratings.past_views import Steps, known_at, stepping
+from ledger.ratings.past_views import AdvancingViews, open_advancing_views, open_views_known_at
 from ledger.ratings.views import Views
 from ledger.runtime.long_work import Progress
 
@@ -46,13 +45,10 @@ _MOVES_NOBODY = (
 MOST_FACTS = 50  # other facts than games and corrections that are steps of their own; more are taken with the games
 
 
-class MovingEntry(NamedTuple):
-    """An entry that may move a rating.
+class RatingEntry(NamedTuple):
+    """An entry that may change a rating: its position and bytes, and the decoded event.
 
-    Attributes:
-        position: its place in the journal.
-        body: its bytes.
-        event: what it says; None of a game or a supplement to one: there may be millions, and most are only counted.
+    The event is None for a game or a supplement: there may be millions, and most are only counted.
     """
 
     position: int
@@ -61,41 +57,35 @@ class MovingEntry(NamedTuple):
 
     @property
     def is_supplement(self) -> bool:
-        """True if it adds something to a recorded game."""
+        """True if the entry supplements a recorded game."""
         return self.event is None and _SUPPLEMENT in self.body
 
     @property
-    def read(self) -> Event:
-        """The text of the entry."""
+    def decoded(self) -> Event:
+        """The event of the entry, decoded now if it was not yet."""
         return self.event or decode(self.body).event
 
 
-def moving(journal: Journal, after: int, until: int) -> Iterator[MovingEntry]:
-    """Yield the entries after one up to another that may move a rating.
-
-    Args:
-        journal: the journal that holds them.
-        after: position of the last entry that is known.
-        until: position of the last one that is asked about.
-    """
+def rating_entries(journal: Journal, after: int, until: int) -> Iterator[RatingEntry]:
+    """Yield the entries that may change a rating, from the one that follows *after* up to position *until*."""
     for position, body in enumerate((body for bodies in journal.read(after, until) for body in bodies), after + 1):
         if _GAME in body or _SUPPLEMENT in body:
-            yield MovingEntry(position, body, None)
+            yield RatingEntry(position, body, None)
             continue
         event = decode(body).event
         is_refused = isinstance(event, CorrectionDecided) and event.decision is not Decision.APPROVED
         if not is_refused and not isinstance(event, _MOVES_NOBODY):
-            yield MovingEntry(position, body, event)
+            yield RatingEntry(position, body, event)
 
 
-class Step(NamedTuple):
-    """Entries that are taken together: a correction and the facts that it recorded, another fact, or games in a row.
+class ReplayStep(NamedTuple):
+    """Entries that are replayed together: a correction with the facts it recorded, another fact, or games in a row.
 
     Attributes:
         after: position of the last entry before them.
         until: position of the last of them.
-        event: the decision or the fact; None of games.
-        has_additions: of games, whether something was added to some that were there, or facts are among them.
+        event: the decision or the fact; None for games.
+        has_additions: for games, whether supplements of earlier games or other facts are among them.
     """
 
     after: int
@@ -105,21 +95,15 @@ class Step(NamedTuple):
 
     @property
     def proposal(self) -> int | None:
-        """Number of the correction; None of anything else."""
+        """The number of the correction; None for any other step."""
         return self.event.proposal if isinstance(self.event, CorrectionDecided) else None
 
 
-def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
-    """Yield the entries after one up to another that may move a rating, in the steps of the report.
-
-    Args:
-        journal: the journal that holds them.
-        after: position of the last entry that is known.
-        until: position of the last one that is asked about.
-    """
+def replay_steps(journal: Journal, after: int, until: int) -> Iterator[ReplayStep]:
+    """Yield the steps of a replay of the entries that follow *after*, up to position *until*."""
     begun, has_additions, facts = after, False, 0  # of the games that wait
     done = last = after  # where the step before ends, and the last game
-    for entry in moving(journal, after, until):
+    for entry in rating_entries(journal, after, until):
         if entry.position <= done:
             continue  # recorded by the correction before it
         is_correction = isinstance(entry.event, CorrectionDecided)
@@ -129,19 +113,19 @@ def steps(journal: Journal, after: int, until: int) -> Iterator[Step]:
             has_additions |= entry.event is not None or entry.is_supplement
             continue
         if last > begun:
-            yield Step(begun, entry.position - 1, has_additions=has_additions)
+            yield ReplayStep(begun, entry.position - 1, has_additions=has_additions)
         done = entry.position
         if isinstance(entry.event, CorrectionDecided):
             done += _additions(journal, entry.event.proposal)
-        yield Step(entry.position - 1, done, entry.event)
+        yield ReplayStep(entry.position - 1, done, entry.event)
         begun = last = done
         has_additions = False
     if last > begun:
-        yield Step(begun, until, has_additions=has_additions)
+        yield ReplayStep(begun, until, has_additions=has_additions)
 
 
 def _additions(journal: Journal, proposal: int) -> int:
-    """Return how many facts the approval of a proposal recorded."""
+    """Return the number of facts that the approval of a proposal recorded."""
     # Each part of a proposal says how many there are: after the first the number is known.
     parts, additions, part = 1, 0, 1
     while part <= parts:
@@ -154,26 +138,28 @@ def _additions(journal: Journal, proposal: int) -> int:
 
 
 class Replay:
-    """The views at an entry, which go forward step by step from there."""
+    """The views after an entry of the past, which are brought forward step by step."""
 
     def __init__(self, journal: Journal, begun: Views, closing: ExitStack, progress: Progress) -> None:
         self.begun = begun
         self._journal, self._closing, self._progress = journal, closing, progress
-        self._past: Steps | None = None
+        self._past: AdvancingViews | None = None
 
-    def after(self, position: int) -> Views:
-        """Return the views after an entry; entries are asked in their order."""
-        # a copy of them all, which who asks of no step need not wait for
+    def views_after(self, position: int) -> Views:
+        """Return the views after an entry; positions must come in ascending order."""
+        # a copy of the views, made only for a first step
         if self._past is None:
-            self._past = self._closing.enter_context(stepping(self._journal, self.begun))
-        return self._past.go_to(position, self._progress)
+            self._past = self._closing.enter_context(open_advancing_views(self._journal, self.begun))
+        return self._past.advance_to(position, self._progress)
 
 
 @contextmanager
 def replay(ledger: OpenLedger, position: int, progress: Progress) -> Iterator[Replay]:
-    """Open the views of a number of known entries, which go forward from there, for the length of the block."""
+    """Open the views after the first *position* entries for a replay; they are closed at the end of the block."""
     with ExitStack() as closing:
         views = ledger.views
-        # who does not follow writes nothing
-        kept = known_at(ledger.path, views.kept(), ledger.journal, position, progress, keep=views.follows)
+        # a reader that does not update the views writes nothing
+        kept = open_views_known_at(
+            ledger.path, views.kept(), ledger.journal, position, progress, keep=views.follows_journal
+        )
         yield Replay(ledger.journal, closing.enter_context(kept), closing, progress)

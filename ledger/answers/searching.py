@@ -1,32 +1,38 @@
-"""The search for players by a part of a name, and for identities that look like one person's.
+"""The search for players by a part of a name, and for identities that may belong to one person.
 
-The people file searches by name. Files spell names in several ways, and one has a FIDE number where another has the
-bare name. So keys of names find people with similar names, with the known facts about each; all pairs are never
-compared. This module merges nothing, and writes nothing.
+Files spell names in several ways, and one has a FIDE number where another has the bare name. So keys of names find
+people with similar names, with the known facts about each; all pairs are never compared. Nothing is merged here.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import called_so, identity_shown, of_one_moment, rows_up_to
-from ledger.book.decisions import root
-from ledger.book.stored_proposals import merges_in
+from ledger.answers.asking import of_one_moment, row_limit, shown_identity, shown_name
+from ledger.book.decisions import person_of
+from ledger.book.stored_proposals import load_merges
 from ledger.facts.json_schemas import documented
-from ledger.facts.person_names import FoldedName, Place, are_apart, folded, may_be, register_of
+from ledger.facts.person_names import (
+    FoldedName,
+    IndexEntry,
+    are_different_people,
+    folded,
+    may_be_same_name,
+    register_of,
+)
 from ledger.handle import OpenLedger
 from ledger.ratings import queries
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class NamedPlayer:
-    """A player with a matching name."""
+    """A player with a matching name: number, name and identity."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -34,13 +40,10 @@ class NamedPlayer:
 
 
 @of_one_moment
-def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
+def find_players(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
     """Return the players whose names have all words of *part*, or words with *part*; names that begin so first.
 
-    Args:
-        ledger: the ledger.
-        part: of a name, three letters or more; case and accents do not count.
-        limit: how many, the first ones; 0 or None: all.
+    A part has three letters or more; case and accents do not count.
 
     Raises:
         MalformedError: no word of it has three letters.
@@ -48,9 +51,9 @@ def players_named(ledger: OpenLedger, part: str, *, limit: int | None = None) ->
     """
     return [
         NamedPlayer(
-            player=match.player, name=called_so(match.player, match.name), identity=identity_shown(match.identity)
+            player=match.player, name=shown_name(match.player, match.name), identity=shown_identity(match.identity)
         )
-        for match in ledger.people.search.find(part)[: rows_up_to(limit)]
+        for match in ledger.people.search.find(part)[: row_limit(limit)]
     ]
 
 
@@ -77,7 +80,7 @@ _POOLS = (
 
 @attrs.frozen(kw_only=True, slots=False)
 class SimilarPlayer:
-    """An identity of a group that looks like one person."""
+    """An identity in a group of identities that may belong to one person, with its facts."""
 
     group: int = documented("number of the group, from 1", minimum=1)
     player: int = documented("the player's number in the ledger; of merged players the person's", minimum=1)
@@ -90,34 +93,31 @@ class SimilarPlayer:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class SimilarGroup:
-    """A group of players who may be one person."""
+class SimilarPlayers:
+    """The groups of players who may be one person, and the number of names that were left out."""
 
     rows: list[SimilarPlayer] = documented("each identity of each group")
     crowded: int = documented("names left out, for too many identities bear or fit them", minimum=0)
 
 
-Fitting = Mapping[int, set[int] | None]
+_Fitting = Mapping[int, set[int] | None]
 
 
 class _Bearers(NamedTuple):
-    """A name, and the numbers of all who have it in any spelling."""
+    """A name, and the numbers of the players who have it in any spelling."""
 
     name: FoldedName
     players: list[int]
 
 
 @of_one_moment
-def similar_players(ledger: OpenLedger) -> SimilarGroup:
-    """Return the players whose names are the same but for case, accents, order of the words, initials and blanks.
+def similar_players(ledger: OpenLedger) -> SimilarPlayers:
+    """Return players who may be one person: names equal but for case, accents, order of words, initials and blanks.
 
-    Kept apart are years of birth that differ, players who have met each other, and two identities of one register or
-    server, which gives each person a number of its own; two bare names are no register. A group holds everybody who
-    may be the same as another one in it; who has been erased is not looked at. Identities that were merged are one
-    person: they make no group by themselves, and what is known of one of them is known of the person.
-
-    Args:
-        ledger: a ledger whose views are up to date.
+    Players are different persons if their years of birth differ, if they have played each other, or if they have two
+    identities of one register or server, which gives each person one number; two bare names are no register. A group
+    has every player who may be the same as another one in it; erased players are left out. Identities that were merged
+    are one person: they make no group by themselves, and share their facts.
     """
     identities: dict[int, str] = {}
     names: dict[int, FoldedName] = {}
@@ -131,14 +131,23 @@ def similar_players(ledger: OpenLedger) -> SimilarGroup:
     groups, crowded = _by_name(every, fitting, identities)
     facts = _Facts(ledger, {player for group in groups for player in group}, identities, every, fitting)
     largest = _largest({part for group in groups for part in facts.parts(group)})
-    return SimilarGroup(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
+    return SimilarPlayers(rows=_rows(ledger, largest, facts, identities), crowded=crowded)
 
 
 def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
     """Return the players by name: players who share a key have the same name."""
     first: dict[str, int] = {}  # key -> the first player with it
-    # player -> an earlier one of the same name, or itself
-    leader: dict[int, int] = {}
+    pairs = ((player, first.setdefault(key, player)) for player, name in names.items() for key in name.keys)
+    return [
+        _Bearers(max((names[player] for player in players), key=lambda name: len(name.words)), players)
+        for players in _connected(names, pairs)
+        if any(names[player].words for player in players)
+    ]
+
+
+def _connected(players: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return the groups of players that pairs connect, in the order of *players*."""
+    leader = {player: player for player in players}
 
     def lead(player: int) -> int:
         while leader[player] != player:
@@ -146,24 +155,18 @@ def _all_bearers(names: dict[int, FoldedName]) -> list[_Bearers]:
             leader[player] = player = leader[leader[player]]
         return player
 
-    for player, name in names.items():
-        leader[player] = player
-        for key in name.keys:
-            leads, other = lead(player), lead(first.setdefault(key, player))
-            # The lowest number leads, for any order in which names come in.
-            leader[max(leads, other)] = min(leads, other)
-    together: dict[int, list[int]] = defaultdict(list)
-    for player, name in names.items():
-        if name.words:
-            together[lead(player)].append(player)
-    return [
-        _Bearers(max((names[p] for p in players), key=lambda name: len(name.words)), players)
-        for players in together.values()
-    ]
+    for player, other in pairs:
+        leads, other_leads = lead(player), lead(other)
+        # The lowest number leads, for any order in which pairs come in.
+        leader[max(leads, other_leads)] = min(leads, other_leads)
+    groups: dict[int, list[int]] = defaultdict(list)
+    for player in leader:
+        groups[lead(player)].append(player)
+    return list(groups.values())
 
 
-def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:
-    """Return groups of players of one name, with those of names that fit its initials; how many names are left out."""
+def _by_name(every: Sequence[_Bearers], fitting: _Fitting, identities: dict[int, str]) -> tuple[list[list[int]], int]:
+    """Return groups of players of one name and of names that fit its initials, and the number of names left out."""
     groups: list[list[int]] = []
     covered: set[int] = set()
     crowded = 0
@@ -187,26 +190,26 @@ def _by_name(every: Sequence[_Bearers], fitting: Fitting, identities: dict[int, 
     return groups, crowded
 
 
-def _fitting(every: Sequence[_Bearers]) -> Fitting:
-    """Yield each name with initials that others fit, and these, None if they are too many; all by their places."""
-    searched_places = {place for name, _ in every if name.initials for place in name.searched}
-    at: dict[Place, list[int]] = defaultdict(list)
+def _fitting(every: Sequence[_Bearers]) -> _Fitting:
+    """Return the names that fit each name with initials, None if they are too many; all by their indices."""
+    searched_places = {place for name, _ in every if name.initials for place in name.searched_entries}
+    at: dict[IndexEntry, list[int]] = defaultdict(list)
     for number, (name, _) in enumerate(every):
-        for place in name.places & searched_places:
+        for place in name.index_entries & searched_places:
             at[place].append(number)
     fitting: defaultdict[int, set[int]] = defaultdict(set)
     too_many: set[int] = set()
     for number, (name, _) in enumerate(every):
         if not name.initials:
             continue
-        near = [at[place] for place in name.searched]
+        near = [at[place] for place in name.searched_entries]
         candidates = {other for numbers in near if len(numbers) <= _SEARCHED for other in numbers} - {number}
         for other in candidates - fitting.get(number, set()):
-            if may_be(name, every[other].name):
+            if may_be_same_name(name, every[other].name):
                 fitting[number].add(other)
                 if every[other].name.initials:
                     fitting[other].add(number)
-        # half of them would look like all of them: it is said that there are too many
+        # a part of them would look like all of them: None says that they are too many
         if any(len(numbers) > _SEARCHED for numbers in near):
             too_many.add(number)
     return {**dict.fromkeys(sorted(too_many)), **fitting}
@@ -221,18 +224,18 @@ class _Facts:
         players: Collection[int],
         identities: dict[int, str],
         every: Sequence[_Bearers],
-        fitting: Fitting,
+        fitting: _Fitting,
     ) -> None:
         connection = ledger.views.connection
-        merges = merges_in(connection)
-        self._person = {player: root(merges, player) for player in (*identities, *merges)}
+        merges = load_merges(connection)
+        self._person = {player: person_of(merges, player) for player in (*identities, *merges)}
         self._identities: dict[int, set[str]] = defaultdict(set)  # by person
         for player, identity in identities.items():
             self._identities[self._person[player]].add(identity)
         listed = json.dumps(sorted({self._person[player] for player in players}))
-        rows = queries.dictionaries(connection, _BORN, (listed,))
+        rows = queries.fetch_dicts(connection, _BORN, (listed,))
         self.born: dict[int, int] = {row["player"]: row["birth_year"] for row in rows}
-        rows = queries.dictionaries(connection, _OPPONENTS, (listed,))
+        rows = queries.fetch_dicts(connection, _OPPONENTS, (listed,))
         self._met = {frozenset((row["white"], row["black"])) for row in rows}
         self._fitting = fitting
         self._name = {
@@ -240,18 +243,20 @@ class _Facts:
         }
 
     def person(self, player: int) -> int:
-        """Return the number of the player into whom this one was merged, or this number."""
+        """Return the number of the player into whom a player was merged, or the player's own."""
         return self._person[player]
 
     def are_apart(self, player: int, other: int) -> bool:
-        """Return whether two players are certainly not the same."""
+        """Return whether two players are certainly different persons."""
         person, other_person = self.person(player), self.person(other)
         if person == other_person:
             return False
         born, other_born = self.born.get(person), self.born.get(other_person)
         if born is not None and other_born is not None and born != other_born:
             return True
-        if any(are_apart(*pair) for pair in product(self._identities[person], self._identities[other_person])):
+        if any(
+            are_different_people(*pair) for pair in product(self._identities[person], self._identities[other_person])
+        ):
             return True
         if {person, other_person} in self._met:
             return True
@@ -264,24 +269,13 @@ class _Facts:
 
     def parts(self, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Return the parts of a group in which every player may be the same as another one."""
-        near: dict[int, set[int]] = {player: set() for player in group}
-        for player, other in combinations(group, 2):
-            if not self.are_apart(player, other):
-                near[player].add(other)
-                near[other].add(player)
-        left = set(group)
-        while left:
-            part: set[int] = set()
-            reached = {min(left)}
-            while reached:
-                part |= reached
-                reached = {other for player in reached for other in near[player]} - part
-            left -= part
+        pairs = (pair for pair in combinations(group, 2) if not self.are_apart(*pair))
+        for part in _connected(group, pairs):
             if len({self.person(player) for player in part}) > 1:
                 yield tuple(sorted(part))
 
     def apart_from(self, player: int, group: Sequence[int]) -> list[int]:
-        """Return the players of a group who are certainly not this one, under any number."""
+        """Return the persons of a group who are certainly others than a player."""
         others: dict[int, bool] = {}
         for other in group:
             person = self.person(other)
@@ -313,10 +307,10 @@ def _rows(
     arguments = (json.dumps(sorted({facts.person(player) for player in listed})),)
     persons = ledger.people.by_number(listed)
     games: dict[int, int] = defaultdict(int)
-    for row in queries.dictionaries(connection, _GAMES, arguments):
+    for row in queries.fetch_dicts(connection, _GAMES, arguments):
         games[row["player"]] += row["n"]
     pools: dict[int, list[str]] = defaultdict(list)
-    for row in queries.dictionaries(connection, _POOLS, arguments):
+    for row in queries.fetch_dicts(connection, _POOLS, arguments):
         pools[row["player"]].append(row["pool"])
     return [
         SimilarPlayer(

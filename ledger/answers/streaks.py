@@ -1,7 +1,4 @@
-"""A player's winning, unbeaten and losing streaks: the current one and the longest, with their first and last games.
-
-Numbers come from the views; nothing is written.
-"""
+"""A player's winning, unbeaten and losing streaks: the current one and the longest, with their first and last games."""
 
 from __future__ import annotations
 
@@ -10,20 +7,20 @@ from typing import Literal, get_args
 import attrs
 
 from ledger.answers.asking import of_one_moment
-from ledger.answers.read_models import PlayersGames, games_until, refuse_without, state_after
+from ledger.answers.read_models import PlayerGameReader, count_rated_games, read_model_state, require_read_model
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings.projectors.streaks import PROJECTOR
 
-Kind = Literal["winning", "unbeaten", "losing"]
+StreakKind = Literal["winning", "unbeaten", "losing"]
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class Streak:
-    """A streak of a player, with its first and its last game; null if it has none."""
+    """A winning, unbeaten or losing streak of a player, with its first and its last game."""
 
-    streak: Kind = documented("rated games in a row that were won, not lost, lost")
+    streak: StreakKind = documented("rated games in a row that were won, not lost, lost")
     which: Literal["current", "longest"] = documented("the one that runs, or the longest; of two the first")
     games: int = documented("how many games it has; 0: none runs", minimum=0)
     first_n: int | None = documented("number of its first game among the player's rated ones in the pool")
@@ -38,24 +35,18 @@ class Streak:
 
 @of_one_moment
 def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[Streak]:
-    """Return the streaks of a player: for each kind the current one, of 0 games if none runs, and the longest.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        at: only games that were in force at the end of this day, month or year; by default all rated games.
+    """Return the current and the longest streak of a player of each kind, among all rated games or those in force *at*.
 
     Raises:
-        UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
+        UnknownNameError: the player has no rated game in the pool, or the ledger does not keep this read model.
     """
-    refuse_without(ledger, PROJECTOR)
+    require_read_model(ledger, PROJECTOR)
     rated_by = ledger.pool(pool)
-    n = games_until(ledger, rated_by, person, at)
-    state = state_after(ledger, rated_by, PROJECTOR, person.player, n)
-    sides = PlayersGames(ledger, rated_by, person.player)
+    n = count_rated_games(ledger, rated_by, person, at)
+    state = read_model_state(ledger, rated_by, PROJECTOR, person.player, n)
+    sides = PlayerGameReader(ledger, rated_by, person.player)
     rows = []
-    for kind in get_args(Kind):
+    for kind in get_args(StreakKind):
         current = (state[f"{kind}_from"], n) if state[f"{kind}_from"] else (0, 0)
         ended = state[f"longest_{kind}_from"], state[f"longest_{kind}_to"]
         longest = current if _games(current) > _games(ended) else ended
@@ -82,6 +73,6 @@ def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
 
 
 def _games(span: tuple[int, int]) -> int:
-    """Return how many games a streak has from its first to its last; 0 for none."""
+    """Return the number of games of a streak; 0 for none."""
     first, last = span
     return last - first + 1 if first else 0

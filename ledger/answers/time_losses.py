@@ -1,18 +1,17 @@
-"""Losses on time: share and longest run over windows of games and days; who has so many that a person should look.
+"""Losses on time: share and longest run over windows of games and days, and marks of players who have many of them.
 
 The mark follows from the policy ``sandbagger`` at the requested instant. It names its games and suggests that an
-officer looks at them; it has no other effect. Numbers come from the views.
+officer looks at them; it has no other effect.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
 from ledger.answers.asking import names, of_one_moment
-from ledger.answers.read_models import PlayersGames, games_until, refuse_without
+from ledger.answers.read_models import PlayerGameReader, count_rated_games, require_read_model
 from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_text
@@ -27,10 +26,12 @@ from ledger.ratings.projectors.time_losses import PROJECTOR
 WINDOWS_OF_GAMES = (50, 100)
 WINDOWS_OF_DAYS = (90, 365)
 _ENDS = "SELECT n, ended_ms FROM history WHERE pool = ?1 AND player = ?2 AND n <= ?3 ORDER BY n"
-_LOST = "SELECT n FROM time_losses WHERE pool = ?1 AND player = ?2 AND n > ?3 AND n <= ?4 ORDER BY n"
-_KEYS = """
-SELECT h.n, games.key FROM history AS h JOIN games ON games.position = h.game
-WHERE h.pool = ?1 AND h.player = ?2 AND h.n IN (SELECT value FROM json_each(?3)) ORDER BY h.n
+# CROSS JOIN fixes the order: from the losses, each looked up in the rest, never from the whole history.
+_LOST = """
+SELECT t.n, games.key FROM time_losses AS t
+CROSS JOIN history AS h ON h.pool = t.pool AND h.player = t.player AND h.n = t.n
+CROSS JOIN games ON games.position = h.game
+WHERE t.pool = ?1 AND t.player = ?2 AND t.n > ?3 AND t.n <= ?4 ORDER BY t.n
 """
 _EVERYBODY = """
 WITH last AS ({last})
@@ -51,7 +52,7 @@ FROM current WHERE pool = ?1
 
 @attrs.frozen(kw_only=True, slots=False)
 class TimeLossWindow:
-    """A player's losses on time among some games."""
+    """A player's losses on time in a window of games or days: number, share and longest run."""
 
     window: str = documented("which games: last 50 games, all games, last 90 days")
     games: int = documented("how many there are", minimum=0)
@@ -66,7 +67,7 @@ class TimeLossWindow:
 
 @attrs.frozen(kw_only=True, slots=False)
 class MarkedPlayer:
-    """The player, in answers about all players."""
+    """The player of a time-loss mark, in answers about all players."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -74,7 +75,7 @@ class MarkedPlayer:
 
 @attrs.frozen(kw_only=True, slots=False)
 class TimeLossMark:
-    """A flag by the policy ``sandbagger``: a player's losses on time that deserve a look, with the games."""
+    """A player's losses on time compared with the limits of the policy ``sandbagger``, with the games as evidence."""
 
     who: MarkedPlayer | None = flattened()
     games: int = documented("the latest games, as many of them as the policy looks at", minimum=0)
@@ -89,27 +90,24 @@ class TimeLossMark:
 
 
 @of_one_moment
-def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[TimeLossWindow]:
+def time_loss_windows(
+    ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
+) -> list[TimeLossWindow]:
     """Return a player's losses on time in the last 50, 100 and all rated games, and in the last 90 and 365 days.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        at: the end of this day, month or year, to which the windows reach, with the games that were in force then; by
-            default all rated games, up to the player's last one.
+    The windows end *at* an instant, with the games in force then; by default with the player's last rated game.
 
     Raises:
-        UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
+        UnknownNameError: the player has no rated game in the pool, or the ledger does not keep this read model.
     """
-    refuse_without(ledger, PROJECTOR)
+    require_read_model(ledger, PROJECTOR)
     rated_by = ledger.pool(pool)
-    last = games_until(ledger, rated_by, person, at)
+    last = count_rated_games(ledger, rated_by, person, at)
     connection = ledger.views.connection
     ends = dict(connection.execute(_ENDS, (rated_by.pool, person.player, last)).fetchall())
     until_ms = instant_end_ms(at) if at is not None else max(ends.values(), default=0)
     lost = _lost(ledger, rated_by, person.player, 0, last)
-    sides = PlayersGames(ledger, rated_by, person.player)
+    sides = PlayerGameReader(ledger, rated_by, person.player)
     spans = [(f"last {count} games", set(range(max(1, last - count + 1), last + 1))) for count in WINDOWS_OF_GAMES]
     spans.append(("all games", set(ends)))
     spans += [
@@ -119,8 +117,8 @@ def windows(ledger: OpenLedger, person: Person, pool: str | None = None, at: str
     return [_window(window, sides, games, lost) for window, games in spans]
 
 
-def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[int]) -> TimeLossWindow:
-    """Return the numbers of some games of a player."""
+def _window(window: str, sides: PlayerGameReader, games: set[int], lost: Iterable[int]) -> TimeLossWindow:
+    """Return the losses on time among the games of a window."""
     here = [n for n in lost if n in games]
     run = longest_run(here)
     first, last = map(sides.nth_game, run)
@@ -128,7 +126,7 @@ def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[in
         window=window,
         games=len(games),
         time_losses=len(here),
-        percent=percent(len(here), len(games)),
+        percent=_percent(len(here), len(games)),
         longest_run=run[1] - run[0] + 1 if run[0] else 0,
         run_from=first.ended_at,
         run_to=last.ended_at,
@@ -137,13 +135,12 @@ def _window(window: str, sides: PlayersGames, games: set[int], lost: Sequence[in
     )
 
 
-def percent(part: int, whole: int) -> float | None:
-    """Return the share of a part in percent, unrounded; None for a total of 0."""
+def _percent(part: int, whole: int) -> float | None:
     return 100.0 * part / whole if whole else None
 
 
 def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
-    """Return the first of the longest runs of neighbours in ascending numbers, first to last; zeros for none."""
+    """Return the first and last of the longest run of consecutive numbers in ascending ones; zeros for none."""
     best, first, before = (0, 0), 0, 0
     for n in numbers:
         first = n if first == 0 or n != before + 1 else first
@@ -154,81 +151,66 @@ def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
 
 
 @of_one_moment
-def mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
-    """Return whether the policy ``sandbagger`` suggests a look at a player's losses on time, with its games.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        person: the player.
-        pool: name of the pool; the first one by default.
-        at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
+def time_loss_mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
+    """Return a player's losses on time compared with the policy ``sandbagger``, among the latest games or those *at*.
 
     Raises:
-        UnknownNameError: the player has no rated game in the pool, or the ledger was opened without this read model.
+        UnknownNameError: the player has no rated game in the pool, or the ledger does not keep this read model.
     """
-    refuse_without(ledger, PROJECTOR)
+    require_read_model(ledger, PROJECTOR)
     rated_by, policy = ledger.pool(pool), _policy(ledger, at)
-    last = games_until(ledger, rated_by, person, at)
+    last = count_rated_games(ledger, rated_by, person, at)
     lost = _lost(ledger, rated_by, person.player, last - policy["games"], last)
-    keys = _keys(ledger, rated_by, person.player, lost)
-    return _verdict(policy, last, len(lost), keys)
+    return _mark(policy, last, len(lost), list(lost.values()))
 
 
 @of_one_moment
-def everybody(ledger: OpenLedger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
-    """Return every player with a loss on time among the latest games of the policy, the largest share first.
+def time_loss_marks(ledger: OpenLedger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
+    """Return the marks of all players with a loss on time among their latest games, the largest share first.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: name of the pool; the first one by default.
-        at: the end of this day, month or year; by default after all rated games, by the policy as it holds today.
-
-    Returns:
-        The mark of each; the evidence only of those who need a look.
+    Only marks that suggest a look have their games as evidence.
 
     Raises:
-        UnknownNameError: the ledger was opened without this read model.
+        UnknownNameError: the ledger does not keep this read model.
     """
-    refuse_without(ledger, PROJECTOR)
+    require_read_model(ledger, PROJECTOR)
     rated_by, policy = ledger.pool(pool), _policy(ledger, at)
     query = _EVERYBODY.format(last=_NOW if at is None else _THEN)
     arguments = [rated_by.pool, policy["games"], *([] if at is None else [instant_end_ms(at)])]
-    judgements: list[tuple[int, TimeLossMark]] = []
-    for row in list(queries.dictionaries(ledger.views.connection, query, arguments)):
-        verdict, player = _verdict(policy, row["last_n"], row["time_losses"], []), row["player"]
-        if verdict.look:
+    marks: list[tuple[int, TimeLossMark]] = []
+    for row in list(queries.fetch_dicts(ledger.views.connection, query, arguments)):
+        mark, player = _mark(policy, row["last_n"], row["time_losses"], []), row["player"]
+        if mark.look:
             lost = _lost(ledger, rated_by, player, row["last_n"] - policy["games"], row["last_n"])
-            verdict = attrs.evolve(verdict, evidence=_keys(ledger, rated_by, player, lost))
-        judgements.append((player, verdict))
-    judgements.sort(key=_suspects_first)
-    called = names(ledger, {player for player, _ in judgements})
-    return [
-        attrs.evolve(verdict, who=MarkedPlayer(player=player, name=called[player])) for player, verdict in judgements
-    ]
+            mark = attrs.evolve(mark, evidence=list(lost.values()))
+        marks.append((player, mark))
+    marks.sort(key=_suspects_first)
+    called = names(ledger, {player for player, _ in marks})
+    return [attrs.evolve(mark, who=MarkedPlayer(player=player, name=called[player])) for player, mark in marks]
 
 
-def _suspects_first(judgement: tuple[int, TimeLossMark]) -> tuple[bool, float, int, int]:
-    player, verdict = judgement
-    return not verdict.look, -(verdict.percent or 0.0), -verdict.time_losses, player
+def _suspects_first(entry: tuple[int, TimeLossMark]) -> tuple[bool, float, int, int]:
+    player, mark = entry
+    return not mark.look, -(mark.percent or 0.0), -mark.time_losses, player
 
 
 def _policy(ledger: OpenLedger, at: str | None) -> dict[str, int]:
-    """Return the policy at the end of an instant, now by default; it looks at one game at least."""
+    """Return the settings of the policy at the end of an instant, now by default, with one game at least."""
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
     settings = {name: int(value) for name, value in HousePolicies(ledger).at(SANDBAGGER, instant_text(ms)).items()}
     return {**settings, "games": max(1, settings["games"])}
 
 
-def _verdict(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:
+def _mark(policy: dict[str, int], last: int, lost: int, evidence: list[str]) -> TimeLossMark:
     games = min(last, policy["games"])
-    # A policy that asks for no loss at all must not point at those who have none.
-    # In whole numbers, so that a share of exactly so many per cent is reached.
+    # A policy without a least number of losses must not mark players who have none.
+    # In whole numbers, so that a share of exactly that many per cent is reached.
     look = bool(policy["on"]) and lost >= max(1, policy["at_least"]) and lost * 100 >= policy["percent"] * games
     words = f"{lost} of the last {games} games were lost on time: somebody should look at them before anything is said"
     return TimeLossMark(
         games=games,
         time_losses=lost,
-        percent=percent(lost, games),
+        percent=_percent(lost, games),
         wanted_games=policy["games"],
         wanted_time_losses=policy["at_least"],
         wanted_percent=policy["percent"],
@@ -238,11 +220,6 @@ def _verdict(policy: dict[str, int], last: int, lost: int, evidence: list[str]) 
     )
 
 
-def _lost(ledger: OpenLedger, pool: Pool, player: int, after: int, last: int) -> list[int]:
-    rows = ledger.views.connection.execute(_LOST, (pool.pool, player, after, last))
-    return [n for (n,) in rows]
-
-
-def _keys(ledger: OpenLedger, pool: Pool, player: int, games: Sequence[int]) -> list[str]:
-    rows = ledger.views.connection.execute(_KEYS, (pool.pool, player, json.dumps(games)))
-    return [key for _, key in rows]
+def _lost(ledger: OpenLedger, pool: Pool, player: int, after: int, last: int) -> dict[int, str]:
+    """Return the keys of a player's games lost on time, by number, ascending."""
+    return dict(ledger.views.connection.execute(_LOST, (pool.pool, player, after, last)))

@@ -1,7 +1,7 @@
-"""Upsets: wins against a rating that was higher by the margin or more that the policy ``upsets`` set for that day.
+"""Upsets: wins against players rated higher by at least the margin of the policy ``upsets`` on that day.
 
-The rows keep every win against a higher rating with its surplus; the margin is applied here, so that another one costs
-nothing and each game is judged by that of its day. Nothing is written.
+The rows have every win against a higher rating with its surplus; the margin is applied here, so that another one costs
+nothing, and each game has that of its day.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, names, of_one_moment, rows_up_to
+from ledger.answers.asking import EVERY_ROW, names, of_one_moment, row_limit
 from ledger.answers.policies import upset_margins
-from ledger.answers.read_models import refuse_without
+from ledger.answers.read_models import require_read_model
 from ledger.book.policies import POLICIES, stored_policies
 from ledger.book.policies import UPSETS as POLICY
 from ledger.book.timeline import Pool
@@ -53,7 +53,7 @@ _EVER = 2**62
 
 @attrs.frozen(kw_only=True, slots=False)
 class Upset:
-    """A win against a rating that was higher by the margin or more."""
+    """A win against a player rated higher by at least the margin, with both ratings."""
 
     player: int = documented("number of the winner", minimum=1)
     name: str = documented("what the winner is called")
@@ -81,24 +81,18 @@ def upsets(
     margin: int | None = None,
     limit: int | None = None,
 ) -> list[Upset]:
-    """Return the upsets of a pool, the largest first.
+    """Return the upsets of a pool, or of one player in it, the largest first.
 
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: its name; the first pool by default.
-        person: only this player's.
-        since: only games that ended in this day, month or year, or later.
-        until: only games that ended in it, or earlier.
-        margin: another margin, in points, than those that the policy sets.
-        limit: how many, at most; 0 or None: all.
+    Only games that ended from *since* to *until* count, each a day, month or year. A *margin*, in points, replaces
+    those of the policy.
 
     Raises:
-        UnknownNameError: there is no such pool, or the ledger was opened without this read model.
-        MalformedError: an instant that is none.
+        UnknownNameError: there is no such pool, or the ledger does not keep this read model.
+        MalformedError: no such instant.
     """
-    refuse_without(ledger, PROJECTOR)
-    most = rows_up_to(limit)
-    # No upset is so large, and SQLite holds no larger number.
+    require_read_model(ledger, PROJECTOR)
+    most = row_limit(limit)
+    # No upset is that large, and SQLite holds no larger number.
     margin = None if margin is None else min(margin, EVERY_ROW)
     rows = list(islice(_upset_rows(ledger, ledger.pool(pool), person, (since, until), margin, most), most))
     called = names(ledger, {row[side] for row in rows for side in ("player", "opponent")})
@@ -124,11 +118,11 @@ def _upset_rows(
     margin: int | None,
     most: int,
 ) -> Iterator[Row]:
-    """Return the rows that are upsets, each with its margin; of a pool at least so many, if there are."""
+    """Yield the rows that are upsets, each with its margin; of a pool at least *most*, if there are."""
     since, until = span
     in_force = upset_margins(ledger) if margin is None else lambda _: margin
     least = None if margin is None else min(margin, _EVER)  # no number of SQLite is larger
-    # A margin may change from day to day: by the smallest none is missed, and each is judged below by that of its day.
+    # A margin may change from day to day: with the smallest none is missed; that of the day is applied below.
     if least is None:
         default = int(POLICIES[POLICY].settings["margin"].default)
         every = (row.settings for row in stored_policies(ledger.views.connection).rows if row.policy == POLICY)
@@ -137,11 +131,11 @@ def _upset_rows(
     last = _EVER if until is None else instant_end_ms(until)
     connection, arguments = ledger.views.connection, [pool.pool, least, first, last]
     if person is not None:
-        rows: Iterable[Row] = queries.dictionaries(connection, _OF_ONE, [*arguments, person.player])
+        rows: Iterable[Row] = queries.fetch_dicts(connection, _OF_ONE, [*arguments, person.player])
     elif most < EVERY_ROW:
         rows = _largest(ledger, arguments, in_force, most)
     else:
-        rows = queries.dictionaries(connection, _ALL, arguments)
+        rows = queries.fetch_dicts(connection, _ALL, arguments)
     for row in rows:
         margin_of_the_day = in_force(row["ended_ms"])
         if row["surplus"] >= margin_of_the_day:
@@ -149,15 +143,15 @@ def _upset_rows(
 
 
 def _largest(ledger: OpenLedger, arguments: Sequence[int], in_force: Callable[[int], int], most: int) -> Iterator[Row]:
-    """Return the rows of the largest upsets of a pool, found first, so that only they are looked up in full."""
+    """Yield the rows of the largest upsets of a pool, found first, so that only they are looked up in full."""
     connection, looked_at = ledger.views.connection, most
     query = _LARGE if arguments[1] >= LARGE.least else _SMALL
     while True:
-        largest = queries.tuples(connection, query, [*arguments, looked_at])
+        largest = queries.fetch_tuples(connection, query, [*arguments, looked_at])
         upsets_of_days = [(player, n) for player, n, surplus, ended_ms in largest if surplus >= in_force(ended_ms)]
-        # Fewer than were asked for are all that there are.
+        # Fewer rows than the limit are all that there are.
         if len(upsets_of_days) >= most or len(largest) < looked_at:
             break
         looked_at *= _MORE
     for player, n in upsets_of_days[:most]:
-        yield from queries.dictionaries(connection, _ONE, [*arguments, player, n])
+        yield from queries.fetch_dicts(connection, _ONE, [*arguments, player, n])

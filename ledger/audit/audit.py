@@ -1,13 +1,13 @@
 """The audit: it checks the journal against its commitments, the names, and the published numbers against both.
 
 The journal is read by ``reader``, which shares no code with its writer. The views are then rebuilt in a temporary
-folder from the journal alone and compared row by row (``derived``). Each published list is calculated again from the
-entries that it follows from, and compared with the stored rows. This version cannot calculate the lists of another
+folder from the journal alone and compared row by row (``rebuilt_views``). Each published list is calculated again from
+the entries that it follows from, and compared with the stored rows. This version cannot calculate the lists of another
 version of a scheme or of the arithmetic; it reports such lists, and adoptions whose version once gave other numbers,
 which may be on paper. Nothing is changed.
 
-Each file is read in one snapshot: first the views, then the journal, then the people. Whoever writes goes the other
-way about, people, journal, views, so that what is read later knows all that was read before.
+Each file is read in one snapshot: first the views, then the journal, then the people. Writers do it the other way
+about, people, journal, views, so that each file read later knows everything in those read before.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -22,12 +23,12 @@ from typing import TypeVar
 import attrs
 
 from ledger import schemes
-from ledger.audit import derived, reader
-from ledger.audit.derived import CurrentViews, VerifiedJournal, table_digests
+from ledger.audit import reader, rebuilt_views
 from ledger.audit.reader import Falsehood, Finding, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
-from ledger.audit.reader.published import PEOPLE, file_falsehoods
-from ledger.audit.reader.texts import COLUMNS, PublishedList, form_of, kept_rows
-from ledger.book.conflicts import HypotheticalFacts
+from ledger.audit.reader.layouts import PEOPLE, layout_falsehoods
+from ledger.audit.reader.texts import COLUMNS, PublishedList, list_form, stored_list_rows
+from ledger.audit.rebuilt_views import CurrentViews, VerifiedJournal, table_digests
+from ledger.book.conflicts import WhatIfFacts
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
@@ -37,18 +38,18 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.kept_lists import ListRow, form_of_digest, in_form, kept_texts
+from ledger.journal.stored_lists import ListRow, form_of_digest, list_texts, with_ranks
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.installed_projectors import available
-from ledger.ratings.past_views import stepping
-from ledger.ratings.standings import list_in_force
+from ledger.ratings.installed_projectors import installed_projectors
+from ledger.ratings.past_views import open_advancing_views
+from ledger.ratings.standings import rating_list_at
 from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 
-__all__ = ["Omission", "Verdict", "audit", "table_digests"]
+__all__ = ["UncheckedPart", "Verdict", "audit", "table_digests"]
 
 Result = TypeVar("Result")
 JOURNAL_IS_FALSE = "nothing follows from a journal that is false"
@@ -57,21 +58,14 @@ NO_VIEWS = "there are no views yet; the next command that reads makes them"
 
 
 @attrs.frozen
-class Omission:
-    """A part that was not compared, so that nothing is known of it.
-
-    Attributes:
-        part: ``names``, ``derived rows`` and the like.
-        reason: why not.
-        failed: whether it should have been; the audit has failed then.
-    """
+class UncheckedPart:
+    """A part of the ledger that an audit did not compare, and the reason; *failed* if the audit tried and could not."""
 
     part: str
     reason: str
     failed: bool = False
 
     def __str__(self) -> str:
-        """One line."""
         return f"{self.part}: {self.reason}"
 
 
@@ -81,21 +75,16 @@ class Verdict(Finding):
 
     Attributes:
         head: size and root of the journal, recomputed from its bytes up to the first entry that is missing.
-        entries: entries read.
-        names_checked: names compared with their commitments.
-        names_erased: names that were erased and can no longer be compared.
+        names_checked: the number of names compared with their commitments; *reasons_checked* likewise.
         digests: by table of the views, the digest of its rows as rebuilt from the journal; empty when the journal
             itself is false, for then nothing follows from it.
-        falsehoods: the differences: the journal's first, then names, texts and views.
-        clocks: the entries by which a clock that ran ahead was accepted.
-        rows_until: the entries of which every derived row was compared; None if none was.
-        not_compared: what was not compared, and why.
-        reasons_checked: reasons of corrections compared with their commitments.
-        reasons_erased: reasons that were erased and can no longer be compared.
-        lists: published lists whose heads and kept rows were checked.
-        lists_recomputed: those that were calculated again from the entries before them.
-        resets: the tokens that replaced lost ones without a token's consent.
-        went_to: where the ledger was moved to from here; these files are as they were then.
+        falsehoods: the journal's first, then those of names, texts and views.
+        clocks: positions of the entries that accepted a clock that ran ahead.
+        rows_until: the number of entries whose derived rows were compared; None if none was.
+        lists: the number of published lists whose heads and stored rows were checked.
+        lists_recomputed: the number of those that were calculated again from the entries before them.
+        resets: the tokens that replaced lost ones without an approver's token.
+        moved_to: the place that the ledger was moved to from here; these files are as they were then.
     """
 
     head: TreeHead
@@ -106,18 +95,18 @@ class Verdict(Finding):
     falsehoods: tuple[Falsehood, ...]
     clocks: tuple[int, ...] = ()
     rows_until: int | None = attrs.field(default=None, eq=False)
-    not_compared: tuple[Omission, ...] = attrs.field(default=(), eq=False)
+    not_compared: tuple[UncheckedPart, ...] = attrs.field(default=(), eq=False)
     reasons_checked: int = 0
     reasons_erased: int = 0
     lists: int = attrs.field(default=0, eq=False)
     lists_recomputed: int = attrs.field(default=0, eq=False)
-    resets: tuple[reader.Reset, ...] = ()
-    went_to: str | None = None
+    resets: tuple[reader.TokenReset, ...] = ()
+    moved_to: str | None = None
 
     @property
     def ok(self) -> bool:
         """True if nothing is false and no comparison failed: the command ``audit`` exits with 0 then."""
-        return not self.falsehoods and not any(omission.failed for omission in self.not_compared)
+        return not self.falsehoods and not any(part.failed for part in self.not_compared)
 
 
 @checked
@@ -126,19 +115,19 @@ def audit(
     *,
     since: TreeHead | None = None,
     journal_only: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     projectors: tuple[ReadModel, ...] | None = None,
     lists: bool = False,
 ) -> Verdict:
-    """Prove a ledger, or name what is false in it.
+    """Verify the journal, names, texts and views of a ledger, and report everything that is false.
 
     Args:
         path: the journal's file.
-        since: a head stored elsewhere; everything before it must be a prefix of the journal now. The head of the last
-            checkpoint is treated likewise, if any is stored.
+        since: a head stored elsewhere, whose entries must be the first ones of the journal; the head of the last stored
+            checkpoint is treated likewise.
         journal_only: leave out names, texts and views.
         progress: receives reports of what is being done.
-        projectors: the read models that the views hold; the installed ones by default.
+        projectors: the read models of the views; the installed ones by default.
         lists: calculate each published list again, from the entries that it follows from.
 
     Raises:
@@ -162,28 +151,26 @@ def audit(
 
 
 class _Audit:
-    """One audit: the snapshots that are held, and what was found so far. What ends one part ends no other."""
+    """One audit with its snapshots and its findings so far; an error ends one part, and no other."""
 
     def __init__(self, path: Path, stack: ExitStack, progress: Progress) -> None:
         self._path = path
         self._stack = stack
         self._progress = progress
         self._falsehoods: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
-        self._not_compared: list[Omission] = []
+        self._not_compared: list[UncheckedPart] = []
         self._file: Snapshot | None = None  # of the journal
         self._proven = JournalVerdict(TreeHead(0, b""), 0, ())
-        # whether the entries are true, so that names and numbers can follow from them
-        self._follows = False
+        self._follows = False  # whether the entries are true, so that names and numbers can follow from them
         self._people = PeopleVerdict()
         self._digests: dict[str, str] = {}
         self._rows_until: int | None = None
         self._lists = NO_LISTS
         self._recomputed = 0
-        self._resets: tuple[reader.Reset, ...] = ()
-        self._went_to: str | None = None
+        self._resets: tuple[reader.TokenReset, ...] = ()
+        self._moved_to: str | None = None
 
     def verdict(self) -> Verdict:
-        """Return all findings."""
         names, reasons = self._people.names, self._people.reasons
         return Verdict(
             self._proven.head,
@@ -200,48 +187,45 @@ class _Audit:
             len(self._lists.lists),
             self._recomputed,
             self._resets,
-            self._went_to,
+            self._moved_to,
         )
 
     def leave_out(self, part: str, reason: str, *, failed: bool = False) -> None:
-        """Note what is not compared; what a command would make is no remedy where it cannot write."""
+        """Note a part that is not compared; the next command is no remedy if no command can write to the folder."""
         if "the next command" in reason and not os.access(self._path.parent, os.W_OK):
             remedy = "no command can write to this folder: copy the ledger elsewhere, read it there, then audit it"
             reason = f"{reason.partition(';')[0]}; {remedy}"
-        self._not_compared.append(Omission(part, reason, failed))
+        self._not_compared.append(UncheckedPart(part, reason, failed))
 
     def current_views(self) -> CurrentViews | None:
-        """Hold the views, before the journal, and look at them; None if they cannot be looked at."""
+        """Open the views, before the journal; None if there are none, or they cannot be read."""
         path = sidecar(self._path, "views")
         # SQLite makes a file without a byte for a program that opens a new name: nothing was derived.
         if not path.is_file() or not path.stat().st_size:
             self.leave_out("derived rows", NO_VIEWS)
             return None
-        return self._part("views", "derived rows", lambda: derived.look(self._hold(path, derived.REMEDY)))
+        return self._part(
+            "views", "derived rows", lambda: rebuilt_views.read_current_views(self._hold(path, rebuilt_views.REMEDY))
+        )
 
     def journal(self, since: TreeHead | None, current: CurrentViews | None) -> None:
-        """Hold the journal, and hash it again."""
+        """Open the journal, and hash it again."""
         # Roots that are compared later are asked for beforehand: the tree grows in one pass, and none is kept unasked.
         sizes = () if current is None or current.position is None else (current.position,)
-        kept = None
+        checkpoint = None
         # first: a checkpoint that is made meanwhile covers entries that the snapshot has not
         try:
             last = CheckpointFiles(self._path).last()
-            kept = None if last is None else last.head
+            checkpoint = None if last is None else last.head
         except StorageError as error:
             self.leave_out("last checkpoint", str(error), failed=True)
         try:
             self._file = self._hold(self._path, reader.RESTORE)
-            self._went_to = reader.went_to(self._file)
+            self._moved_to = reader.moved_to(self._file)
             sizes = (*sizes, *(published.head for published in reader.published_lists(self._file)))
             with collector_paused():
-                self._proven = reader.verify_journal(
-                    self._file,
-                    since,
-                    lambda done, total: self._progress("journal", done, total),
-                    sizes=sizes,
-                    kept=kept,
-                )
+                progress = partial(self._progress, "journal")
+                self._proven = reader.verify_journal(self._file, since, progress, sizes=sizes, checkpoint=checkpoint)
             self._falsehoods["journal"] += self._proven.falsehoods
             four_eyes = reader.verify_four_eyes(self._file)
             self._falsehoods["journal"] += four_eyes.falsehoods
@@ -252,22 +236,22 @@ class _Audit:
             self._falsehoods["journal"].append(Falsehood.of_file("journal", error))
 
     def names(self) -> None:
-        """Compare names and reasons; the people are held after the journal, and no longer than that takes."""
+        """Compare names and reasons; the people file is opened after the journal."""
         path = sidecar(self._path, "people")
         if not path.is_file():
-            message = "is missing: the names stand in no other file; restore it from a copy"
+            message = "is missing: the names are in no other file; restore it from a copy"
             self._falsehoods["people"].append(Falsehood("people file", path.name, message))
             return
         people = self._part("people", "names", lambda: self._compared_people(path))
         self._people = self._people if people is None else people
-        for part, reason in self._people.left_out():
+        for part, reason in self._people.not_compared():
             self.leave_out(part, reason)
 
     def _compared_people(self, path: Path) -> PeopleVerdict:
-        with reader.snapshot(str(path), PEOPLE.remedy) as people:
+        with reader.open_snapshot(str(path), PEOPLE.remedy) as people:
             if self._file is None:
                 self.leave_out("names", JOURNAL_IS_FALSE)
-                self._falsehoods["people"] += file_falsehoods(people, PEOPLE)
+                self._falsehoods["people"] += layout_falsehoods(people, PEOPLE)
                 return self._people
             verdict = reader.verify_people(self._file, people)
         # Both readers find an entry that registers no player; it is reported once.
@@ -286,29 +270,51 @@ class _Audit:
             self._falsehoods["texts"] += () if verdict is None else verdict.falsehoods
 
     def lists(self) -> None:
-        """Compare the published lists with the heads that they name and the rows that are kept of them."""
+        """Compare the published lists with the heads that they state and their stored rows."""
         if (file := self._file) is not None and self._follows:
             lists = self._part("texts", "lists", lambda: reader.verify_lists(file, self._proven.roots))
             self._lists = NO_LISTS if lists is None else lists
             self._falsehoods["texts"] += self._lists.falsehoods
 
     def recomputed_lists(self) -> None:
-        """Work the published lists out once more from what they follow from, where anything follows."""
+        """Calculate the published lists again from the entries that they follow from."""
         if (file := self._file) is None or not self._digests:
             self.leave_out("published lists", JOURNAL_IS_FALSE)
             return
-        # Those that name no head before them are named already, by ``verify_lists``.
-        true = [published for published in self._lists.lists if published.head]
         verified = VerifiedJournal(file, self._proven.head)
-        result = self._part("texts", "published lists", lambda: recompute_lists(verified, file, true, self._progress))
-        if result is not None:
-            self._recomputed = result.compared
-            self._falsehoods["texts"] += result.falsehoods
-            for part, reason in result.left_out:
-                self.leave_out(part, reason)
+        self._part("texts", "published lists", lambda: self._recompute_lists(verified, file))
+
+    def _recompute_lists(self, journal: Journal, file: Snapshot) -> None:
+        false, left_out, compared = list[Falsehood](), list[tuple[str, str]](), 0
+        # Lists that state no head before them are reported already, by ``verify_lists``. Each goes on from the views of
+        # the one before.
+        lists = sorted((each for each in self._lists.lists if each.head), key=lambda published: published.head)
+        with open_advancing_views(journal) as past:
+            for published in lists:
+                event = _entry(journal, published.position)
+                if not isinstance(event, ListPublished):
+                    false.append(Falsehood("journal", published.position, "is keyed as a list, but is none"))
+                    continue
+                if why_not := _other_version(event):
+                    left_out.append((str(published), why_not))
+                    continue
+                connection = past.advance_to(published.head, self._progress).connection
+                pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
+                current = [] if pool is None else rating_list_at(connection, pool, instant_end_ms(event.as_of))
+                falsehood = _list_falsehood(file, published, event, {row.player: row for row in current})
+                # Another version need not have given other numbers: only where rows differ is it the reason.
+                if falsehood and (why_not := _older_scheme(journal, pool, event)):
+                    left_out.append((str(published), why_not))
+                    continue
+                compared += 1
+                false += [falsehood] if falsehood else []
+        self._recomputed = compared
+        self._falsehoods["texts"] += false
+        for part, reason in left_out:
+            self.leave_out(part, reason)
 
     def derived_rows(self, current: CurrentViews | None, projectors: Sequence[ReadModel] | None) -> None:
-        """Compare everything derived."""
+        """Compare the views with views rebuilt from the journal."""
         if current is not None:
             self._falsehoods["views"] += current.falsehoods
         if self._file is not None and self._follows:
@@ -322,14 +328,16 @@ class _Audit:
     ) -> None:
         size, why_not_compared = self._proven.head.size, dict[str, str]()
         if current is not None:
-            projectors, why_not_compared = derived.with_tables(current.file, projectors)
+            projectors, why_not_compared = rebuilt_views.comparable_projectors(current.file, projectors)
             for name, reason in why_not_compared.items():
                 self.leave_out(f"table {name}", reason)
-        with derived.temporary_views(available() if projectors is None else projectors, verified) as made:
+        with rebuilt_views.temporary_views(
+            installed_projectors() if projectors is None else projectors, verified
+        ) as made:
             until = None if current is None else self._place(current, size)
-            unfit = derived.build(made, size if until is None else until, self._progress)
+            unfit = rebuilt_views.build_views(made, size if until is None else until, self._progress)
             if current is not None and until is not None and not unfit:
-                false, why_not, strange = derived.compare(current.file, made, self._progress)
+                false, why_not, strange = rebuilt_views.compare_views(current.file, made, self._progress)
                 for name in strange:
                     if name not in why_not_compared:
                         remedy = "install it here to have its rows compared"
@@ -342,16 +350,16 @@ class _Audit:
                     later = "the views have not folded them in; the next command that reads does"
                     self.leave_out(f"derived rows of entries {until + 1:,} to {size:,}", later)
             # The digests are of all entries, so that two sites compare one line wherever their views are.
-            unfit = unfit or derived.catch_up(made, self._progress)
+            unfit = unfit or rebuilt_views.catch_up_views(made, self._progress)
             self._falsehoods["journal"] += unfit
             self._digests = {} if unfit else table_digests(made.connection)
             # Also if no row is false: this version agrees with itself; numbers of an earlier one may be on paper.
-            for part, reason in () if unfit else not_reproducible(made):
+            for part, reason in () if unfit else irreproducible_adoptions(made):
                 self.leave_out(part, reason)
 
     def _place(self, current: CurrentViews, size: int) -> int | None:
-        """Return the entries of which the views' rows are compared; None, with the reason noted, if they are not."""
-        self._falsehoods["views"] += derived.place_falsehoods(current, size, self._proven.roots)
+        """Return the position of the views if their rows can be compared; None, with the reason noted, if not."""
+        self._falsehoods["views"] += rebuilt_views.position_falsehoods(current, size, self._proven.roots)
         if current.why_not:
             self.leave_out("derived rows", current.why_not)
             return None
@@ -361,11 +369,10 @@ class _Audit:
         return current.position
 
     def _hold(self, path: Path, remedy: str) -> Snapshot:
-        """Return a snapshot that is held until the audit ends."""
-        return self._stack.enter_context(reader.snapshot(str(path), remedy))
+        return self._stack.enter_context(reader.open_snapshot(str(path), remedy))
 
     def _part(self, file: str, part: str, compare: Callable[[], Result]) -> Result | None:
-        """Do one part; what ends it is a falsehood of its file, or where the system refused, no comparison."""
+        """Run one part of the audit; note damage as a falsehood of *file*, and any other error as not compared."""
         try:
             return compare()
         except CorruptError as error:
@@ -377,56 +384,10 @@ class _Audit:
         return None
 
 
-# --- published lists, worked out once more ------------------------------------------------------------------
+# --- published lists, calculated again ----------------------------------------------------------------------
 
 
 REMEDY = "find out who published it and from what: the entries before it are true"
-
-
-class RecomputedLists:
-    """The result of calculating the lists again: the number compared, the falsehoods, and the lists not compared."""
-
-    def __init__(self) -> None:
-        self.compared = 0
-        self.falsehoods: list[Falsehood] = []
-        self.left_out: list[tuple[str, str]] = []  # the list, and why
-
-
-def recompute_lists(
-    journal: Journal, file: Snapshot, lists: Sequence[PublishedList], progress: Progress
-) -> RecomputedLists:
-    """Work the lists out, in the order of their heads, each from the entries before it alone.
-
-    Args:
-        journal: the proven journal.
-        file: the same, for the kept rows.
-        lists: those that name a true head.
-        progress: receives reports of what is being done.
-    """
-    result = RecomputedLists()
-    with stepping(journal) as past:
-        for published in sorted(lists, key=lambda published: published.head):  # each goes on from the views before it
-            event = _entry(journal, published.position)
-            if not isinstance(event, ListPublished):
-                result.falsehoods.append(Falsehood("journal", published.position, "is keyed as a list, but is none"))
-                continue
-            why_not = _other_version(event)
-            if why_not:
-                result.left_out.append((str(published), why_not))
-                continue
-            connection = past.go_to(published.head, progress).connection
-            pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-            current = [] if pool is None else list_in_force(connection, pool, instant_end_ms(event.as_of))
-            rows = {row.player: row for row in current}
-            falsehood = _difference(file, published, event, rows)
-            # Another version need not have given other numbers: only where rows differ is it the reason.
-            why_not = _older_scheme(journal, pool, event) if falsehood else ""
-            if falsehood and why_not:
-                result.left_out.append((str(published), why_not))
-                continue
-            result.compared += 1
-            result.falsehoods += [falsehood] if falsehood else []
-    return result
 
 
 def _entry(journal: Journal, position: int) -> Event:
@@ -436,19 +397,22 @@ def _entry(journal: Journal, position: int) -> Event:
 
 def _other_version(event: ListPublished) -> str:
     """Return why this version cannot calculate a list again; empty if it can."""
-    scheme = schemes.available().get(event.scheme)
+    scheme = schemes.available_schemes().get(event.scheme)
     if scheme is None:
         return f"scheme {event.scheme!r} is not installed here: install it to compare the list"
-    here = scheme.version, arith.VERSION
-    if (event.scheme_version, event.arithmetic) == here:
+    return _not_reproducible(event, scheme.version)
+
+
+def _not_reproducible(
+    event: ListPublished | SchemeAdopted, version: int, subject: str = "it was made by", pronoun: str = "it"
+) -> str:
+    """Return why this program, with that version of its scheme, cannot compare an event; empty if it can."""
+    if (event.scheme_version, event.arithmetic) == (version, arith.VERSION):
         return ""
-    return _not_reproducible(event.scheme, (event.scheme_version, event.arithmetic), here)
-
-
-def _not_reproducible(scheme: str, then: tuple[int | None, int | None], here: tuple[int, int]) -> str:
     return (
-        f"not reproducible by this version: it was made by version {then[0]} of {scheme!r} with arithmetic {then[1]}, "
-        f"this program has {here[0]} and {here[1]}; to compare it, run the release of that time"
+        f"not reproducible by this version: {subject} version {event.scheme_version} of {event.scheme!r} with "
+        f"arithmetic {event.arithmetic}, this program has {version} and {arith.VERSION}; to compare {pronoun}, run the "
+        "release of that time"
     )
 
 
@@ -458,21 +422,20 @@ def _older_scheme(journal: Journal, pool: Pool | None, event: ListPublished) -> 
         adopted = _entry(journal, era.position)
         if not isinstance(adopted, SchemeAdopted) or adopted.scheme == event.scheme:
             continue
-        then, here = (adopted.scheme_version, adopted.arithmetic), (era.scheme.version, arith.VERSION)
-        if then != here:
-            return _not_reproducible(adopted.scheme, then, here)
+        if why_not := _not_reproducible(adopted, era.scheme.version):
+            return why_not
     return ""
 
 
-def _difference(
+def _list_falsehood(
     file: Snapshot, published: PublishedList, event: ListPublished, rows: Mapping[int, ListRow]
 ) -> Falsehood | None:
-    """Return the first row of a list that does not follow from its entries, if any; without stored rows, of digests."""
-    of_form = {row.player: row for row in in_form(rows.values(), form_of(file, published))}
+    """Return the first row of a list that does not follow from its entries; without stored rows, its false digest."""
+    of_form = {row.player: row for row in with_ranks(rows.values(), list_form(file, published))}
     try:
-        first = next(_differences(kept_rows(file, published), of_form), None)
+        first = next(_differences(stored_list_rows(file, published), of_form), None)
     except ValueError:  # named already
-        digest = kept_texts(rows.values()).digest
+        digest = list_texts(rows.values()).digest
         same = form_of_digest(list(rows.values()), event.digest) is not None
         first = None if same else ("digest", f"is {event.digest}, the {published.head} entries before give {digest}")
     return None if first is None else Falsehood(str(published), first[0], f"{first[1]}; {REMEDY}")
@@ -486,7 +449,7 @@ def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> I
         assert isinstance(player, int)
         true = remaining.pop(player, None)
         if true is None:
-            yield f"player {player}", f"stands there with {row[3]!r}, and is on no such list by the entries"
+            yield f"player {player}", f"is listed with {row[3]!r}, and is on no such list by the entries"
         for name, value, follows in zip(COLUMNS, row, true or row, strict=True):
             # 1500 and 1500.0 are equal, and are not the same bytes
             if repr(value) != repr(follows):
@@ -498,9 +461,9 @@ def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> I
 _ADOPTIONS = "SELECT position FROM eras ORDER BY position"
 
 
-def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
-    """Return the parts not compared because of another version, with reasons, for each such adoption of built views."""
-    facts = HypotheticalFacts(made.connection, made.journal)
+def irreproducible_adoptions(made: Views) -> Iterator[tuple[str, str]]:
+    """Yield the numbers that an adopted scheme's other version first published, each with the reason."""
+    facts = WhatIfFacts(made.connection, made.journal)
     for (position,) in made.connection.execute(_ADOPTIONS).fetchall():
         recorded = _entry(made.journal, position)
         fact = facts.fact(recorded.key) if isinstance(recorded, SchemeAdopted) else None
@@ -509,11 +472,6 @@ def not_reproducible(made: Views) -> Iterator[tuple[str, str]]:
         event = facts.event(fact)  # the event after its corrections
         if not isinstance(event, SchemeAdopted) or event.scheme_version is None or event.arithmetic is None:
             continue  # recorded before versions were
-        here = schemes.named(event.scheme).version, arith.VERSION
-        if (event.scheme_version, event.arithmetic) != here:
-            yield (
-                f"numbers first published in pool {event.pool}",
-                f"not reproducible by this version: entry {position} adopted version {event.scheme_version} of "
-                f"{event.scheme!r} with arithmetic {event.arithmetic}, this program has {here[0]} and {here[1]}; to "
-                "compare them, run the release of that time",
-            )
+        version = schemes.find_scheme(event.scheme).version
+        if why_not := _not_reproducible(event, version, f"entry {position} adopted", "them"):
+            yield f"numbers first published in pool {event.pool}", why_not

@@ -1,8 +1,8 @@
-"""Receipts: what a player can keep, to prove later that a game was recorded, as it was, in this very journal.
+"""The making of receipts: files by which a player can prove later that a game was recorded in this journal.
 
-Written here as C2SP tlog-proof files (https://c2sp.org/tlog-proof, "Format", as of 2026) from the journal and the last
-checkpoint that is kept. What the line ``extra`` holds is said in ``reader.receipts``, which verifies them and shares no
-code with this; it is asked here only whether the path leads where it should.
+They are C2SP tlog-proof files (https://c2sp.org/tlog-proof, "Format", as of 2026), made from the journal and the last
+stored checkpoint. ``reader.receipts`` says what the line ``extra`` holds; it verifies receipts and shares no code with
+this module, which asks it only whether the path leads to the checkpoint.
 
 A receipt holds the raw entry: players' numbers, no names. One name, with identity and salt, is put in on request.
 """
@@ -20,7 +20,7 @@ from ledger.audit.reader import verify_inclusion
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.words import TreeHead
 from ledger.handle import OpenLedger
-from ledger.journal import Stored
+from ledger.journal import StoredEntry
 from ledger.journal.game_references import find_game
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
@@ -28,29 +28,29 @@ from ledger.players.persons import Person
 from ledger.players.sealed_names import VerifiedNames, find_player, is_committed, name_commitments
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
-KEPT_BACK = "it shows who recorded the game; whoever keeps the ledger gives it, by 'rating-ledger receipt DB GAME'"
+KEPT_BACK = "it shows who recorded the game; the operator of the ledger makes it by 'rating-ledger receipt DB GAME'"
 MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"
 
 
-def receipt_of(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> str:
-    """Return the receipt of a game under the last checkpoint that is kept.
+def make_receipt(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> str:
+    """Return a receipt that proves a game's entry under the last stored checkpoint.
 
     Args:
-        ledger: whose journal recorded it.
+        ledger: the ledger that recorded the game.
         game: as ``find_game`` takes it.
-        name_of: a player of the game, by name, identity or number, whose name the receipt shall prove as well.
+        name_of: a player of the game, by name, identity or number, whose name the receipt proves as well.
 
     Raises:
-        UnknownNameError: no such game or player, the player did not play it, or was erased; or strangers ask, and the
-            entry says who recorded it.
-        StorageError: there is no checkpoint yet, it was made before the entry, or the journal is not that of it.
-        CorruptError: what is stored of the tree does not lead to the checkpoint.
+        UnknownNameError: no such game or player, the player did not play it, or was erased; or the answers are for
+            strangers, and the entry says who recorded it.
+        StorageError: there is no checkpoint yet, it was made before the entry, or it is of another journal.
+        CorruptError: the stored tree does not lead to the checkpoint.
     """
     name, entry = find_game(ledger.journal, game)
     person = None if name_of is None else _player_of(ledger, entry, name_of)
     last, place = ledger.checkpoints.last(), ledger.checkpoints.place
     if last is None:
-        raise StorageError(str(place), f"there is no checkpoint yet, under which a receipt could stand: {MAKE_ONE}")
+        raise StorageError(str(place), f"there is no checkpoint yet, which a receipt needs: {MAKE_ONE}")
     if fault := ledger.checkpoints.fault():
         raise StorageError(str(ledger.path), f"no receipt can be given: {fault}")
     _check_covered(place, last.head, entry, f"game {name!r}")
@@ -65,8 +65,8 @@ def receipt_of(ledger: OpenLedger, game: str, *, name_of: str | None = None) -> 
     return "\n".join([FIRST_LINE, f"extra {extra}", f"index {entry.position - 1}", *path, "", last.note])
 
 
-def _player_of(ledger: OpenLedger, entry: Stored, word: str) -> Person:
-    """Return the player that is meant, who played the game; one who was merged since is looked up as recorded."""
+def _player_of(ledger: OpenLedger, entry: StoredEntry, word: str) -> Person:
+    """Return the named player of a game; one who was merged since is looked up as recorded."""
     names = VerifiedNames(ledger.journal, ledger.people)
     person, facts = find_player(ledger.journal, names, word), facts_of(entry)
     players = [facts["white"], facts["black"]]
@@ -95,7 +95,7 @@ def _name(ledger: OpenLedger, person: Person, head: TreeHead) -> dict[str, Any]:
     }
 
 
-def _check_covered(place: Path, head: TreeHead, entry: Stored, what: str) -> None:
+def _check_covered(place: Path, head: TreeHead, entry: StoredEntry, what: str) -> None:
     if entry.position > head.size:
         raise StorageError(
             str(place),
@@ -104,14 +104,14 @@ def _check_covered(place: Path, head: TreeHead, entry: Stored, what: str) -> Non
         )
 
 
-def _text(ledger: OpenLedger, entry: Stored) -> str:
+def _text(ledger: OpenLedger, entry: StoredEntry) -> str:
     try:
         return entry.body.decode()
     except UnicodeDecodeError:
         raise CorruptError(str(ledger.path), entry.position, "is not UTF-8; run 'audit'") from None
 
 
-def _path(ledger: OpenLedger, entry: Stored, head: TreeHead) -> list[bytes]:
+def _path(ledger: OpenLedger, entry: StoredEntry, head: TreeHead) -> list[bytes]:
     path = inclusion_path(entry.position - 1, head.size, ledger.journal.subtree_root)
     # Asked of the verifier before it leaves the house: a receipt that fails years later could not be made again.
     if not verify_inclusion(leaf_hash(entry.body), entry.position, head, path):

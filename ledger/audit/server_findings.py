@@ -1,4 +1,4 @@
-"""The findings on a ledger's server itself: foreign or missing objects, rows of tokens, a move elsewhere."""
+"""The findings of an audit about a ledger's database server: foreign objects, rows of tokens, a move elsewhere."""
 
 from __future__ import annotations
 
@@ -7,47 +7,47 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.audit.audit import Omission, Verdict
+from ledger.audit.audit import UncheckedPart, Verdict
 from ledger.audit.reader import Falsehood
-from ledger.audit.server_objects import server_faults, went_to
+from ledger.audit.server_objects import moved_to, server_faults
 from ledger.audit.server_tokens import verify_tokens
 from ledger.journal.settings_file import server_of
 
 
 class ServerFindings(NamedTuple):
-    """The findings on the server of a ledger; all empty for a ledger in files.
+    """The findings of an audit about a ledger's database server, as sentences; all empty for a ledger in files.
 
     Attributes:
-        foreign: the objects that this program did not make, or made and misses; as sentences.
-        not_compared: what cannot be compared, and why.
-        went_to: where the ledger was moved to.
+        foreign: objects that this program did not make or that are missing, and false rows.
+        not_compared: the parts that cannot be compared.
+        moved_to: the place that the ledger was moved to.
     """
 
     foreign: tuple[str, ...] = ()
     not_compared: tuple[str, ...] = ()
-    went_to: str | None = None
+    moved_to: str | None = None
 
 
 def server_findings(path: str | Path) -> ServerFindings:
-    """Return the findings on the server of the ledger at a path.
+    """Return the findings about the database server of the ledger at *path*.
 
     Raises:
-        StorageError: the server cannot be asked, or there is no ledger in the schema.
+        StorageError: the server does not answer, or there is no ledger in the schema.
     """
     place = server_of(Path(path))
     if place is None:
         return ServerFindings()
     tokens = verify_tokens(place.address, place.schema)
     foreign = (*server_faults(place.address, place.schema), *tokens.faults)
-    return ServerFindings(foreign, tokens.not_compared, went_to(place.address, place.schema))
+    return ServerFindings(foreign, tokens.not_compared, moved_to(place.address, place.schema))
 
 
-def with_server(verdict: Verdict, path: str | Path) -> Verdict:
-    """Return the verdict on a copy of a ledger with the findings on its server; that on a ledger in files as it is."""
+def with_server_findings(verdict: Verdict, path: str | Path) -> Verdict:
+    """Return the verdict on a copy of a ledger with the findings about its database server added, if it has one."""
     server = server_findings(path)
     return attrs.evolve(
         verdict,
         falsehoods=(*verdict.falsehoods, *(Falsehood("server", "objects", fault) for fault in server.foreign)),
-        not_compared=(*verdict.not_compared, *(Omission("server", reason) for reason in server.not_compared)),
-        went_to=server.went_to or verdict.went_to,
+        not_compared=(*verdict.not_compared, *(UncheckedPart("server", reason) for reason in server.not_compared)),
+        moved_to=server.moved_to or verdict.moved_to,
     )

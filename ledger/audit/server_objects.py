@@ -1,8 +1,9 @@
-"""The objects in the schemas of a ledger on a server that this program did not make, or that are missing there.
+"""The comparison of a ledger's schemas on a PostgreSQL server with those that this program makes.
 
-None of them makes an entry false; they may change later entries, hide rows, let others change them, or keep names
-after an erasure. The stores check triggers, rules and policies of the journal, and foreign objects of the names,
-before they write; the rest is compared here with the tables as they are published, which ``server.toml`` repeats.
+No foreign or missing object makes an entry false; it may change later entries, hide rows, let others change them, or
+keep names after an erasure. The stores check triggers, rules and policies of the journal, and foreign objects of the
+names, before they write; the rest is compared here with the tables as they are published, which ``server.toml``
+repeats.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.auth import postgres_token_tables
 from ledger.auth.postgres_tokens import LACKING
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tables import Roles, creation_sql
 from ledger.players import postgres_layout
 from ledger.players.postgres_layout import schema_of
 from ledger.runtime import postgres
@@ -36,66 +38,33 @@ class _Function(NamedTuple):
 
 
 class _Schema(NamedTuple):
-    """One of the schemas as it should be.
-
-    Attributes:
-        name: of the schema.
-        published: its part of ``server.toml``.
-        functions: by name.
-        calls: functions that the role of those who record may call.
-        is_of_names: so that nothing of it may be kept elsewhere.
-        has_readers: whether there is a role for those who only read.
-    """
+    """A schema as this program makes it."""
 
     name: str
-    published: Mapping[str, Mapping[str, Any]]
     functions: Mapping[str, _Function]
-    calls: frozenset[str]
-    is_of_names: bool
-    has_readers: bool = True
-
-    @property
-    def tables(self) -> Mapping[str, Sequence[str]]:
-        """By name, columns and constraints."""
-        return self.published["tables"]
-
-    @property
-    def indexes(self) -> Mapping[str, str]:
-        """The indexes apart from those of constraints, with their definitions by the server."""
-        return self.published.get("indexes", {})
-
-    @property
-    def triggers(self) -> Mapping[str, str]:
-        """The triggers, with what each does, likewise."""
-        return self.published.get("triggers", {})
-
-    @property
-    def writes(self) -> Mapping[str, Sequence[str]]:
-        """By table, what the role of those who record may do there besides reading."""
-        return self.published["writes"]
-
-    @property
-    def constraint_indexes(self) -> tuple[str, ...]:
-        """Names of the indexes that the server makes for keys and unique columns."""
-        words = (each for columns in self.tables.values() for each in columns)
-        return tuple(each.split()[0] for each in words if each.split()[1] in {"PRIMARY", "UNIQUE"})
+    calls: frozenset[str]  # functions that the role of those who record may call
+    tables: Mapping[str, Sequence[str]]  # columns and constraints of each
+    writes: Mapping[str, Sequence[str]]  # by table, the rights of the role of those who record besides reading
+    indexes: Mapping[str, str] = MappingProxyType({})  # apart from those of constraints, by the server's definition
+    triggers: Mapping[str, str] = MappingProxyType({})  # by the server's definition
+    is_of_names: bool = True  # so that nothing of it may be stored elsewhere
+    has_readers: bool = True  # a role for those who only read
 
 
 def _schemas(schema: str) -> tuple[_Schema, _Schema, _Schema]:
     published = tomllib.loads(Path(__file__).with_name("server.toml").read_text("utf-8"))
-    made = _functions(schema, making(schema, Roles.of(schema), ""))
-    journal = _Schema(schema, published["journal"], made, frozenset({"leave", "keep_texts"}), is_of_names=False)
     names, tokens = schema_of(schema), postgres_token_tables.schema_of(schema)
+    made = _functions(schema, creation_sql(schema, Roles.of(schema), ""))
     helpers = _functions(names, "\n".join(postgres_layout.statements(schema, Roles.of(names))))
     return (
-        journal,
-        _Schema(names, published["names"], helpers, frozenset(helpers), is_of_names=True),
-        _Schema(tokens, published["tokens"], {}, frozenset(), is_of_names=True, has_readers=False),
+        _Schema(schema, made, frozenset({"leave", "keep_texts"}), **published["journal"], is_of_names=False),
+        _Schema(names, helpers, frozenset(helpers), **published["names"]),
+        _Schema(tokens, {}, frozenset(), **published["tokens"], has_readers=False),
     )
 
 
 def _functions(schema: str, script: str) -> dict[str, _Function]:
-    """Return the functions that the SQL of a schema makes."""
+    """Return the functions that the SQL of a schema creates."""
     begin = rf"CREATE FUNCTION {re.escape(quoted(schema))}\.(\w+)\([^$]*? LANGUAGE (\w+)"
     # A body is between dollar signs, with a word between them or none, and ends with the same signs.
     making_one = rf"{begin}([^$]*?) AS (\$\w*\$)(.*?)\4"
@@ -106,16 +75,12 @@ def _functions(schema: str, script: str) -> dict[str, _Function]:
 
 
 def server_faults(address: str, schema: str) -> list[str]:
-    """Yield each difference of the schemas of a ledger from those that this program makes; as sentences.
+    """Return a sentence for each difference of a ledger's schemas from those that this program makes.
 
-    Everybody who may read journal and names may ask. The powers of a superuser are not reported.
-
-    Args:
-        address: of the database.
-        schema: of the journal.
+    It needs the right to read journal and names. The powers of a superuser are not reported.
 
     Raises:
-        StorageError: the server cannot be asked, or there is no ledger in the schema.
+        StorageError: the server does not answer, or there is no ledger in the schema.
     """
     with closing(PostgresJournal(address, schema)) as journal:
         faults = journal.faults()
@@ -126,7 +91,9 @@ def server_faults(address: str, schema: str) -> list[str]:
             faults += postgres_layout.foreign_objects(connection, schema)
             schemas = _schemas(schema)
             tokens = schemas[-1]
-            faults += postgres_layout.foreign_objects_of_names(connection, tokens.name, tokens.constraint_indexes)
+            words = [each.split() for columns in tokens.tables.values() for each in columns]
+            keys = tuple(name for name, kind, *_ in words if kind in {"PRIMARY", "UNIQUE"})
+            faults += postgres_layout.foreign_objects_of_names(connection, tokens.name, keys)
             # whose sessions begin with all triggers switched off, which a superuser once had them do
             for (role,) in connection.execute(_WITHOUT_GUARDS).fetchall():
                 reset = "ALTER DATABASE" if role is None else f"ALTER ROLE {role}"
@@ -143,11 +110,11 @@ def server_faults(address: str, schema: str) -> list[str]:
     return faults
 
 
-def went_to(address: str, schema: str) -> str | None:
-    """Return the new place of the ledger in a schema; None if it was not moved.
+def moved_to(address: str, schema: str) -> str | None:
+    """Return the place that the ledger in a schema was moved to; None if it was not moved.
 
     Raises:
-        StorageError: the server cannot be asked, or there is no ledger in the schema.
+        StorageError: the server does not answer, or there is no ledger in the schema.
     """
     with closing(PostgresJournal(address, schema)) as journal:
         return journal.went_to
@@ -190,7 +157,7 @@ def _of_relations(connection: Connection[Any], schema: _Schema) -> Iterator[str]
         yield f"the table {table!r} is gone"
     for name, kind, persistence, hides, inherits, publications in rows:
         if name not in schema.tables or kind != "r":
-            yield f"a {_KINDS.get(kind, 'table')} {name!r} stands there that this program did not make"
+            yield f"it has a {_KINDS.get(kind, 'table')} {name!r} that this program did not make"
             continue
         if inherits:
             yield f"the table {name!r} has rows of other tables in it, or its rows in others (it inherits)"
@@ -331,7 +298,7 @@ def _of_functions(connection: Connection[Any], schema: _Schema) -> Iterator[str]
         yield f"the function {name!r} is gone"
     for name, language, as_owner, text, settings in rows:
         if name not in schema.functions:
-            yield f"a function {name!r} stands there that this program did not make"
+            yield f"it has a function {name!r} that this program did not make"
         elif schema.functions[name] != (language, as_owner, text) or settings != _SEARCH_PATH:
             yield f"the function {name!r} was replaced by another one of this name"
 

@@ -1,4 +1,4 @@
-"""The rows that are kept of tokens on a server: what of them this program cannot have written, or the journal denies.
+"""The check of a token store on a server: it finds rows that this program cannot have written or the journal denies.
 
 Tokens, their roles and revocations are entries of the journal, and proven there. The other rows prove nothing:
 sessions and idempotency keys come and go; the newest lines of the log may have been removed without a trace; and
@@ -15,7 +15,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, facts_of
+from ledger.audit.reader.snapshots import FIRST_FALSEHOODS, facts_of
 from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, schema_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
@@ -43,31 +43,20 @@ _FORMS: Mapping[str, tuple[str, str]] = {
 
 
 class TokensVerdict(NamedTuple):
-    """The findings about the stored rows of tokens.
-
-    Attributes:
-        faults: what this program cannot have written, or the journal denies; as sentences. The first 20 rows of each
-            kind are named.
-        not_compared: what cannot be compared, and why.
-    """
+    """The findings of an audit about the token store, as sentences: of each kind of false rows the first 20."""
 
     faults: tuple[str, ...] = ()
     not_compared: tuple[str, ...] = ()
 
 
 def verify_tokens(address: str, schema: str) -> TokensVerdict:
-    """Compare the stored rows of tokens on a server with their form and the journal, in one read snapshot.
+    """Compare the rows of the token store of a journal's schema with their format and the journal, in one snapshot.
 
-    Tables that are not as this program makes them are named with the other objects of the schema, by
-    ``server_faults``; of what cannot be read because of them, or for want of a right, it is said that nothing is
-    compared.
-
-    Args:
-        address: of the database, for a user who may read the journal.
-        schema: of the journal.
+    ``server_faults`` reports tables that are not as this program makes them; rows that cannot be read because of them,
+    or for want of a right, are reported as not compared.
 
     Raises:
-        StorageError: the server cannot be asked.
+        StorageError: the server does not answer.
     """
     place = f"{without_password(address)}, schema {schema_of(schema)}"
     with closing(postgres.connect(address)) as connection, postgres.storage_errors(place):
@@ -84,7 +73,7 @@ def verify_tokens(address: str, schema: str) -> TokensVerdict:
 
 
 class _TokenRows:
-    """All that is looked at, in one snapshot."""
+    """The token store and the journal's entries about tokens, in one snapshot."""
 
     def __init__(self, connection: Connection[Any], schema: str) -> None:
         self._connection = connection
@@ -99,9 +88,8 @@ class _TokenRows:
         self._keys = self._rows(f"SELECT hash_key, ledger FROM {self._s}.file")
 
     def verdict(self) -> TokensVerdict:
-        """Return all findings."""
         faults = [*self._of_the_schema()]
-        faults += self._gaps("refusals")  # no row of the log ever goes
+        faults += self._gaps()
         for table, (word, condition) in _FORMS.items():
             query = f"SELECT number FROM {self._s}.{table} WHERE NOT ({condition})"
             numbers = self._rows(f"{query} ORDER BY number LIMIT {FIRST_FALSEHOODS}")
@@ -113,7 +101,7 @@ class _TokenRows:
         return self._connection.execute(query.encode()).fetchall()
 
     def _of_the_schema(self) -> Iterator[str]:
-        """Return what the schema states about itself, and its ledger."""
+        """Yield the faults in the schema's description of itself and of its ledger."""
         about = self._rows(f"SELECT number, program, layout FROM {self._s}.about")
         if about != [(1, PROGRAM, LAYOUT)]:
             yield f"the table 'about' says {about} of it, in place of {[(1, PROGRAM, LAYOUT)]}"
@@ -128,18 +116,20 @@ class _TokenRows:
                 )
         holds = " OR ".join(f"EXISTS (SELECT FROM {self._s}.{table})" for table in (*_FORMS, "sessions"))
         if not self._keys and self._rows(f"SELECT {holds}") == [(True,)]:
-            yield "the key is gone: no session and no idempotency key can be found by what stands there"
+            yield "the key is gone: no session and no idempotency key can be found by the rows there"
 
-    def _gaps(self, table: str) -> Iterator[str]:
-        """Yield the rows behind which some are missing; those at the end leave no trace."""
-        word, _ = _FORMS[table]
-        pairs = f"SELECT number, lag(number, 1, 0::bigint) OVER (ORDER BY number) AS before FROM {self._s}.{table}"
+    def _gaps(self) -> Iterator[str]:
+        """Yield a fault for each gap in the log, of which no row is ever deleted; those at the end leave no trace."""
+        pairs = f"SELECT number, lag(number, 1, 0::bigint) OVER (ORDER BY number) AS before FROM {self._s}.refusals"
         query = (
             f"SELECT before, number FROM ({pairs}) AS pairs WHERE number <> before + 1 "
             f"ORDER BY number LIMIT {FIRST_FALSEHOODS}"
         )
         for before, number in self._rows(query):
-            yield f"after {word} {before} follows {number}: nothing there is ever taken away, or gets another number"
+            yield (
+                f"after line of the log {before} follows {number}: nothing there is ever taken away, or gets another "
+                "number"
+            )
 
     def _of_sessions(self) -> Iterator[str]:
         query = f"SELECT token, entry, digest, begun_ms, used_ms, ends_ms, length(hash) FROM {self._s}.sessions"

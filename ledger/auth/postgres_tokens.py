@@ -149,7 +149,7 @@ class PostgresTokens:
 
     def note_use(self, word: str, now_ms: int) -> None:
         """A session is used, which is written down where it was not a moment ago."""
-        self._journal.change(
+        self._journal.run(
             ServerStatement(
                 f"UPDATE {self._s}.sessions SET used_ms = $1 WHERE hash = $2 AND used_ms <= $3",
                 [now_ms, keyed_hash(self._needed_key(), word), now_ms - NOTED_EVERY_MS],
@@ -159,7 +159,7 @@ class PostgresTokens:
     def end_session(self, word: str) -> None:
         """A session is over."""
         word_hash = keyed_hash(self._needed_key(), word)
-        self._journal.change(ServerStatement(f"DELETE FROM {self._s}.sessions WHERE hash = $1", [word_hash]))
+        self._journal.run(ServerStatement(f"DELETE FROM {self._s}.sessions WHERE hash = $1", [word_hash]))
 
     # -- what was sent ---------------------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class PostgresTokens:
 
         The lock is asked for first: each statement sees then what the writer before has committed.
         """
-        return self._journal.change(ServerStatement(lock_of(schema_of(self._journal.schema))), *statements)[1:]
+        return self._journal.run(ServerStatement(lock_of(schema_of(self._journal.schema))), *statements)[1:]
 
     def _check_kept(self, added: ServerAnswer) -> None:
         """A foreign trigger or rule can swallow a row without an error."""
@@ -236,7 +236,7 @@ class PostgresTokens:
             row = [secrets.token_bytes(KEY_BYTES), self._journal.root_at(1)]
             # whoever comes second goes on with the key of the first
             insert = f"INSERT INTO {self._s}.file(hash_key, ledger) VALUES ($1, $2) ON CONFLICT DO NOTHING"
-            self._journal.change(ServerStatement(insert, row))
+            self._journal.run(ServerStatement(insert, row))
         key = self._known_key()
         if key is None:
             raise StorageError(self.place, NOT_KEPT)

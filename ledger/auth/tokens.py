@@ -23,7 +23,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.events import Decision, Event, Role, TokenIssued, TokenRevoked
 from ledger.facts.instants import instant_end_ms, instant_text
-from ledger.facts.person_names import look_alike, same_person, without_person, without_tokens
+from ledger.facts.person_names import look_alike, redact_names, redact_tokens, same_person
 from ledger.journal import Writer
 from ledger.runtime.calls import checked_methods
 
@@ -239,7 +239,7 @@ class Tokens:
             UnknownNameError: no person of that name has a token, and none has that number.
             RejectedError: for want of an approver's token.
         """
-        tried = f"revoke tokens of {without_tokens(whose)!r}"
+        tried = f"revoke tokens of {redact_tokens(whose)!r}"
         who = self._issuer(token, by, tried)
         met = [row for row in self.list() if whose in {row.name, str(row.number)}]
         if not met:
@@ -259,7 +259,7 @@ class Tokens:
 
     @staticmethod
     def _refuse_unknown(name_or_number: str) -> NoReturn:
-        raise UnknownNameError("token", without_tokens(name_or_number), "give a name or a number of 'token list'")
+        raise UnknownNameError("token", redact_tokens(name_or_number), "give a name or a number of 'token list'")
 
     def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
         """Return the issuer or revoker: once there is an approver, the one whom an approver's token names."""
@@ -405,7 +405,7 @@ class Tokens:
             message = f"to {tried} needs the role {role.value}, and {row.name!r} holds {row.roles}; ask who holds it"
             self._refuse("not-this-role", tried, claimed, row, message)
         if claimed is not None and not same_person(claimed, row.name):
-            message = f"the token names {row.name!r}, not {without_tokens(claimed)!r}; leave --by out"
+            message = f"the token names {row.name!r}, not {redact_tokens(claimed)!r}; leave --by out"
             self._refuse("not-this-name", tried, claimed, row, message)
         return Actor(row.name, proven=True, entry=row.entry)
 
@@ -447,7 +447,7 @@ class Tokens:
             self._refuse("unknown-token", tried, None, None, "this is the word of a session, and no token")
         presented = self._holding(self._presented(token), token, person, tried)
         if person is not None and not same_person(person, presented.row.name):
-            message = f"{without_tokens(person)!r} is signed in before this server, and the token is of somebody else"
+            message = f"{redact_tokens(person)!r} is signed in before this server, and the token is of somebody else"
             self._refuse("not-this-name", tried, person, presented.row, message)
         now_ms = self._records.clock_ms()
         longest_ms = now_ms + sessions.LONGEST_MS
@@ -524,7 +524,7 @@ class Tokens:
         number = None if row is None else row.number
         # Of others the name could not be taken out again when its person is erased.
         if claimed is not None and not self.store.keeps_claims and all(claimed != token.name for token in self.list()):
-            tried, message = (without_person(text, [claimed]) for text in (tried, message))
+            tried, message = (redact_names(text, [claimed]) for text in (tried, message))
             claimed = None
         claim = None if claimed is None else _writable(claimed)
         self.store.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
@@ -535,7 +535,7 @@ class Tokens:
 
 def _writable(text: str) -> str:
     """Text that a store takes: not endless, without tokens, and what is no character as its escape."""
-    return without_tokens(text)[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()
+    return redact_tokens(text)[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()
 
 
 def _needs_a_token(tried: str, role: Role) -> str:

@@ -17,10 +17,10 @@ from ledger.auth import token_store
 from ledger.auth.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
 from ledger.auth.token_store import KEY_BYTES, RefusalRow, SendingRow, keyed_hash
 from ledger.errors import StorageError
-from ledger.facts.person_names import may_be_called, without_person
+from ledger.facts.person_names import matches_a_name, redact_names
 from ledger.runtime import sqlite
-from ledger.runtime.own_files import schema_faults as faults
-from ledger.runtime.own_files import statements
+from ledger.runtime.file_guard import schema_faults as faults
+from ledger.runtime.file_guard import split_statements
 
 LAYOUT = 4
 SCHEMA = """
@@ -137,8 +137,8 @@ class TokensFile:
             for number, tried, claimed, reason in connection.execute(
                 "SELECT number, tried, claimed, reason FROM refusals"
             ).fetchall():
-                kept = None if claimed is None or may_be_called(claimed, names) else claimed
-                row = without_person(tried, names), kept, without_person(reason, names)
+                kept = None if claimed is None or matches_a_name(claimed, names) else claimed
+                row = redact_names(tried, names), kept, redact_names(reason, names)
                 if row != (tried, claimed, reason):
                     connection.execute(
                         "UPDATE refusals SET tried = ?, claimed = ?, reason = ? WHERE number = ?", (*row, number)
@@ -255,15 +255,15 @@ class TokensFile:
 
     @contextmanager
     def _writing(self, *, make: bool = False) -> Iterator[sqlite.FileConnection]:
-        with self._open(make=make) as connection, sqlite.immediate(connection):
+        with self._open(make=make) as connection, sqlite.write_transaction(connection):
             yield connection
 
     def _fill(self, connection: sqlite.FileConnection) -> None:
         """Make the tables where there are none, once."""
-        with sqlite.immediate(connection):
+        with sqlite.write_transaction(connection):
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return
-            for statement in statements(SCHEMA):
+            for statement in split_statements(SCHEMA):
                 connection.execute(statement)
             row = (secrets.token_bytes(KEY_BYTES), self._ledger())
             connection.execute("INSERT INTO file VALUES (1, ?, ?)", row)

@@ -3,29 +3,29 @@
 ``disk`` handles the disk and lists the files of a backup, ``making`` copies and proves, ``restoring`` proves again,
 reports the possible losses and decides, ``replacing`` moves files so that no mixture is ever seen. ``server_copies``
 copies a ledger between a server of PostgreSQL and files, in the form of rows that ``server_rows`` defines; by
-``whole_files`` a ledger on a server is proven and backed up as one in files is.
+``local_copies`` a ledger on a server is proven and backed up as one in files is.
 """
 
 from ledger.backups.disk import CopiedFile, Manifest
+from ledger.backups.local_copies import ledger_as_files
 from ledger.backups.making import Backup, backup
 from ledger.backups.moving import ServerMove, move_to_files, move_to_server
 from ledger.backups.restoring import Loss, Restored, restore
-from ledger.backups.server_copies import Arrival, Content, copy_to_files, copy_to_server
-from ledger.backups.whole_files import in_files
+from ledger.backups.server_copies import LedgerContent, ServerCopy, copy_to_files, copy_to_server
 
 __all__ = [
-    "Arrival",
     "Backup",
-    "Content",
     "CopiedFile",
+    "LedgerContent",
     "Loss",
     "Manifest",
     "Restored",
+    "ServerCopy",
     "ServerMove",
     "backup",
     "copy_to_files",
     "copy_to_server",
-    "in_files",
+    "ledger_as_files",
     "move_to_files",
     "move_to_server",
     "restore",

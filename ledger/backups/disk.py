@@ -1,8 +1,8 @@
-"""The files of a backup on the disk: copied with their hash, flushed, moved, listed in a manifest. No SQLite here.
+"""The files of a backup and its manifest: files are copied with their hash, flushed to the disk and moved.
 
 The manifest, ``backup.json``, says which files belong to a backup, their hashes, and the head that they prove. Its
-member ``sha256`` is the hash of all others, so that a manifest that was changed by accident is found. Whoever means to
-deceive can compute that too: only a head kept elsewhere finds it.
+member ``sha256`` is the hash of all others, so that a manifest that was changed by accident is found. An attacker can
+compute that too: only a head stored elsewhere reveals it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,14 @@ from ledger.facts.words import TreeHead
 from ledger.runtime.lazy import filelock
 
 BLOCK = 1 << 20
+SET = "set"  # the folder in a locked folder where the files are made
 NOT_FOR_FOLDERS = {errno.EINVAL, errno.ENOTSUP}  # what some network file systems say of flushing a folder
 PRIVATE, USUAL = 0o600, 0o666  # permissions of a new file, before the process takes its own part away
 
 
 @contextmanager
-def errors_named(path: Path) -> Iterator[None]:
-    """Turn what the operating system refuses about *path* into an error of ours."""
+def translate_os_errors(path: Path) -> Iterator[None]:
+    """Turn the operating system's errors about *path* into StorageErrors."""
     try:
         yield
     except OSError as error:
@@ -43,17 +44,17 @@ def errors_named(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def workshop(place: Path, unfinished: str | None = None) -> Iterator[None]:
-    """Have the folder *place* to oneself while something is made in it; it is gone when the block ends.
+def locked_folder(place: Path, unfinished: str | None = None) -> Iterator[None]:
+    """Make and lock the folder *place* for work in it, and delete it when the block ends.
 
-    What a killed process left in it is still there when the block begins. It stays where a file called *unfinished*
-    lies in it at the end.
+    Files of a killed process are still there when the block begins. The folder stays if a file called *unfinished* is
+    in it at the end.
 
     Raises:
-        StorageError: another process works there, or it cannot be made.
+        StorageError: another process has the folder, or it cannot be made.
     """
     lock = filelock.FileLock(str(place / "lock"), timeout=0)
-    with errors_named(place):
+    with translate_os_errors(place):
         place.mkdir(mode=0o700, exist_ok=True)
         try:
             lock.acquire()
@@ -71,41 +72,37 @@ def workshop(place: Path, unfinished: str | None = None) -> Iterator[None]:
 
 
 def permissions_of(path: Path) -> int:
-    """Return what may be done with a file or folder, which a copy of it may not exceed."""
-    with errors_named(path):
+    """Return the permission bits of a file or folder, which a copy of it may not exceed."""
+    with translate_os_errors(path):
         return path.stat().st_mode & 0o777
 
 
-def make_empty(folder: Path, permissions: int = 0o777) -> None:
-    """Make *folder* again, empty and with at most these permissions; its owner has all."""
-    with errors_named(folder):
+def make_empty_folder(folder: Path, permissions: int = 0o777) -> None:
+    """Make an empty folder in the place of any older one, with the permissions given and all for its owner."""
+    with translate_os_errors(folder):
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir(mode=permissions | 0o700)
 
 
 def new_file(path: Path, permissions: int) -> BufferedWriter:
-    """Open a file that must not be there yet, with these permissions from its first byte on."""
-    with errors_named(path):
+    """Open a new file for writing, with the permissions given from its first byte on."""
+    with translate_os_errors(path):
         return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, permissions), "wb")
 
 
-def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, int], None]) -> str:
-    """Copy a file to a new one; returns the SHA-256 of the bytes that were copied, in hexadecimal.
+def copy_and_hash(source: Path, target: Path, permissions: int, advance: Callable[[int, int], None]) -> str:
+    """Copy a file to a new one, and return the SHA-256 of the copied bytes in hexadecimal.
 
-    Args:
-        source: the file.
-        target: the new one, which must not be there.
-        permissions: of the new one.
-        advance: called with the bytes copied so far and the size of the file.
+    *advance* is called with the bytes copied so far and the size of the file.
     """
     done, digest = 0, sha256()
-    with errors_named(source), source.open("rb") as old, new_file(target, permissions) as new:
+    with translate_os_errors(source), source.open("rb") as old, new_file(target, permissions) as new:
         size = os.fstat(old.fileno()).st_size
         while block := old.read(BLOCK):
             digest.update(block)
             done += len(block)
-            with errors_named(target):
+            with translate_os_errors(target):
                 new.write(block)
                 # Written out here, so that the refusal of a full disk is reported for the new file and not for the old
                 # one.
@@ -114,22 +111,19 @@ def copy(source: Path, target: Path, permissions: int, advance: Callable[[int, i
     return digest.hexdigest()
 
 
-def digest_of(path: Path) -> tuple[int, str]:
+def size_and_sha256(path: Path) -> tuple[int, str]:
     """Return the size of a file in bytes and its SHA-256 in hexadecimal."""
-    done, digest = 0, sha256()
-    with errors_named(path), path.open("rb") as file:
-        while block := file.read(BLOCK):
-            done += len(block)
-            digest.update(block)
-    return done, digest.hexdigest()
+    with translate_os_errors(path), path.open("rb") as file:
+        digest = file_digest(file, sha256).hexdigest()
+        return file.tell(), digest
 
 
 def flush(path: Path) -> None:
-    """Have the disk keep a file, or the names in a folder, through a power cut."""
+    """Flush a file, or the names in a folder, to the disk, so that they survive a power cut."""
     folder = path.is_dir()
     if folder and os.name != "posix":
         return
-    with errors_named(path):
+    with translate_os_errors(path):
         # for reading is enough, but on Windows: the file is flushed, regardless of its writer
         descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
         try:
@@ -141,22 +135,22 @@ def flush(path: Path) -> None:
             os.close(descriptor)
 
 
-def flush_set(folder: Path) -> None:
-    """Have the disk keep all files of a folder, and their names."""
+def flush_folder(folder: Path) -> None:
+    """Flush all files of a folder, and their names, to the disk."""
     for file in sorted(folder.iterdir()):
         flush(file)
     flush(folder)
 
 
 def move(source: Path, target: Path) -> None:
-    """Give a file or a folder another name on the same file system."""
-    with errors_named(source):
+    """Move a file or a folder within a file system."""
+    with translate_os_errors(source):
         source.rename(target)
 
 
 def copy_permissions(path: Path, example: Path) -> None:
-    """Give a file the permissions of another one, and its owner where this process may do that."""
-    with errors_named(path):
+    """Give a file the permissions of another one, and its owner if this process may do that."""
+    with translate_os_errors(path):
         about = example.stat()
         path.chmod(about.st_mode & 0o777)
         # Only root may give a file to another owner: of a restore by anybody else the file keeps the permissions alone.
@@ -174,34 +168,20 @@ _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 @attrs.frozen
 class CopiedFile:
-    """One file of a backup.
+    """The entry of one file in a backup's manifest."""
 
-    Attributes:
-        name: its name in the folder.
-        bytes: its size.
-        sha256: of its bytes, in hexadecimal.
-        layout: the version of its tables.
-    """
-
-    name: str
+    name: str  # in the folder
     bytes: int
-    sha256: str
-    layout: int
+    sha256: str  # in hexadecimal
+    layout: int  # the version of its tables
 
 
 @attrs.frozen
 class Manifest:
-    """A backup's description of itself.
+    """The description of a backup, with its files by role: ``journal``, ``people`` and perhaps ``views``."""
 
-    Attributes:
-        made_at: when it was made, an instant in UTC.
-        program: the version of the program that made it.
-        head: size and root of its journal.
-        files: its files by role: ``journal``, ``people`` and, where there were any, ``views``.
-    """
-
-    made_at: str
-    program: str
+    made_at: str  # an instant in UTC
+    program: str  # its version
     head: TreeHead
     files: Mapping[str, CopiedFile]
 
@@ -216,8 +196,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "files": {role: attrs.asdict(file) for role, file in manifest.files.items()},
     }
     # over the members and not over the file: the layout of JSON is not guaranteed
-    members["sha256"] = _seal(members)
-    with new_file(folder / NAME, USUAL) as file, errors_named(folder / NAME):
+    members["sha256"] = _checksum(members)
+    with new_file(folder / NAME, USUAL) as file, translate_os_errors(folder / NAME):
         file.write(orjson.dumps(members, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
@@ -230,26 +210,26 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / NAME
     if not path.is_file():
         raise StorageError(str(folder), f"is no backup: it has no {NAME}; give a folder that 'backup' made")
-    with errors_named(path), path.open("rb") as file:
+    with translate_os_errors(path), path.open("rb") as file:
         # one byte more than may be: of a larger file it is no JSON then, and is not read whole for that
         text = file.read(MAX_BYTES + 1)
     try:
         members = orjson.loads(text)
         if members["format"] != FORMAT:
             raise StorageError(str(path), f"is of format {members['format']!r:.60}, this program reads {FORMAT!r}")
-        if members.pop("sha256") != _seal(members):
+        if members.pop("sha256") != _checksum(members):
             raise StorageError(str(path), "was changed since the backup was made; use another backup")
         return _manifest(members)
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise StorageError(str(path), "is damaged: not the manifest of a backup; use another backup") from error
 
 
-def _seal(members: Mapping[str, Any]) -> str:
+def _checksum(members: Mapping[str, Any]) -> str:
     return sha256(orjson.dumps(members, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _manifest(members: Mapping[str, Any]) -> Manifest:
-    """Return the typed form; any error means that ``write_manifest`` did not write it."""
+    """Return the manifest with these members; any error means that ``write_manifest`` did not write them."""
     files = {role: CopiedFile(**members["files"][role]) for role in ROLES if role in members["files"]}
     for file in files.values():
         # a name of a file in the same folder, never a way to another one

@@ -1,4 +1,4 @@
-"""Making a backup: the files of a ledger copied as one consistent set while others write, proven, put in place whole.
+"""The making of a backup: a consistent copy of a ledger's files, made while others write, and verified.
 
 Each file is copied under one read snapshot, in the order views, journal, people. Views are written after the journal
 and people before it, so the copied views know no entry that the copied journal lacks, and the copied people know
@@ -20,7 +20,7 @@ import attrs
 
 from ledger.audit import reader
 from ledger.backups import disk
-from ledger.backups.whole_files import in_files
+from ledger.backups.local_copies import ledger_as_files
 from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.instants import instant_text
 from ledger.facts.words import TreeHead
@@ -31,10 +31,10 @@ from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 
 PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
-SET = "set"  # the folder in a workshop where the files are made
+
 TRIES = 5  # to copy journal and people without a renaming between
 # In the order of keys ';' follows ':', so that these two enclose every new name.
 _RENAMINGS = "SELECT count(*) FROM journal WHERE key >= 'renamed:' AND key < 'renamed;'"
@@ -45,12 +45,11 @@ class Backup:
     """A backup that was made.
 
     Attributes:
-        folder: where it is.
         head: size and root of its journal, computed from the copied bytes.
-        names: people whose name was compared with its commitment.
-        erased: erased people.
-        views: the position of the journal up to which the copied views are; None if the backup has no views.
-        left_out: why the views next to the journal are not in the backup, or nothing.
+        names: the number of names compared with their commitments.
+        erased: the number of erased people.
+        views: the position of the copied views; None if the backup has no views.
+        left_out: why the views of the ledger are not in the backup; empty if they are or there are none.
         bytes: size of all files.
     """
 
@@ -70,38 +69,38 @@ def backup(
     *,
     with_views: bool = True,
     clock: Callable[[], datetime] = utc_now,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Backup:
     """Copy a ledger into *folder* as one consistent set, while others read and write it.
 
-    The copied journal is re-hashed and every copied name compared before the folder appears, whole. Views that cannot
-    be read are left out, for they follow from the journal.
+    The copied journal is re-hashed and every copied name compared before the folder appears, complete. Views that
+    cannot be read are left out, for they follow from the journal.
 
     Args:
         path: the journal's file.
-        folder: where to; it must not be there, or be empty.
+        folder: a new or empty folder.
         with_views: False leaves the views out; after a restore the next command builds them.
-        clock: what time it is, in UTC, for the manifest.
-        progress: called with words on what is being done.
+        clock: gives the time for the manifest, in UTC.
+        progress: receives reports of what is being done.
 
     Raises:
-        StorageError: *folder* holds something already or cannot be written, or a file of the ledger is missing.
-        CorruptError: the journal or a name is not what was sealed.
+        StorageError: *folder* is not empty or cannot be written, or a file of the ledger is missing.
+        CorruptError: the journal or a name does not agree with its commitment.
     """
     target = _whole_path(folder)
     with OpenLedger.open(_whole_path(path), projectors=(), read_only=True, clock=clock) as ledger:
         made_at = instant_text(ledger.now_ms())
     _refuse_taken(target)
-    with in_files(_whole_path(path), progress, with_views=with_views) as source:
+    with ledger_as_files(_whole_path(path), progress, with_views=with_views) as source:
         return _backup(source, target, made_at, progress, with_views=with_views)
 
 
 def _backup(source: Path, target: Path, made_at: str, progress: Progress, *, with_views: bool) -> Backup:
     place = target.with_name(f"{target.name}.making")
-    with disk.workshop(place):
-        made = place / SET
-        disk.make_empty(made, disk.permissions_of(source.parent))
-        old, new = places(source), places(made / source.name)
+    with disk.locked_folder(place):
+        made = place / disk.SET
+        disk.make_empty_folder(made, disk.permissions_of(source.parent))
+        old, new = ledger_files(source), ledger_files(made / source.name)
         left_out = _copy_views(old["views"], new["views"], progress) if with_views else ""
         for _ in range(TRIES):
             for role in ("journal", "people"):
@@ -123,7 +122,7 @@ def _backup(source: Path, target: Path, made_at: str, progress: Progress, *, wit
         kept = disk.Manifest(made_at, program, head, _described(new))
         disk.write_manifest(made, kept)
         # All is on the disk before the folder has its name: a backup that is there after a power cut is whole.
-        disk.flush_set(made)
+        disk.flush_folder(made)
         # Checked again, because files may have appeared there while all was copied and proven.
         _refuse_taken(target)
         disk.move(made, target)
@@ -139,13 +138,13 @@ def _whole_path(path: str | Path) -> Path:
         raise StorageError(str(path), f"cannot be the name of a file or folder: {error}") from None
 
 
-def places(path: Path) -> dict[str, Path]:
+def ledger_files(path: Path) -> dict[str, Path]:
     """Return, by role, the files of the ledger whose journal is at *path*, existing or not."""
     return {"journal": path, "people": sidecar(path, "people"), "views": sidecar(path, "views")}
 
 
 def _refuse_taken(target: Path) -> None:
-    with disk.errors_named(target):
+    with disk.translate_os_errors(target):
         if not target.parent.is_dir():
             raise StorageError(str(target), f"cannot be made: there is no folder {target.parent}")
         if target.exists() and not target.is_dir():
@@ -194,14 +193,14 @@ def _copy_people(source: Path, target: Path) -> None:
         try:
             people.attempt("VACUUM INTO ?", (str(target),))
         except sqlite.sqlite3.DatabaseError as error:
-            sqlite.refuse(target, error)  # this file alone is written
+            sqlite.raise_translated(target, error)  # this file alone is written
     with closing(sqlite.connect(target)) as copy:
         # VACUUM INTO does not copy the mode of the log, which all files of a ledger have.
         copy.execute("PRAGMA journal_mode=WAL")
 
 
 def _copy_views(source: Path, target: Path, progress: Progress) -> str:
-    """Copy the views where there are any; why they were left out, or nothing."""
+    """Copy the views if there are any; return why they were left out, empty if they were not."""
     if not source.exists():
         return ""
     try:
@@ -216,11 +215,7 @@ def _copy_views(source: Path, target: Path, progress: Progress) -> str:
 
 
 def _prove(source: Path, copies: Mapping[str, Path], progress: Progress) -> tuple[TreeHead, reader.NamesVerdict]:
-    """Re-hash the copied journal and compare the copied names and reasons with it.
-
-    Raises:
-        CorruptError: something is false, and so it is in the ledger.
-    """
+    """Re-hash the copied journal and compare the copied names and reasons with it; CorruptError if any is false."""
     with collector_paused():
         journal = reader.verify_journal(str(copies["journal"]), None, partial(progress, "journal"))
     falsehoods = journal.falsehoods
@@ -242,7 +237,7 @@ def _judge_views(copies: Mapping[str, Path]) -> tuple[int | None, str]:
         ):
             # opening them compares the journal's root there
             reached = made.position()
-            views_file.check_sound(made.connection, copy)
+            views_file.check_integrity(made.connection, copy)
         if reached:
             return reached, ""
         why = "they say that they know no entry"
@@ -265,13 +260,12 @@ def _described(copies: Mapping[str, Path]) -> dict[str, disk.CopiedFile]:
     described = {}
     for role, copy in copies.items():
         # empty: nothing was written since the copies were closed
-        for litter in ("-wal", "-shm"):
-            copy.with_name(copy.name + litter).unlink(missing_ok=True)
+        for ending in ("-wal", "-shm"):
+            copy.with_name(copy.name + ending).unlink(missing_ok=True)
         if copy.exists():
-            size, digest = disk.digest_of(copy)
             with copy.open("rb") as file:
-                # user_version; no connection, which would leave litter
-                # Bytes 60 to 63 of the header, the highest first (file format of SQLite, 1.3).
+                # user_version: bytes 60 to 63 of the header, the highest first (file format of SQLite, 1.3); a
+                # connection would leave sidecar files
                 layout = int.from_bytes(file.read(64)[60:])
-            described[role] = disk.CopiedFile(copy.name, size, digest, layout)
+            described[role] = disk.CopiedFile(copy.name, *disk.size_and_sha256(copy), layout)
     return described

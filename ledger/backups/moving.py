@@ -1,8 +1,7 @@
-"""A ledger moved between files and a server: the same history in another place, and never two that are written.
+"""The moving of a ledger between files and a server, so that never two copies accept entries.
 
 Recording stops while it is moved. The old place refuses new entries before the new one counts, and states where the
-ledger went; if the move is interrupted between two steps, it is run again and continues after the rows copied so
-far.
+ledger went; an interrupted move is run again and continues after the rows copied so far.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ledger.players.server_stores import on_server
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import journal_file, sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 _GONE = "the ledger went to "  # begins the name of the trigger that refuses entries in a file that was left
 
@@ -34,8 +33,7 @@ class ServerMove:
     """A ledger that was moved onto a server.
 
     Attributes:
-        head: the same in both places.
-        faults: objects in the schemas that this program did not make, or that are missing there; as sentences.
+        faults: a sentence for each object in the schemas that this program did not make or that is missing.
         folder: with the former files.
     """
 
@@ -45,12 +43,12 @@ class ServerMove:
 
 
 @checked
-def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = silent) -> ServerMove:
-    """Move a ledger in files onto a server; the files go into a folder.
+def move_to_server(path: str | Path, place: ServerPlace, progress: Progress = no_progress) -> ServerMove:
+    """Move a ledger in files onto a server, and its files into a folder next to them.
 
     Args:
-        path: of the journal's file.
-        place: where to; the schemas are made, or a user with that right made them before.
+        path: the journal's file.
+        place: the server and the schema, which is made unless a user with that right made it before.
         progress: as of ``copy_to_server``.
 
     Raises:
@@ -78,11 +76,11 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
         # The root of the first entry alone: it identifies this ledger, and stays while the journal grows.
         tokens_to_server(path, journal.root_at(1), place, progress)
     # The lock of the journal is free for a moment between the two: what was recorded then is not on the server.
-    with closing(sqlite.connect(path)) as connection, sqlite.immediate(connection):
+    with closing(sqlite.connect(path)) as connection, sqlite.write_transaction(connection):
         # Read within the transaction that makes the guard: no entry can be recorded between the look and the guard.
         last = connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()[0]
         if last != head.size:
-            raise StorageError(str(path), "somebody recorded while it was moved: move it again; it stands where it was")
+            raise StorageError(str(path), "an entry was recorded while it was moved: move it again; it is where it was")
         # A guard in the file itself: a process that has it open, or another release, is refused as well. Its name says
         # where the ledger went: a second run after an interruption reads that there, and so does the audit.
         name = f"{_GONE}{place.shown}, schema {place.schema}".replace('"', "'")
@@ -122,11 +120,10 @@ def _move_to_folder(path: Path) -> Path:
 
 
 @checked
-def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
-    """Move a ledger on a server into files next to its views; the schemas stay, and accept no more entries.
+def move_to_files(path: str | Path, progress: Progress = no_progress) -> TreeHead:
+    """Move a ledger on a server into files next to its views, and return its head.
 
-    Returns:
-        The head, which is the same in both places.
+    The schemas stay, and accept no more entries.
 
     Raises:
         StorageError: it is in files already, a file is in the way, or the server refuses.
@@ -143,10 +140,10 @@ def move_to_files(path: str | Path, progress: Progress = silent) -> TreeHead:
         there = TreeHead(writer.size, journal.root_at(writer.size))
         with closing(SqliteJournal(path, read_only=True)) as copy:
             if (head := copy.head()) != there:
-                message = f"has the head {head}, and the server {there}: move the file aside and try again"
+                message = f"has the head {head}, and the server {there}: move the file away and try again"
                 raise StorageError(str(path), message)
         tokens_to_file(place, path, journal.root_at(1), progress)
         # last, in the transaction that kept others out: until it is committed the server is the ledger
-        journal.leave(str(path.absolute()))
+        journal.mark_moved(str(path.absolute()))
     settings.drop(*OF_A_SERVER)
     return head

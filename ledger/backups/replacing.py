@@ -1,7 +1,7 @@
-"""The replacement of a ledger by a proven set of files: at no instant is there a mixture of two ledgers.
+"""The replacement of a ledger by a verified set of files: at no instant is there a mixture of two ledgers.
 
 The journal makes a ledger: it is moved away first and put in place last, so people and views are never next to a
-journal that is not theirs. A plan is written before any file moves; if a process was interrupted, ``undo`` restores
+journal that is not theirs. A plan is written before any file moves; after an interruption ``undo_interrupted`` restores
 the former files. This module decides nothing and proves nothing.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from ledger.backups import disk
-from ledger.backups.making import SET, places
+from ledger.backups.making import ledger_files
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 5.0  # for a process that has the ledger open to release it
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
-Present = Mapping[str, "sqlite3.Connection | None"]  # by role; None if there is no file that can be read
+OpenFiles = Mapping[str, "sqlite3.Connection | None"]  # by role; None if there is no file that can be read
 
 
-def present_files(path: Path) -> list[Path]:
+def existing_files(path: Path) -> list[Path]:
     """Return the existing files of the ledger at *path*: journal, people, views, and their sidecar files.
 
-    A build of views that was stopped is among them: it would go on with another journal.
+    An interrupted build of views is among them: it would go on with another journal.
     """
-    belong = [file.with_name(file.name + word) for word in _BESIDE for file in places(path).values()]
-    views = places(path)["views"]
+    belong = [file.with_name(file.name + word) for word in _BESIDE for file in ledger_files(path).values()]
+    views = ledger_files(path)["views"]
     return [file for file in belong if file.exists()] + sorted(
         views.parent.glob(f"{glob.escape(views.name)}.building*")
     )
@@ -49,8 +49,8 @@ def present_files(path: Path) -> list[Path]:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[Present]:
-    """Keep every other process away from the ledger at *path*, readers too.
+def lock_ledger(path: Path) -> Iterator[OpenFiles]:
+    """Lock the files of the ledger at *path* against every other process, readers too, and yield connections to them.
 
     A process that has it open would go on with the files that are moved away, and its entries would be lost
     unnoticed.
@@ -60,15 +60,15 @@ def alone(path: Path) -> Iterator[Present]:
     """
     with ExitStack() as stack:
         # First the lock of a process that updates the views: a build works in another file, which is not locked below.
-        lock = filelock.FileLock(f"{places(path)['views']}.lock", timeout=WAIT_SECONDS)
-        with disk.errors_named(path):
+        lock = filelock.FileLock(f"{ledger_files(path)['views']}.lock", timeout=WAIT_SECONDS)
+        with disk.translate_os_errors(path):
             try:
                 stack.enter_context(lock)
             except filelock.Timeout:
-                raise _in_use(places(path)["views"]) from None
-        views = places(path)["views"]
+                raise _in_use(ledger_files(path)["views"]) from None
+        views = ledger_files(path)["views"]
         wait_for_writer(views.with_name(f"{views.name}.building"))  # of a build that was killed
-        present = {role: _opened_alone(file) for role, file in places(path).items()}
+        present = {role: _opened_alone(file) for role, file in ledger_files(path).items()}
         try:
             yield present
         finally:
@@ -104,7 +104,7 @@ def _in_use(file: Path) -> StorageError:
     )
 
 
-def _release(present: Present) -> None:
+def _release(present: OpenFiles) -> None:
     for connection in present.values():
         if connection is not None:
             connection.close()
@@ -113,8 +113,8 @@ def _release(present: Present) -> None:
 # --- moving -------------------------------------------------------------------------------------------------
 
 
-def put_in_place(place: Path, path: Path) -> None:
-    """Make the set in the workshop *place* the ledger at *path*, where there is none.
+def install(place: Path, path: Path) -> None:
+    """Move the set of files in the working folder *place* to *path*, where there is no ledger.
 
     Raises:
         StorageError: a file is there by now, or one cannot be moved; everything is as it was.
@@ -123,21 +123,15 @@ def put_in_place(place: Path, path: Path) -> None:
     try:
         _put(place, path)
     except BaseException:
-        undo(place, path)
+        undo_interrupted(place, path)
         raise
     (place / PLAN).unlink()
 
 
-def replace(place: Path, path: Path, present: Present) -> Path:
-    """Make the set in the workshop *place* the ledger at *path*, and keep the present files in a folder next to it.
+def replace_ledger(place: Path, path: Path, present: OpenFiles) -> Path:
+    """Move the present files of a ledger into a folder next to it, which is returned, and a new set into their place.
 
-    Args:
-        place: the workshop.
-        path: the journal's place.
-        present: the connections of ``alone``; they are closed.
-
-    Returns:
-        The folder of the replaced files.
+    The new set is in the working folder *place*; the connections of ``lock_ledger`` are closed.
 
     Raises:
         StorageError: a file cannot be moved; everything is as it was.
@@ -150,7 +144,7 @@ def replace(place: Path, path: Path, present: Present) -> Path:
         number += 1
     _write_plan(place, old_folder)
     try:
-        with disk.errors_named(old_folder):
+        with disk.translate_os_errors(old_folder):
             old_folder.mkdir(mode=0o700, exist_ok=True)
         # Without a write-ahead log SQLite refuses to write to a file that was moved after it was opened: a process that
         # was about to open the old file can then write neither into it nor into the log of the new one.
@@ -158,10 +152,10 @@ def replace(place: Path, path: Path, present: Present) -> Path:
             if connection is not None:
                 with suppress(CorruptError):
                     connection.execute("PRAGMA journal_mode=DELETE")
-        for file in places(path).values():
+        for file in ledger_files(path).values():
             if file.exists():
-                if (new := place / SET / file.name).exists():
-                    # Whoever could read the ledger, such as a server under another user, can read the restored one.
+                if (new := place / disk.SET / file.name).exists():
+                    # Users who could read the ledger, such as a server's, can read the restored one.
                     disk.copy_permissions(new, file)
                 if os.name != "posix":  # Windows moves no open file: who opens it before it moves stops the restore
                     _release(present)
@@ -172,13 +166,13 @@ def replace(place: Path, path: Path, present: Present) -> Path:
                 disk.flush(path.parent)
         _release(present)
         # SQLite's sidecar files of a damaged file
-        for file in present_files(path):
+        for file in existing_files(path):
             disk.move(file, old_folder / file.name)
         disk.flush(old_folder)
         _put(place, path)
     except BaseException:
         _release(present)
-        undo(place, path)
+        undo_interrupted(place, path)
         raise
     (place / PLAN).unlink()
     return old_folder
@@ -186,13 +180,13 @@ def replace(place: Path, path: Path, present: Present) -> Path:
 
 def _put(place: Path, path: Path) -> None:
     _clear_empty(path)
-    if there := present_files(path):
+    if there := existing_files(path):
         raise StorageError(str(there[0]), "was made by another process meanwhile; nothing was restored")
     # the journal last, which makes a ledger of them: people are not opened without it
     for role in ("people", "views", "journal"):
-        file = places(path)[role]
-        if (place / SET / file.name).exists():
-            disk.move(place / SET / file.name, file)
+        file = ledger_files(path)[role]
+        if (place / disk.SET / file.name).exists():
+            disk.move(place / disk.SET / file.name, file)
             disk.flush(path.parent)
 
 
@@ -200,10 +194,10 @@ def _put(place: Path, path: Path) -> None:
 
 
 def _write_plan(place: Path, old_folder: Path | None) -> None:
-    new = sorted(file.name for file in (place / SET).iterdir())
+    new = sorted(file.name for file in (place / disk.SET).iterdir())
     words = orjson.dumps({"aside": None if old_folder is None else old_folder.name, "new": new})
     making = place / f"{PLAN}.making"
-    with disk.errors_named(making):
+    with disk.translate_os_errors(making):
         making.unlink(missing_ok=True)  # of a process that was killed here
         # The plan is written under another name first: one that bears its own is whole.
         with disk.new_file(making, disk.USUAL) as file:
@@ -217,24 +211,19 @@ def _write_plan(place: Path, old_folder: Path | None) -> None:
 def _read_plan(place: Path, path: Path) -> tuple[Path | None, list[str]]:
     """Return the folder for the replaced files, if there are any, and the names of the new ones."""
     try:
-        with disk.errors_named(place / PLAN):
+        with disk.translate_os_errors(place / PLAN):
             plan = orjson.loads((place / PLAN).read_bytes())
         return (None if plan["aside"] is None else path.with_name(plan["aside"])), list(plan["new"])
     except (ValueError, TypeError, LookupError) as error:
         raise StorageError(
             str(place / PLAN),
-            f"is damaged; move back by hand what is in the newest {path.stem}.replaced-N, {path.name} last, and take "
-            f"{place.name} away",
+            f"is damaged; move the files in the newest {path.stem}.replaced-N back manually, {path.name} last, and "
+            f"remove {place.name}",
         ) from error
 
 
-def undo(place: Path, path: Path) -> bool:
-    """Bring back the files at *path* from before an interrupted restore.
-
-    Returns:
-        True if something was brought back; False if there was nothing to undo, for nothing had been moved or
-        everything was in its new place.
-    """
+def undo_interrupted(place: Path, path: Path) -> bool:
+    """Bring back the files at *path* from before an interrupted restore; return whether any had been moved."""
     if not (place / PLAN).exists():
         return False
     old_folder, new = _read_plan(place, path)
@@ -245,20 +234,20 @@ def undo(place: Path, path: Path) -> bool:
         _clear_empty(path)
         for name in new:
             in_place = path.with_name(name)
-            if not (place / SET / name).exists() and in_place.exists():
-                disk.move(in_place, place / SET / name)
+            if not (place / disk.SET / name).exists() and in_place.exists():
+                disk.move(in_place, place / disk.SET / name)
                 for word in _BESIDE[1:]:  # sidecar files of a program that read it there
-                    with disk.errors_named(in_place):
+                    with disk.translate_os_errors(in_place):
                         in_place.with_name(in_place.name + word).unlink(missing_ok=True)
     if old_folder is not None:
         if moved and old_folder.exists():
             _bring_back(old_folder, path)
         if old_folder.exists() and not any(old_folder.iterdir()):
             old_folder.rmdir()
-        for file in places(path).values():
+        for file in ledger_files(path).values():
             if file.is_file():
                 with suppress(CorruptError), closing(sqlite.connect(file)) as connection:
-                    connection.execute("PRAGMA journal_mode=WAL")  # which ``replace`` had taken away
+                    connection.execute("PRAGMA journal_mode=WAL")  # which ``replace_ledger`` had taken away
     disk.flush(path.parent)
     (place / PLAN).unlink()
     return moved
@@ -276,7 +265,7 @@ def _bring_back(old_folder: Path, path: Path) -> None:
 
 def _clear_empty(path: Path) -> None:
     """Remove a file without a byte, as SQLite makes one for a program that opens a file just moved away."""
-    for file in present_files(path):
+    for file in existing_files(path):
         if not file.stat().st_size:
-            with disk.errors_named(file):
+            with disk.translate_os_errors(file):
                 file.unlink()

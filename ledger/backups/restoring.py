@@ -1,7 +1,7 @@
-"""The restoring of a backup: it is copied next to the ledger's place, proven by the audit, then put in place.
+"""The restoring of a backup: it is copied next to the ledger's place, verified by the audit, then moved into place.
 
-Before a ledger is replaced it is held against the proven copy: what would be lost, and who was erased since. The
-connections to the present files are those of ``replacing.alone``; either file may be damaged.
+Before a ledger is replaced it is compared with the verified copy: which entries would be lost, and who was erased
+since. The connections to the present files are those of ``replacing.lock_ledger``; either file may be damaged.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import attrs
 from ledger.audit import reader
 from ledger.audit.audit import audit
 from ledger.backups import disk, replacing
-from ledger.backups.making import SET, places
-from ledger.backups.replacing import Present
+from ledger.backups.making import ledger_files
+from ledger.backups.replacing import OpenFiles
 from ledger.errors import CorruptError, LedgerError, StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import Checkpoints
@@ -31,7 +31,7 @@ from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import RESTORE_PLAN, restore_folder
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,13 +52,13 @@ _ERASED_REASONS = "SELECT commitment FROM reasons WHERE text IS NULL AND salt IS
 
 @attrs.frozen
 class Loss:
-    """The entries of the present ledger that the backup lacks.
+    """The entries of the present ledger that a restore of a backup would lose.
 
     Attributes:
-        entries: entries of the present journal; None if it cannot be read, or there is none.
-        backup: entries of the backup's journal.
-        common: how many entries, from the first on, are the same in both.
-        beyond: by kind, the entries after those in the present journal.
+        entries: the number in the present journal; None if it cannot be read, or there is none.
+        backup: the number in the backup's journal.
+        common: the number of entries, from the first on, that are the same in both.
+        beyond: by kind, the number of entries after those in the present journal.
         alarm: why the backup is not the ledger of the last stored checkpoint; None if it is, or none is stored.
     """
 
@@ -75,22 +75,16 @@ class Loss:
 
 
 @attrs.frozen
-class Erased:
-    """Players who were erased in the present ledger, but not yet in the backup.
+class LaterErasures:
+    """The players and reasons that were erased in the present ledger, but not in the backup."""
 
-    Attributes:
-        players: their numbers.
-        unknown: True if the present people cannot be read.
-        reasons: commitments to reasons of corrections that were erased likewise.
-    """
-
-    players: tuple[int, ...] = ()
-    unknown: bool = False
-    reasons: tuple[str, ...] = ()
+    players: tuple[int, ...]
+    unknown: bool  # because the present people cannot be read
+    reasons: tuple[str, ...]  # their commitments
 
 
-def loss(present: Present, copy: Path) -> Loss:
-    """Compare the present journal with the proven *copy*, entry by entry."""
+def find_loss(present: OpenFiles, copy: Path) -> Loss:
+    """Compare the present journal with the verified *copy* of a backup's journal, entry by entry."""
     with closing(sqlite.connect(copy, read_only=True)) as proven:
         backup = int(proven.execute(_SIZE).fetchone()[0])
         journal = present["journal"]
@@ -105,33 +99,26 @@ def loss(present: Present, copy: Path) -> Loss:
 
 
 def _common(present: sqlite3.Connection, proven: sqlite3.Connection) -> int:
-    """Return the number of equal entries from the first on: bodies that hash to the proven leaves."""
+    """Return the number of equal entries from the first on: bodies that hash to the verified leaves."""
     common, bodies, leaves = 0, present.execute(_BODIES), proven.execute(_LEAVES)
     while rows := bodies.fetchmany(BLOCK):
-        own = leaf_hashes([body for (body,) in rows])
-        true = [leaf for (leaf,) in leaves.fetchmany(BLOCK)]
-        if own != true:
-            return common + next(
-                (i for i, (here, there) in enumerate(zip(own, true, strict=False)) if here != there),
-                min(len(own), len(true)),
-            )
-        common += len(own)
+        pairs = list(zip(leaf_hashes([body for (body,) in rows]), (leaf for (leaf,) in leaves), strict=False))
+        equal = next((i for i, (here, there) in enumerate(pairs) if here != there), len(pairs))
+        common += equal
+        if equal < len(rows):
+            break
     return common
 
 
-def erased(present: Present, copy: Path) -> Erased:
-    """Return the players and reasons that were erased in the present ledger, and are known in the backup's *copy*.
+def find_later_erasures(present: OpenFiles, copy: Path) -> LaterErasures:
+    """Return the players and reasons that were erased in the present ledger, and have names or texts in the backup.
 
     Both files record erased persons: the people file by a blank row, the journal by an entry (since such entries
-    exist).
-
-    Args:
-        present: the present files.
-        copy: the journal of the copy; its people are next to it.
+    exist). *copy* is the journal of the backup's copy, with its people next to it.
     """
     with (
         closing(sqlite.connect(copy, read_only=True)) as journal,
-        closing(sqlite.connect(places(copy)["people"], read_only=True)) as backed_up,
+        closing(sqlite.connect(ledger_files(copy)["people"], read_only=True)) as backed_up,
     ):
         copied = {player: (joined_at, salt) for player, joined_at, salt in backed_up.execute(_KNOWN)}
         blank, related, reasons = dict[int, str](), False, set[str]()
@@ -152,7 +139,7 @@ def erased(present: Present, copy: Path) -> Erased:
                 player, present["journal"], journal, by_people=related and blank.get(player) == copied[player][0]
             )
         ]
-    return Erased(tuple(players), unknown, tuple(sorted(reasons)))
+    return LaterErasures(tuple(players), unknown, tuple(sorted(reasons)))
 
 
 def _recorded(journal: sqlite3.Connection | None) -> set[int]:
@@ -171,7 +158,7 @@ def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
 
 def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.Connection, *, by_people: bool) -> bool:
     """Return whether a number means one person in both ledgers: both registered it in the same entry."""
-    # Where one of the journals does not say, the people's files decide.
+    # If a journal does not say, the people files decide.
     copy_row = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
     try:
         present_row = None if present is None else present.execute(_REGISTERED, (f"player:{player}",)).fetchone()
@@ -186,18 +173,17 @@ EARLIER_VIEWS = "they are not of this program's read models and schemes"
 
 @attrs.frozen
 class Restored:
-    """A ledger that was put in place.
+    """A ledger that was restored from a backup.
 
     Attributes:
-        path: its journal.
         head: size and root of the journal, recomputed from its bytes.
-        names: names compared with their commitments.
-        views: True if the backup's views came along; else the next command builds them.
-        left_out: why views that the backup has did not come along, or nothing.
-        erased: players who had been erased since the backup was made, and were erased in it again.
+        names: the number of names compared with their commitments.
+        views: True if the backup's views were restored; else the next command builds them.
+        left_out: why the backup's views were not restored; empty if they were, or it has none.
+        erased: players who had been erased since the backup was made, and were erased again.
         erased_unknown: True if a ledger was replaced whose people cannot be read, so that those are not known.
-        replaced: the folder that holds the former files; None if there were none.
-        reasons_erased: how many reasons of corrections had been erased since, and were erased in it again.
+        replaced: the folder of the former files; None if there were none.
+        reasons_erased: the number of reasons of corrections that were erased again likewise.
         undone: True if an earlier restore had been interrupted, and was undone first.
         alarm: why it is not the ledger of the last checkpoint stored for this place, so that it accepts nothing until
             the right file is back; None if it is, or if none is stored.
@@ -225,24 +211,24 @@ def restore(
     since: TreeHead | None = None,
     with_views: bool = True,
     approve: Callable[[Loss], object] = lambda _: None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Restored:
-    """Put the ledger of a backup in place, after it was proven: hashes, journal, names, texts, views.
+    """Restore a ledger from a backup, after the audit has verified its files.
 
     Args:
         folder: the backup.
-        path: where the journal goes; people and views go next to it.
-        replace: True allows an existing ledger; its files are moved into a folder next to it, never deleted.
-        since: a head stored elsewhere; everything before it must be a prefix of the backup's journal.
-        with_views: False leaves the backup's views out, even good ones; the next command builds them.
+        path: the place of the journal; people and views go next to it.
+        replace: True allows an existing ledger, whose files are moved into a folder next to it, never deleted.
+        since: a head stored elsewhere, whose entries must be the first ones of the backup's journal.
+        with_views: False leaves the backup's views out; the next command builds them.
         approve: receives the entries of an existing ledger that the backup lacks, while no other process may use it; an
             exception stops the restore with everything as it was.
-        progress: called with words on what is being done.
+        progress: receives reports of what is being done.
 
     Raises:
         StorageError: files exist there and *replace* is False, another process has them open, a file of the backup is
             missing or is not the one that was backed up, or the disk refuses.
-        CorruptError: the backup is not a true ledger.
+        CorruptError: the audit finds the backup false.
     """
     source, target = Path(folder), Path(path).resolve()
     if target.is_dir():
@@ -256,13 +242,13 @@ def restore(
             "takes what was restored onto a server, into a new schema",
         )
     place = restore_folder(target)
-    with disk.workshop(place, unfinished=RESTORE_PLAN):
+    with disk.locked_folder(place, unfinished=RESTORE_PLAN):
         # Before any refusal: files that a killed restore left half moved would be taken for the present ledger.
-        undone = replacing.undo(place, target)
+        undone = replacing.undo_interrupted(place, target)
         kept = disk.read_manifest(source)
         _refuse_existing(target, replace=replace, undone=undone)
-        staged = place / SET
-        disk.make_empty(staged)
+        staged = place / disk.SET
+        disk.make_empty_folder(staged)
         copy = _stage(source, kept, staged / target.name, with_views=with_views, progress=progress)
         left_out = _leave_out_views(copy["views"])
         head, names = _prove(source, kept, copy["journal"], since, progress)
@@ -270,17 +256,17 @@ def restore(
             # whether it would be taken for another ledger in this place
             alarm = Checkpoints(target, journal).fault()
         restored = Restored(target, head, names, copy["views"].exists(), left_out, undone=undone, alarm=alarm)
-        if not replace or not replacing.present_files(target):
+        if not replace or not replacing.existing_files(target):
             _finish(copy)
-            replacing.put_in_place(place, target)
+            replacing.install(place, target)
             return restored
-        with replacing.alone(target) as present:
-            approve(attrs.evolve(loss(present, copy["journal"]), alarm=alarm))
+        with replacing.lock_ledger(target) as present:
+            approve(attrs.evolve(find_loss(present, copy["journal"]), alarm=alarm))
             # Who asked to be forgotten after the backup was made must not come back by it.
-            gone = erased(present, copy["journal"])
+            gone = find_later_erasures(present, copy["journal"])
             _erase(copy, gone)
             _finish(copy)
-            replaced = replacing.replace(place, target, present)
+            replaced = replacing.replace_ledger(place, target, present)
         return attrs.evolve(
             restored,
             names=names - len(gone.players),
@@ -292,13 +278,13 @@ def restore(
 
 
 def _refuse_existing(target: Path, *, replace: bool, undone: bool) -> None:
-    there = replacing.present_files(target)
+    there = replacing.existing_files(target)
     if there and not replace:
         names = ", ".join(file.name for file in there[:3]) + (f" and {len(there) - 3} more" if there[3:] else "")
         before = "a restore that was stopped is undone, and " if undone else ""
         raise StorageError(
             str(target),
-            f"{before}something stands there already ({names}); give another DB, or --replace to move it aside",
+            f"{before}files of a ledger are there already ({names}); give another DB, or --replace to move them away",
         )
 
 
@@ -306,7 +292,7 @@ def _stage(
     source: Path, kept: disk.Manifest, path: Path, *, with_views: bool, progress: Progress
 ) -> Mapping[str, Path]:
     """Copy the files of a backup under the names that they will have, each held against the manifest."""
-    copy = places(path)
+    copy = ledger_files(path)
     for role, file in kept.files.items():
         if role == "views" and not with_views:
             continue
@@ -318,7 +304,7 @@ def _stage(
         if size == file.bytes:
             permissions = disk.permissions_of(old) & (disk.PRIVATE if role == "people" else disk.USUAL)
             # hashed while it is copied: the compared bytes are put in place, even if the backup changes
-            if disk.copy(old, copy[role], permissions, partial(progress, f"copy {file.name}")) == file.sha256:
+            if disk.copy_and_hash(old, copy[role], permissions, partial(progress, f"copy {file.name}")) == file.sha256:
                 continue
         else:
             why = f"{size:,} bytes, not {file.bytes:,}"
@@ -334,7 +320,7 @@ def _leave_out_views(copy: Path) -> str:
     try:
         with closing(sqlite.connect(copy, read_only=True)) as connection:
             sqlite.check_identity(connection, copy, views_file.APPLICATION_ID, views_file.LAYOUT)
-            why = "" if views_file.are_rated_alike(connection) else EARLIER_VIEWS
+            why = "" if views_file.are_rated_by_this_program(connection) else EARLIER_VIEWS
     except StorageError as error:
         why = str(error).removeprefix(f"{copy}: ")
     if why:
@@ -361,7 +347,7 @@ def _prove(
     return verdict.head, verdict.names_checked
 
 
-def _erase(copy: Mapping[str, Path], gone: Erased) -> None:
+def _erase(copy: Mapping[str, Path], gone: LaterErasures) -> None:
     """Forget these players and reasons in the copy, which must be true afterwards."""
     if not (gone.players or gone.reasons):
         return
@@ -382,4 +368,4 @@ def _finish(copy: Mapping[str, Path]) -> None:
     for file in folder.iterdir():
         if file not in copy.values():
             file.unlink()
-    disk.flush_set(folder)
+    disk.flush_folder(folder)

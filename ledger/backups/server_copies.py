@@ -1,9 +1,9 @@
-"""The copy of a complete ledger between a server and the usual two files, row by row, proven to be equal.
+"""The copying of a complete ledger between a PostgreSQL server and files, row by row, with a proof of equality.
 
 Everything is read from a server in one snapshot and written unchanged, true or not: the audit of the files then
-judges the server's content. Only content that the audit's reader has proven goes onto a server. The remains of an
-interrupted copy into files are thrown away, and the next one starts clean. An interrupted copy onto a server
-continues after the rows that are there, if they are the first ones of the files.
+verifies the server's content. Only content that the audit's reader has verified goes onto a server. The remains of an
+interrupted copy into files are deleted, and the next one starts again. An interrupted copy onto a server continues
+after the rows that are there, if they are the first ones of the files.
 """
 
 from __future__ import annotations
@@ -23,22 +23,21 @@ from ledger.audit.server_objects import server_faults
 from ledger.backups import disk
 from ledger.backups.server_rows import (
     ENTRIES,
-    JOURNAL,
-    NAMES,
-    PEOPLE,
+    JOURNAL_TABLES,
+    PEOPLE_TABLES,
     SECRET,
     TEXTS,
     Digest,
     SchemaPlace,
     TableToCopy,
     begin_snapshot,
-    count_in_file,
-    count_on_server,
-    digest_of_file,
-    digest_of_server,
+    count_file_rows,
+    count_server_rows,
+    file_digest,
     pieces,
-    rows_of_file,
-    rows_of_server,
+    read_file_rows,
+    read_server_rows,
+    server_digest,
 )
 from ledger.errors import CorruptError, StorageError, one_line
 from ledger.facts.words import TreeHead
@@ -52,9 +51,9 @@ from ledger.players.server_stores import make_schemas
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, silent
+from ledger.runtime.long_work import Progress, collector_paused, no_progress
 from ledger.runtime.postgres import quoted, without_password
-from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, Piece
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, CopyPiece
 from ledger.runtime.postgres_session import ServerSession
 
 if TYPE_CHECKING:
@@ -65,17 +64,16 @@ if TYPE_CHECKING:
 ROWS = 5_000  # that a file takes at once
 ROWS_A_COMMIT = 50_000  # that a stopped copy onto a server loses at most
 LOCK_SECONDS = 30  # how long a copy onto a server waits for another writer there
-ANOTHER = "another ledger stands there, or somebody wrote to it; give another schema"
+ANOTHER = "another ledger is there, or another program wrote to it; give another schema"
 UNFIT = "something on the server changes what is recorded; have its operator look, and make the copy in another schema"
-SET = "set"  # the folder in a workshop where the files are made
 
 
 @attrs.frozen
-class Content:
-    """The content of a ledger, the same in files as on a server.
+class LedgerContent:
+    """The numbers and digests of a ledger's rows, the same in files as on a server.
 
     Attributes:
-        rows: by table, how many.
+        rows: the number of rows, by table.
         digests: by table, the SHA-256 of its rows in order of their key, in the form of PostgreSQL's binary COPY; in
             hexadecimal.
     """
@@ -83,43 +81,31 @@ class Content:
     rows: Mapping[str, int]
     digests: Mapping[str, str]
 
-    @property
-    def entries(self) -> int:
-        """Entries of the journal."""
-        return self.rows[ENTRIES.name]
-
-    @property
-    def names(self) -> int:
-        """People, those who were erased among them."""
-        return self.rows[PEOPLE.name]
-
 
 @attrs.frozen
-class Arrival:
-    """The proof that a ledger on a server is equal to the one in files.
+class ServerCopy:
+    """A copy of a ledger on a server that was proven to be equal to the one in files.
 
     Attributes:
         head: size and root of the journal: calculated from the bytes of the file, and stated by the server.
         content: read back from the server, and equal to that of the files.
-        identity: of the journal on the server.
-        faults: objects in the schemas that this program did not make, or that are missing there; as sentences.
+            faults: a sentence for each object in the schemas that this program did not make or that is missing.
     """
 
     head: TreeHead
-    content: Content
-    identity: str
+    content: LedgerContent
     faults: tuple[str, ...]
 
 
 # --- from a server into files -------------------------------------------------------------------------------
 
 
-def copy_to_files(address: str, schema: str, path: str | Path, progress: Progress = silent) -> Content:
-    """Copy the ledger in a schema into new files: the journal at *path*, the people next to it.
+def copy_to_files(address: str, schema: str, path: str | Path, progress: Progress = no_progress) -> LedgerContent:
+    """Copy the ledger in a server's schema into new files: the journal at *path*, the people next to it.
 
     All rows are of one read snapshot and are written unchanged, so that ``audit`` of the files names the falsehoods
-    on the server. The files appear when they are complete. Everybody who may read journal and names may do this;
-    while it lasts the server keeps the old bytes of people who are erased meanwhile.
+    on the server. The files appear when they are complete. It needs only the rights to read; while it lasts the server
+    keeps the old bytes of people who are erased meanwhile.
 
     Args:
         address: of the database.
@@ -129,30 +115,30 @@ def copy_to_files(address: str, schema: str, path: str | Path, progress: Progres
 
     Raises:
         StorageError: a file exists there or cannot be made, or the server refuses.
-        CorruptError: there is a row that no file of a ledger can hold; it is named.
+        CorruptError: no file of a ledger can hold a row, which is named.
     """
     target = Path(path).absolute()
     files = {"journal": target, "people": sidecar(target, "people")}
     _refuse_existing(files.values())
     making = target.with_name(f"{target.name}.making")
-    with disk.workshop(making):
-        made = making / SET
-        disk.make_empty(made)
+    with disk.locked_folder(making):
+        made = making / disk.SET
+        disk.make_empty_folder(made)
         copies = {role: made / file.name for role, file in files.items()}
         # both in one snapshot: a name with a commitment is there, and none that the journal does not know yet
         with _snapshot_of_server(address, schema) as (entries, names), collector_paused():
             SqliteJournal.create(copies["journal"]).close()
-            of_journal = _fill(copies["journal"], entries, JOURNAL, progress)
+            of_journal = _fill(copies["journal"], entries, JOURNAL_TABLES, progress)
             SqlitePeople.create(copies["people"]).close()
             copies["people"].chmod(disk.PRIVATE)
-            of_names = _fill(copies["people"], names, NAMES, progress)
-        disk.flush_set(made)
+            of_names = _fill(copies["people"], names, PEOPLE_TABLES, progress)
+        disk.flush_folder(made)
         _refuse_existing(files.values())
         # the people first: a journal is what makes others take it for a ledger
         disk.move(copies["people"], files["people"])
         disk.move(copies["journal"], files["journal"])
         disk.flush(target.parent)
-    return Content({**of_journal.rows, **of_names.rows}, {**of_journal.digests, **of_names.digests})
+    return LedgerContent({**of_journal.rows, **of_names.rows}, {**of_journal.digests, **of_names.digests})
 
 
 def _refuse_existing(files: Iterable[Path]) -> None:
@@ -170,20 +156,20 @@ def _places(connection: Connection[Any], address: str, schema: str) -> tuple[Sch
 
 @contextmanager
 def _snapshot_of_server(address: str, schema: str) -> Iterator[tuple[SchemaPlace, SchemaPlace]]:
-    """Yield journal and names of one read snapshot, in which all is replicated."""
+    """Yield the schemas of journal and names in one read snapshot, after all of it is replicated."""
     with closing(PostgresJournal(address, schema)) as opened, closing(postgres.connect(address)) as connection:
         journal, names = _places(connection, address, schema)
         postgres_layout.check(connection, names.name, schema)
         with postgres.storage_errors(journal.name):
             begin_snapshot(connection)
-            count_on_server(journal, SECRET._replace(name="about"))  # here the snapshot begins
-        opened.fence()
+            count_server_rows(journal, SECRET._replace(name="about"))  # here the snapshot begins
+        opened.ensure_durable()
         with postgres.storage_errors(journal.name):
             yield journal, names
 
 
-def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progress: Progress) -> Content:
-    """Copy tables of a server into an empty file of the same tables, and prove that they are the same."""
+def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progress: Progress) -> LedgerContent:
+    """Copy tables of a server into an empty file with these tables, and compare the digests of both."""
     with closing(sqlite.connect(path)) as file:
         # False rows are copied unchanged, for the audit to judge. All is flushed before it counts.
         for pragma in ("ignore_check_constraints=ON", "journal_mode=MEMORY", "synchronous=OFF", "cache_size=-65536"):
@@ -192,24 +178,24 @@ def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progr
         guards = file.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in guards:
             file.execute(f"DROP TRIGGER {name}")
-        rows = {table.name: take(file, place, table, progress) for table in tables}
+        rows = {table.name: copy_table_to_file(file, place, table, progress) for table in tables}
         for _, sql in guards:
             file.execute(sql)
         file.execute("COMMIT")
         file.execute("PRAGMA journal_mode=WAL")
-        digests = {table.name: digest_of_file(file, table, str(path)) for table in tables}
+        digests = {table.name: file_digest(file, table, str(path)) for table in tables}
     for table in tables:
-        if digest_of_server(place, table) != digests[table.name]:
-            raise CorruptError(str(path), 0, f"table {table.name} is not as it stands on the server; nothing was made")
-    return Content(rows, digests)
+        if server_digest(place, table) != digests[table.name]:
+            raise CorruptError(str(path), 0, f"table {table.name} differs from that on the server; nothing was made")
+    return LedgerContent(rows, digests)
 
 
-def take(file: sqlite3.Connection, place: SchemaPlace, table: TableToCopy, progress: Progress) -> int:
+def copy_table_to_file(file: sqlite3.Connection, place: SchemaPlace, table: TableToCopy, progress: Progress) -> int:
     """Replace the rows of a file's table by those of a server's; return their number."""
-    total, done = count_on_server(place, table), 0
-    insert = f"INSERT INTO {table.name}({table.listed}) VALUES ({', '.join('?' * len(table.columns))})"
+    total, done = count_server_rows(place, table), 0
+    insert = f"INSERT INTO {table.name}({table.column_list}) VALUES ({', '.join('?' * len(table.columns))})"
     file.execute(f"DELETE FROM {table.name}")  # the secret that the file was made with
-    rows = rows_of_server(place, table)
+    rows = read_server_rows(place, table)
     while block := list(islice(rows, ROWS)):
         taking = iter(block)
         try:
@@ -235,13 +221,13 @@ def copy_to_server(
     address: str,
     schema: str,
     *,
-    progress: Progress = silent,
-) -> Arrival:
-    """Copy a ledger in files into a schema of a server, which is made, and prove that the copy is equal.
+    progress: Progress = no_progress,
+) -> ServerCopy:
+    """Copy a ledger in files into a new schema of a server, and prove that the copy is equal.
 
-    The files are audited while they are held, and the audited bytes are copied. Others may write to them meanwhile:
-    the caller who moves a ledger prevents that, or compares the head afterwards. An interrupted copy continues after
-    the rows in the schema; those are compared. No other program may write to the schema meanwhile.
+    The audited bytes are copied. Others may write to the files meanwhile: a caller who moves a ledger prevents that, or
+    compares the head afterwards. An interrupted copy continues after the rows in the schema; those are compared. No
+    other program may write to the schema meanwhile.
 
     Args:
         path: the journal's file, with the people next to it.
@@ -258,7 +244,7 @@ def copy_to_server(
         secret = people.secret()  # a file of release 0.1.0 gets one, and all of the tables
     with ExitStack() as stack:
         # the journal first: a writer begins with the people, so that these know everybody whom it names
-        files = [stack.enter_context(reader.snapshot(str(file))) for file in (path, people_path)]
+        files = [stack.enter_context(reader.open_snapshot(str(file))) for file in (path, people_path)]
         head = _audited(files[0], files[1], progress)
         # Made after the audit alone: of files that are false nothing is left on the server.
         make_schemas(ServerPlace(address, schema))
@@ -269,19 +255,19 @@ def copy_to_server(
         with postgres.storage_errors(places[0].name), _writing_alone(*places):
             names = PostgresPeople(address, schema, session=lambda: session)
             # they may have been made before, with another secret; it stays if there are rows that follow from it
-            both = zip(places, (JOURNAL, NAMES), strict=True)
-            if not any(count_on_server(place, table) for place, of in both for table in of if table is not SECRET):
+            both = zip(places, (JOURNAL_TABLES, PEOPLE_TABLES), strict=True)
+            if not any(count_server_rows(place, table) for place, of in both for table in of if table is not SECRET):
                 names.take_secret(secret)
             content = _sent(files, places, progress)
             names.folds.bring_up()
             names.search.bring_up()
-            _hold_against(places, content)
+            _compare_content(places, content)
         with closing(PostgresJournal(address, schema)) as journal:
             there = journal.head()
             if there != head:
                 raise CorruptError(places[0].name, 0, f"its head is {there}, that of the files {head}: {UNFIT}")
-            journal.fence()  # and so is everything before it replicated
-            return Arrival(head, content, journal.identity, tuple(server_faults(address, schema)))
+            journal.ensure_durable()  # and so is everything before it replicated
+            return ServerCopy(head, content, tuple(server_faults(address, schema)))
 
 
 def _audited(journal: Snapshot, names: Snapshot, progress: Progress) -> TreeHead:
@@ -308,7 +294,7 @@ _LOCK = (
 
 @contextmanager
 def _writing_alone(journal: SchemaPlace, names: SchemaPlace) -> Iterator[None]:
-    """Hold the locks of those who write to journal and names, and their rights, on this connection."""
+    """Take the locks and the rights of those who write to journal and names, until the block ends."""
     connection = journal.connection
     tables = {"journal": f"{quoted(journal.schema)}.journal", "people": f"{quoted(names.schema)}.people"}
     roles = [str(role) for (role,) in connection.execute(_WRITERS, tables).fetchall()]
@@ -326,54 +312,47 @@ def _writing_alone(journal: SchemaPlace, names: SchemaPlace) -> Iterator[None]:
                 connection.execute(f"REVOKE {role} FROM CURRENT_USER".encode())
 
 
-def _sent(files: Sequence[Snapshot], places: Sequence[SchemaPlace], progress: Progress) -> Content:
+def _sent(files: Sequence[Snapshot], places: Sequence[SchemaPlace], progress: Progress) -> LedgerContent:
     """Send the missing rows; return the content of the files."""
     rows: dict[str, int] = {}
     digests: dict[str, str] = {}
-    for file, place, tables in zip(files, places, (JOURNAL, NAMES), strict=True):
+    for file, place, tables in zip(files, places, (JOURNAL_TABLES, PEOPLE_TABLES), strict=True):
         for table in tables:
             with collector_paused():
                 rows[table.name], digests[table.name] = _send(file, place, table, progress)
-    return Content(rows, digests)
+    return LedgerContent(rows, digests)
 
 
 def _send(file: Snapshot, place: SchemaPlace, table: TableToCopy, progress: Progress) -> tuple[int, str]:
     """Send the rows of one table that are missing there; return number and digest of all."""
-    total, done = count_in_file(file.connection, table), count_on_server(place, table)
+    total, done = count_file_rows(file.connection, table), count_server_rows(place, table)
     if done > total:
         raise StorageError(
             place.name,
             f"table {table.name} has more rows there ({done:,}) than in the files ({total:,}): {ANOTHER}",
         )
     digest = Digest()
-    rows = rows_of_file(file.connection, table)
+    rows = read_file_rows(file.connection, table)
     if done:
         for piece in pieces(table, islice(rows, done), file.path):
             digest.add(piece.data)
-        if digest_of_server(place, table) != digest.text():
+        if server_digest(place, table) != digest.text():
             raise StorageError(place.name, _difference(file, place, table))
     waiting = pieces(table, rows, file.path)
     for first in waiting:
-        done += send_some(place, table, chain([first], waiting), digest)
+        done += send_rows(place, table, chain([first], waiting), digest)
         progress(f"copy {table.name}", done, total)
     return done, digest.text()
 
 
-def send_some(place: SchemaPlace, table: TableToCopy, waiting: Iterator[Piece], digest: Digest) -> int:
-    """Send as many rows as are committed at once; how many.
-
-    Args:
-        place: where to; on its connection others' rows are kept out.
-        table: whose rows they are.
-        waiting: what is left to send.
-        digest: of what was sent before, which takes these along.
-    """
+def send_rows(place: SchemaPlace, table: TableToCopy, waiting: Iterator[CopyPiece], digest: Digest) -> int:
+    """Send the next rows of a table to a server in one transaction, add them to *digest*, and return their number."""
     added, target = 0, f"{quoted(place.schema)}.{table.name}"
     with place.connection.transaction(), place.connection.cursor() as cursor:
         if table is TEXTS:  # which is written only by the function
             cursor.execute(f"CREATE TEMPORARY TABLE arriving (LIKE {target}) ON COMMIT DROP".encode())
             target = "pg_temp.arriving"
-        statement = f"COPY {target}({table.listed}) FROM STDIN (FORMAT binary)".encode()
+        statement = f"COPY {target}({table.column_list}) FROM STDIN (FORMAT binary)".encode()
         with cursor.copy(statement) as copy:
             copy.write(COPY_HEADER)
             while added < ROWS_A_COMMIT and (piece := next(waiting, None)):
@@ -393,21 +372,18 @@ def send_some(place: SchemaPlace, table: TableToCopy, waiting: Iterator[Piece], 
 
 def _difference(file: Snapshot, place: SchemaPlace, table: TableToCopy) -> str:
     """Return a report of rows on a server that are not the first ones of the files."""
-    pairs = zip(rows_of_server(place, table), rows_of_file(file.connection, table), strict=False)
+    pairs = zip(read_server_rows(place, table), read_file_rows(file.connection, table), strict=False)
     row = next((there[0] for there, here in pairs if there != here), "unknown")
     what = "the secret differs" if table is SECRET else f"from row {row} on table {table.name} differs"
     return f"{what} from the files: {ANOTHER}"
 
 
-def _hold_against(places: Sequence[SchemaPlace], content: Content) -> None:
-    """Read everything back in one snapshot and compare it with what the files hold."""
+def _compare_content(places: Sequence[SchemaPlace], content: LedgerContent) -> None:
+    """Read everything back in one snapshot and compare it with the content of the files."""
     begin_snapshot(places[0].connection)
-    for place, tables in zip(places, (JOURNAL, NAMES), strict=True):
+    for place, tables in zip(places, (JOURNAL_TABLES, PEOPLE_TABLES), strict=True):
         for table in tables:
-            there = (count_on_server(place, table), digest_of_server(place, table))
+            there = (count_server_rows(place, table), server_digest(place, table))
             if there != (content.rows[table.name], content.digests[table.name]):
                 raise CorruptError(place.name, 0, f"table {table.name} is not as it was sent: {UNFIT}")
     places[0].connection.execute("COMMIT")
-
-
-__all__ = ["Arrival", "Content", "copy_to_files", "copy_to_server"]

@@ -1,4 +1,4 @@
-"""The rows of a ledger on a server or in files, in one form: for sending, comparing and digests.
+"""The rows of a ledger's tables on a server and in files, read in one form to be sent, compared and hashed.
 
 A row has the form of PostgreSQL's binary COPY, whichever place it is read from. So a digest of a server's table is
 one of the bytes that the server sends, and a file's table with the same rows has the same one. Rows are read by
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.errors import CorruptError
 from ledger.runtime import postgres_rows
 from ledger.runtime.postgres import quoted
-from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, BadTextError, Piece
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, BadTextError, CopyPiece
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,29 +25,17 @@ BLOCK = 5_000  # rows of a file that are read at once
 
 
 class TableToCopy(NamedTuple):
-    """A table that is on a server as in a file.
-
-    Attributes:
-        name: of the table.
-        columns: in the order in which they are copied.
-        types: of each, as the server calls it.
-        key: the columns that put the rows in order, in the same one in both places.
-    """
+    """A table that a ledger has on a server as in a file."""
 
     name: str
     columns: tuple[str, ...]
-    types: tuple[str, ...]
-    key: tuple[str, ...]
+    types: tuple[str, ...]  # of the columns, as the server calls them
+    key: tuple[str, ...]  # the columns that give the order of the rows
 
     @property
-    def listed(self) -> str:
-        """The columns as a statement has them."""
+    def column_list(self) -> str:
+        """The columns, separated by commas."""
         return ", ".join(self.columns)
-
-    @property
-    def ordered(self) -> str:
-        """The columns of the key as a statement has them."""
-        return ", ".join(self.key)
 
 
 def _table(name: str, columns: str, *key: str) -> TableToCopy:
@@ -58,10 +46,10 @@ def _table(name: str, columns: str, *key: str) -> TableToCopy:
 # All that is not derived. Indexes of names follow from the names; numbers of changes are one server's own.
 ENTRIES = _table("journal", "position int8, kind text, key text, body bytea, leaf bytea", "position")
 TEXTS = _table("texts", "sha256 bytea, zstd bytea", "sha256")
-JOURNAL = (ENTRIES, _table("nodes", "level int4, number int8, hash bytea", "level", "number"), TEXTS)
+JOURNAL_TABLES = (ENTRIES, _table("nodes", "level int4, number int8, hash bytea", "level", "number"), TEXTS)
 SECRET = _table("secret", "number int4, secret bytea", "number")
 PEOPLE = _table("people", "player int8, identity text, name text, salt bytea, joined_at text", "player")
-NAMES = (
+PEOPLE_TABLES = (
     SECRET,
     PEOPLE,
     _table("renaming", "player int8, number int4, name text, salt bytea", "player"),
@@ -69,10 +57,10 @@ NAMES = (
     _table("reasons", "number int8, commitment text, entry text, salt bytea, text text", "number"),
 )
 
-# Beside the journal, and in no backup: the key of the hashes, with the ledger, comes first.
-KEY_OF_TOKENS = _table("file", "hash_key bytea, ledger bytea", "hash_key")
-TOKENS = (
-    KEY_OF_TOKENS,
+# Next to the journal, and in no backup: the key of the hashes, with the ledger, comes first.
+TOKEN_KEY = _table("file", "hash_key bytea, ledger bytea", "hash_key")
+TOKEN_TABLES = (
+    TOKEN_KEY,
     _table("refusals", "number int8, at text, tried text, claimed text, token int8, rule text, reason text", "number"),
     _table(
         "sessions", "hash bytea, token int8, entry int8, digest text, begun_ms int8, used_ms int8, ends_ms int8", "hash"
@@ -81,19 +69,14 @@ TOKENS = (
 )
 
 
-def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Iterator[Piece]:
-    """Yield rows in pieces of about a megabyte.
-
-    Args:
-        table: whose rows they are.
-        rows: in order of the key.
-        place: of the rows, as messages name it.
+def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Iterator[CopyPiece]:
+    """Yield the rows of a table in the form of a binary COPY, in pieces of about a megabyte.
 
     Raises:
-        CorruptError: a text is none of UTF-8.
+        CorruptError: a text is not UTF-8; *place* is the table's, as messages name it.
     """
     try:
-        yield from postgres_rows.pieces(table.types, rows, BLOCK)
+        yield from postgres_rows.copy_pieces(table.types, rows, BLOCK)
     except BadTextError as error:
         raise CorruptError(
             place, 0, f"table {table.name}, row {error.row}: a text is not UTF-8; run 'audit'"
@@ -101,13 +84,13 @@ def pieces(table: TableToCopy, rows: Iterable[Sequence[Any]], place: str) -> Ite
 
 
 class Digest:
-    """A SHA-256 over rows, in the form of a whole binary COPY."""
+    """A SHA-256 over the rows of a table, in the form of a whole binary COPY."""
 
     def __init__(self) -> None:
         self._hash = sha256(COPY_HEADER)
 
     def add(self, data: bytes) -> None:
-        """Go on with further rows."""
+        """Add the bytes of further rows."""
         self._hash.update(data)
 
     def text(self) -> str:
@@ -120,27 +103,24 @@ class Digest:
 # --- in a file ----------------------------------------------------------------------------------------------
 
 
-def rows_of_file(connection: sqlite3.Connection, table: TableToCopy) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a file's table in order of the key, for every reader unchanged."""
+def read_file_rows(connection: sqlite3.Connection, table: TableToCopy) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a file's table in order of the key, exactly as they are stored."""
     # of ``main``: a view ``temp.people``, which hides who is being erased, would go before the table
-    query = f"SELECT {table.listed} FROM main.{table.name} ORDER BY {table.ordered}"
+    query = f"SELECT {table.column_list} FROM main.{table.name} ORDER BY {', '.join(table.key)}"
     cursor = connection.execute(query)
-    while True:
-        rows = cursor.fetchmany(BLOCK)
-        if not rows:
-            return
+    while rows := cursor.fetchmany(BLOCK):
         yield from rows
 
 
-def count_in_file(connection: sqlite3.Connection, table: TableToCopy) -> int:
+def count_file_rows(connection: sqlite3.Connection, table: TableToCopy) -> int:
     """Return the number of rows of a file's table."""
     return int(connection.execute(f"SELECT count(*) FROM main.{table.name}").fetchone()[0])
 
 
-def digest_of_file(connection: sqlite3.Connection, table: TableToCopy, path: str) -> str:
-    """Return the digest of a file's table."""
+def file_digest(connection: sqlite3.Connection, table: TableToCopy, path: str) -> str:
+    """Return the digest of the rows of a file's table."""
     digest = Digest()
-    for piece in pieces(table, rows_of_file(connection, table), path):
+    for piece in pieces(table, read_file_rows(connection, table), path):
         digest.add(piece.data)
     return digest.text()
 
@@ -149,17 +129,11 @@ def digest_of_file(connection: sqlite3.Connection, table: TableToCopy, path: str
 
 
 class SchemaPlace(NamedTuple):
-    """One schema of a server.
-
-    Attributes:
-        connection: that reads it.
-        schema: of journal or names.
-        name: of it as messages have it, without a password.
-    """
+    """A schema of a server, with the connection that reads it."""
 
     connection: Connection[Any]
     schema: str
-    name: str
+    name: str  # as messages have it, without a password
 
 
 def _query(schema: str, table: TableToCopy) -> bytes:
@@ -171,21 +145,21 @@ def _query(schema: str, table: TableToCopy) -> bytes:
     return f"COPY ({query}) TO STDOUT (FORMAT binary)".encode()
 
 
-def rows_of_server(place: SchemaPlace, table: TableToCopy) -> Iterator[tuple[Any, ...]]:
+def read_server_rows(place: SchemaPlace, table: TableToCopy) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a server's table in order of the key, within the caller's transaction."""
     with place.connection.cursor() as cursor, cursor.copy(_query(place.schema, table)) as copy:
         copy.set_types(table.types)
         yield from copy.rows()
 
 
-def count_on_server(place: SchemaPlace, table: TableToCopy) -> int:
+def count_server_rows(place: SchemaPlace, table: TableToCopy) -> int:
     """Return the number of rows of a server's table."""
     row = place.connection.execute(f"SELECT count(*) FROM {quoted(place.schema)}.{table.name}".encode()).fetchone()
     return int(row[0]) if row else 0
 
 
-def digest_of_server(place: SchemaPlace, table: TableToCopy) -> str:
-    """Return the digest of a server's table: of the bytes that the server sends."""
+def server_digest(place: SchemaPlace, table: TableToCopy) -> str:
+    """Return the digest of the rows of a server's table, from the bytes that the server sends."""
     whole = sha256()
     with place.connection.cursor() as cursor, cursor.copy(_query(place.schema, table)) as copy:
         for data in copy:

@@ -1,4 +1,4 @@
-"""The token store copied with a ledger that moves: one transaction onto a server, one file that appears complete.
+"""The copying of a token store with a ledger that moves: one transaction onto a server, one file that appears complete.
 
 No backup has it. A ledger that moves takes it along, so that the log is kept, sessions continue, and a request that is
 sent again is recognised by its idempotency key.
@@ -13,18 +13,18 @@ from typing import Any
 from ledger.auth.postgres_token_tables import lock_of, schema_of
 from ledger.auth.postgres_tokens import storable
 from ledger.auth.tokens_file import TokensFile
-from ledger.backups.server_copies import send_some, take
+from ledger.backups.server_copies import copy_table_to_file, send_rows
 from ledger.backups.server_rows import (
-    KEY_OF_TOKENS,
-    TOKENS,
+    TOKEN_KEY,
+    TOKEN_TABLES,
     Digest,
     SchemaPlace,
     begin_snapshot,
-    digest_of_file,
-    digest_of_server,
+    file_digest,
     pieces,
-    rows_of_file,
-    rows_of_server,
+    read_file_rows,
+    read_server_rows,
+    server_digest,
 )
 from ledger.errors import CorruptError, StorageError
 from ledger.journal.settings_file import ServerPlace
@@ -34,16 +34,12 @@ from ledger.runtime.long_work import Progress
 
 
 def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Progress) -> None:
-    """Copy the stored rows of tokens next to the journal at *path* onto a server; existing rows stay.
+    """Copy the token store next to the journal at *path* onto a server; existing rows stay.
 
-    Args:
-        path: of the journal's file.
-        first: the hash of its first entry.
-        place: of the ledger there, for a user who records.
-        progress: as of ``copy_to_server``.
+    *first* is the hash of the journal's first entry; the user of *place* may record.
 
     Raises:
-        StorageError: the file or the server refuses, or there are those of another ledger.
+        StorageError: the file or the server refuses, or the tokens of another ledger are there.
     """
     source = TokensFile(sidecar(path, "tokens"), lambda: first)
     if not source.exists():
@@ -58,7 +54,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
             if not postgres.has_schema(there.connection, there.schema):
                 message = (
                     "is not there, though the other schemas of the ledger are: give another schema; nothing is lost, "
-                    "and the ledger stands where it was"
+                    "and the ledger is where it was"
                 )
                 raise StorageError(there.name, message)
             file.execute("BEGIN")
@@ -69,28 +65,28 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
 def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, progress: Progress) -> None:
     # other writers there wait, and find the key then
     there.connection.execute(lock_of(there.schema).encode())
-    key = list(rows_of_file(file, KEY_OF_TOKENS))
-    if present_key := [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]:
+    key = list(read_file_rows(file, TOKEN_KEY))
+    if present_key := [tuple(map(bytes, row)) for row in read_server_rows(there, TOKEN_KEY)]:
         if present_key != key:  # what they are is a secret
             raise StorageError(there.name, "holds the tokens of another ledger; give another schema")
         return  # all of it came in one transaction, before the move was interrupted
-    for table in TOKENS:
+    for table in TOKEN_TABLES:
         digest, done = Digest(), 0
         # no text of PostgreSQL has a NUL
         rows = (
             tuple(storable(value) if isinstance(value, str) else value for value in row)
-            for row in rows_of_file(file, table)
+            for row in read_file_rows(file, table)
         )
         waiting = pieces(table, rows, path)
-        while added := send_some(there, table, waiting, digest):
+        while added := send_rows(there, table, waiting, digest):
             done += added
             progress(f"copy {table.name}", done, done)
-        if digest_of_server(there, table) != digest.text():
+        if server_digest(there, table) != digest.text():
             raise CorruptError(there.name, 0, f"table {table.name} is not as it was sent: have its operator look")
 
 
 def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progress) -> None:
-    """Copy a server's stored rows of tokens into the file next to the journal at *path*, which appears complete.
+    """Copy a server's token store into the file next to the journal at *path*, which appears complete.
 
     Raises:
         StorageError: the server refuses, or another file is in the way.
@@ -102,17 +98,15 @@ def tokens_to_file(place: ServerPlace, path: Path, first: bytes, progress: Progr
             if not postgres.has_schema(there.connection, there.schema):
                 return
             begin_snapshot(connection)
-            key = [tuple(map(bytes, row)) for row in rows_of_server(there, KEY_OF_TOKENS)]
+            key = [tuple(map(bytes, row)) for row in read_server_rows(there, TOKEN_KEY)]
             if not key:
                 return  # nothing was ever written there
             # An existing file must be the copy of an earlier move, or of this one before it was interrupted.
             if target.exists():
                 with closing(sqlite.connect(target.path, read_only=True)) as file:
-                    present = list(rows_of_file(file, KEY_OF_TOKENS))
+                    present = list(read_file_rows(file, TOKEN_KEY))
                 if present != key:
-                    words = (
-                        "stands in the way of what is kept of tokens on the server: move the file aside and try again"
-                    )
+                    words = "is not a copy of the token store on the server: move the file away and try again"
                     raise StorageError(str(target.path), words)
             with atomic_file(target.path, replace=True) as making:
                 TokensFile(making, lambda: first).create()
@@ -123,12 +117,12 @@ def _fill(making: Path, there: SchemaPlace, progress: Progress) -> None:
     with closing(sqlite.connect(making)) as file:
         # as ``TokensFile`` writes it: a session that was ended must not be back after a power cut
         file.execute("PRAGMA synchronous=EXTRA")
-        with sqlite.immediate(file):
-            for table in TOKENS:
-                take(file, there, table, progress)
-        for table in TOKENS:
-            if digest_of_file(file, table, str(making)) != digest_of_server(there, table):
-                raise CorruptError(str(making), 0, f"table {table.name} is not as it stands on the server")
+        with sqlite.write_transaction(file):
+            for table in TOKEN_TABLES:
+                copy_table_to_file(file, there, table, progress)
+        for table in TOKEN_TABLES:
+            if file_digest(file, table, str(making)) != server_digest(there, table):
+                raise CorruptError(str(making), 0, f"table {table.name} differs from that on the server")
 
 
 def _place(connection: Any, place: ServerPlace) -> SchemaPlace:

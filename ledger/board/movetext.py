@@ -1,4 +1,4 @@
-"""The movetext of one game: its main line, clocks and result words. No tags, no board, no rules of chess.
+"""Parser and writer of the movetext of one game: its main line, clocks and result words.
 
 Everything thinks in whole texts and columns of words; only variations and odd spellings are walked through.
 """
@@ -59,11 +59,11 @@ _seen_clocks: set[str] = set()
 
 
 class Movetext(NamedTuple):
-    """The main line of one game.
+    """The parsed movetext of one game: moves, clocks, result words, the first fault.
 
     ``clocks`` is empty or as long as ``moves``, ``""`` if a move has none; text after the clock is left on it.
     ``results`` holds the result words in order. ``double`` marks a ``++`` on the last move. ``trouble`` is an offset
-    into the text and the text there. ``kept`` is the text to keep (see ``with_clocks``).
+    into the text and the text there. ``kept`` is the text to keep (see ``write_movetext``).
     """
 
     moves: list[str]
@@ -74,8 +74,8 @@ class Movetext(NamedTuple):
     kept: str | None
 
 
-def with_clocks(moves: list[str], clocks: list[str]) -> str | None:
-    """Return movetext as it is kept: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
+def write_movetext(moves: list[str], clocks: list[str]) -> str | None:
+    """Return movetext as it is stored: ``e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]}``; None without moves.
 
     Args:
         moves: SAN of the main line.
@@ -106,13 +106,13 @@ def _with_usual_result(text: str) -> str:
     return text if usual is None else f"{before.removesuffix(word)}{usual}"
 
 
-def is_english(moves: list[str]) -> bool:
+def is_english_notation(moves: list[str]) -> bool:
     """Return whether all moves are written with the letters K, Q, R, B, N."""
     return _all_match(moves)
 
 
 def read_movetext(text: str) -> Movetext:
-    """Read one game's movetext; comments, variations, NAGs and move numbers are left out. Never raises."""
+    """Return the parsed movetext of a game without comments, variations, NAGs and move numbers. Never raises."""
     text = _with_usual_result(text)
     if ";" in text:
         text = _COMMENT_OR_REST.sub(lambda match: match[1] or "", text)
@@ -128,7 +128,7 @@ def read_movetext(text: str) -> Movetext:
     results = [words.pop()] if words and words[-1] in RESULTS else []
     if not _all_match(words):
         return _walk(text)
-    return Movetext(words, [], results, False, None, with_clocks(words, []))  # noqa: FBT003
+    return Movetext(words, [], results, False, None, write_movetext(words, []))  # noqa: FBT003
 
 
 def _with_a_clock_each(text: str) -> Movetext | None:
@@ -204,7 +204,7 @@ def _walk(text: str) -> Movetext:
     if depth:
         trouble = (opened, "a variation opened by '(' is never closed")
     clocks = clocks if any(clocks) else []
-    return Movetext(moves, clocks, results, double, trouble, with_clocks(moves, clocks))
+    return Movetext(moves, clocks, results, double, trouble, write_movetext(moves, clocks))
 
 
 def _move(word: str) -> str | None:

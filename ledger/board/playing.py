@@ -1,4 +1,4 @@
-"""Moves played on a position, one or a whole game, by the FIDE Laws of Chess, article 3; what cannot be is refused.
+"""Plays moves on a position by the FIDE Laws of Chess, article 3, and refuses illegal ones.
 
 Castling is that of Chess960 (Guidelines II of the Laws), of which the usual castling is a case. Draws and mates end no
 game here: what was played is played. Variants of chess with other rules are not played; their games are refused at the
@@ -17,18 +17,18 @@ from ledger.board.position import (
     KING,
     KNIGHT,
     LONG,
-    NAMES,
     NO_SQUARE,
     NULL,
     SHORT,
+    SQUARE_NAMES,
     START,
     STRAIGHT,
     WHITE_PAWN,
     Position,
+    SanMove,
     Squares,
-    Written,
-    bare,
-    written,
+    parse_san,
+    without_check_sign,
 )
 from ledger.errors import MalformedError
 from ledger.facts.source_games import excerpt
@@ -39,11 +39,11 @@ _STEPS = {"N": KNIGHT, "K": KING}
 
 
 class IllegalMoveError(ValueError):
-    """The reason why a move cannot be played; it stays inside this package: ``replayed`` names the move."""
+    """The reason why a move cannot be played; ``replay`` adds which move it is."""
 
 
 def play(position: Position, san: str) -> None:
-    """Play a move on the position.
+    """Play a move on a position, which changes.
 
     Args:
         position: it is changed, but not where the move is refused.
@@ -52,11 +52,11 @@ def play(position: Position, san: str) -> None:
     Raises:
         IllegalMoveError: it cannot be played.
     """
-    move = written(san)
+    move = parse_san(san)
     if move is not None:
         _play(position, move)
         return
-    match bare(san):
+    match without_check_sign(san):
         case castling if castling in (SHORT, LONG):
             _castle(position, 1 if castling == LONG else 0)
         case word if word == NULL:
@@ -74,12 +74,12 @@ def _turn(position: Position, passed: int, *, quiet: int) -> None:
     position.white = not position.white
 
 
-def _play(position: Position, move: Written) -> None:
+def _play(position: Position, move: SanMove) -> None:
     squares, white, target = position.squares, position.white, move.target
     piece = move.piece if white else move.piece.lower()
     there = squares[target]
     if there != EMPTY and there.isupper() == white:
-        raise IllegalMoveError(f"a piece of the same side stands on {NAMES[target]}")
+        raise IllegalMoveError(f"a piece of the same side stands on {SQUARE_NAMES[target]}")
     # Of a pawn it may be another square than the target: in passing (Laws, article 3.7).
     captured = _pawn_captures(position, move) if move.piece == "P" else target
     origin = _origin(position, move, piece, captured)
@@ -100,7 +100,7 @@ def _play(position: Position, move: Written) -> None:
     _turn(position, (origin + target) // 2 if doubled else NO_SQUARE, quiet=position.quiet + 1 if is_quiet else 0)
 
 
-def _pawn_captures(position: Position, move: Written) -> int:
+def _pawn_captures(position: Position, move: SanMove) -> int:
     """Return the square that is emptied by a pawn's move to its target: that, or the one behind it in passing."""
     target, white = move.target, position.white
     on_last = target // 8 == (7 if white else 0)
@@ -113,7 +113,7 @@ def _pawn_captures(position: Position, move: Written) -> int:
 
 
 def is_mate(position: Position) -> bool:
-    """Return whether the side to move is mated: in check, and without a move (Laws, article 1.4.1)."""
+    """Return whether the side to move is checkmated (Laws, article 1.4.1)."""
     return position.is_check() and not any(_may_reach(position, target) for target in range(64))
 
 
@@ -124,32 +124,36 @@ def _may_reach(position: Position, target: int) -> bool:
         return False
     file = target % 8
     on_last = target // 8 == (7 if white else 0)
-    moves = [Written(piece, None, None, target, "") for piece in "KQRBN"]
-    moves += [Written("P", origin, None, target, "Q" if on_last else "") for origin in (None, file - 1, file + 1)]
+    moves = [SanMove(piece, None, None, target, "") for piece in "KQRBN"]
+    moves += [SanMove("P", origin, None, target, "Q" if on_last else "") for origin in (None, file - 1, file + 1)]
     for move in moves:
         piece = move.piece if white else move.piece.lower()
         captured = _pawn_captures(position, move) if move.piece == "P" else target
-        if any(position.is_safe(origin, target, captured) for origin in _able(position, move, piece, captured)):
+        if any(
+            position.leaves_king_safe(origin, target, captured) for origin in _able(position, move, piece, captured)
+        ):
             return True
     return False
 
 
-def _origin(position: Position, move: Written, piece: str, captured: int) -> int:
+def _origin(position: Position, move: SanMove, piece: str, captured: int) -> int:
     """Return the square from which the piece goes to the target."""
     able = _able(position, move, piece, captured)
     # A piece that is pinned cannot go there, so that the move need not say which of two is meant (PGN, 8.2.3.4).
-    safe = [square for square in able if position.is_safe(square, move.target, captured)]
+    safe = [square for square in able if position.leaves_king_safe(square, move.target, captured)]
     if len(safe) == 1:
         return safe[0]
-    word, target = _WORDS[move.piece], NAMES[move.target]
+    word, target = _WORDS[move.piece], SQUARE_NAMES[move.target]
     if safe:
-        raise IllegalMoveError(f"several can go to {target}: from {' and '.join(NAMES[square] for square in safe)}")
+        raise IllegalMoveError(
+            f"several can go to {target}: from {' and '.join(SQUARE_NAMES[square] for square in safe)}"
+        )
     if able:
-        raise IllegalMoveError(f"the {word} on {NAMES[able[0]]} would leave its king in check")
+        raise IllegalMoveError(f"the {word} on {SQUARE_NAMES[able[0]]} would leave its king in check")
     raise IllegalMoveError(f"no {'white' if position.white else 'black'} {word} can go to {target} like that")
 
 
-def _able(position: Position, move: Written, piece: str, captured: int) -> list[int]:
+def _able(position: Position, move: SanMove, piece: str, captured: int) -> list[int]:
     """Return the squares of the pieces that reach the target, whether or not their king would be in check then."""
     if move.piece == "P":
         able = _pawns(position, move, piece, captured)
@@ -164,7 +168,7 @@ def _able(position: Position, move: Written, piece: str, captured: int) -> list[
     return able
 
 
-def _along_rays(squares: list[str], move: Written, piece: str) -> list[int]:
+def _along_rays(squares: list[str], move: SanMove, piece: str) -> list[int]:
     able = []
     for rays in _RAYS[move.piece]:
         for ray in rays[move.target]:
@@ -176,7 +180,7 @@ def _along_rays(squares: list[str], move: Written, piece: str) -> list[int]:
     return able
 
 
-def _pawns(position: Position, move: Written, pawn: str, captured: int) -> list[int]:
+def _pawns(position: Position, move: SanMove, pawn: str, captured: int) -> list[int]:
     squares, target, white = position.squares, move.target, position.white
     if move.file is not None and move.file != target % 8:
         if squares[captured] != pawn.swapcase() if captured != target else squares[target] == EMPTY:
@@ -233,8 +237,8 @@ def _between(first: int, last: int) -> Squares:
     return tuple(range(min(first, last), max(first, last) + 1))
 
 
-def moves_of(movetext: str) -> list[str]:
-    """Return the moves of the main line, in algebraic notation.
+def main_line(movetext: str) -> list[str]:
+    """Return the moves of the main line of a movetext, in algebraic notation.
 
     Raises:
         MalformedError: something in the text is no move, or a variation never ends.
@@ -245,8 +249,8 @@ def moves_of(movetext: str) -> list[str]:
     return read.moves
 
 
-def replayed(moves: Iterable[str], start: str = START) -> Position:
-    """Return the position after the moves.
+def replay(moves: Iterable[str], start: str = START) -> Position:
+    """Return the position after some moves.
 
     Args:
         moves: in algebraic notation.
@@ -267,13 +271,13 @@ def replayed(moves: Iterable[str], start: str = START) -> Position:
 
 
 def final_position(movetext: str, start: str = START) -> Position:
-    """Return the last position of a game.
+    """Return the last position of a game, from its movetext.
 
     Args:
         movetext: moves with or without numbers, comments, variations, marks and result.
-        start: as of ``replayed``.
+        start: as of ``replay``.
 
     Raises:
-        MalformedError: as ``moves_of`` and ``replayed``.
+        MalformedError: as ``main_line`` and ``replay``.
     """
-    return replayed(moves_of(movetext), start)
+    return replay(main_line(movetext), start)

@@ -1,4 +1,4 @@
-"""A position: its pieces, the side to move and the rights to castle; read from FEN and written as FEN.
+"""A chess position: pieces, side to move, rights to castle; parsed from FEN and written as FEN.
 
 Also the squares, with the ways of the pieces over an empty board as tables, and moves as they are written: standard
 algebraic notation (PGN standard, section 8.2.3) and its long form, in parts. How moves are played is in ``playing``. No
@@ -20,8 +20,8 @@ from ledger.errors import MalformedError
 from ledger.facts.source_games import excerpt
 
 FILES, RANKS = "abcdefgh", "12345678"
-NAMES = tuple(f"{file}{rank}" for rank in RANKS for file in FILES)
-NUMBERS = {name: number for number, name in enumerate(NAMES)}
+SQUARE_NAMES = tuple(f"{file}{rank}" for rank in RANKS for file in FILES)
+SQUARE_NUMBERS = {name: number for number, name in enumerate(SQUARE_NAMES)}
 
 _STRAIGHT = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _ASLANT = ((1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -69,7 +69,7 @@ _COUNT = re.compile(r"\d{1,9}", re.ASCII)
 
 
 class Position:
-    """A position, which moves change.
+    """A chess position on which moves are played.
 
     Attributes:
         squares: 64 letters from a1 to h8, ``PNBRQK`` white, ``pnbrqk`` black, ``.`` for an empty square.
@@ -117,12 +117,12 @@ class Position:
         elif counts:
             # Some programs count moves from 0.
             self.quiet, self.number = int(counts[0]), max(1, int(counts[1]))
-        if passed != "-" and (passed not in NUMBERS or passed[1] != ("6" if self.white else "3")):
+        if passed != "-" and (passed not in SQUARE_NUMBERS or passed[1] != ("6" if self.white else "3")):
             faults.append(f"{excerpt(passed)} is no square that a pawn has just passed")
         # castling is read from the pieces, and a check from the kings: both need what was read before
         if faults:
             return faults
-        self.passed = NUMBERS.get(passed, NO_SQUARE)
+        self.passed = SQUARE_NUMBERS.get(passed, NO_SQUARE)
         faults = self._read_castling(castling)
         if not faults and self.is_attacked(self.kings[not self.white], by_white=self.white):
             faults.append("the side that is not to move stands in check")
@@ -191,8 +191,8 @@ class Position:
         """Return whether the side to move is in check."""
         return self.is_attacked(self.kings[self.white], by_white=not self.white)
 
-    def is_safe(self, origin: int, target: int, captured: int) -> bool:
-        """Return whether the own king is not attacked once a piece has gone from *origin* to *target*.
+    def leaves_king_safe(self, origin: int, target: int, captured: int) -> bool:
+        """Return whether the own king is not in check once a piece has gone from *origin* to *target*.
 
         Args:
             origin: the square of the piece.
@@ -220,7 +220,7 @@ class Position:
         rows = "/".join(text[start : start + 8] for start in range(56, -1, -8))
         pieces = re.sub(r"\.+", lambda match: str(len(match[0])), rows)
         # X-FEN names the square only where a pawn may capture: two positions that differ in nothing are one text
-        passed = NAMES[self.passed] if self._may_capture_in_passing() else "-"
+        passed = SQUARE_NAMES[self.passed] if self._may_capture_in_passing() else "-"
         return f"{pieces} {'w' if self.white else 'b'} {self._castling()} {passed} {self.quiet} {self.number}"
 
     def _castling(self) -> str:
@@ -240,7 +240,7 @@ class Position:
         pawn, captured = ("P", self.passed - 8) if self.white else ("p", self.passed + 8)
         origins = (WHITE_PAWN if self.white else BLACK_PAWN)[self.passed]
         return self.squares[captured] == pawn.swapcase() and any(
-            self.squares[origin] == pawn and self.is_safe(origin, self.passed, captured) for origin in origins
+            self.squares[origin] == pawn and self.leaves_king_safe(origin, self.passed, captured) for origin in origins
         )
 
 
@@ -249,8 +249,8 @@ _REMEMBERED = 2**15  # words: games share theirs
 _MOVE = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)[-x]?([a-h][1-8])(?:=?([QRBN]))?")
 
 
-class Written(NamedTuple):
-    """A move in SAN, split into piece, origin, capture, target and promotion.
+class SanMove(NamedTuple):
+    """A move in standard algebraic notation, in parts: piece, origin, target, promotion.
 
     Attributes:
         piece: ``PNBRQK``; ``P`` without a letter.
@@ -268,23 +268,23 @@ class Written(NamedTuple):
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def bare(san: str) -> str:
-    """Return the move without its sign of check or mate."""
+def without_check_sign(san: str) -> str:
+    """Return a move without its sign of check or mate."""
     return san.rstrip("+#")
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def written(san: str) -> Written | None:
-    """Return the parts of a move other than a castling or a null move; None if it is not written in this notation.
+def parse_san(san: str) -> SanMove | None:
+    """Return the parts of a move in algebraic notation; None for castling, a null move and other texts.
 
     Args:
         san: such as ``Nbxd7+``, ``e8=Q`` or, in the long form, ``Nb8-d7``. Whether it says that it captures, checks
             or mates does not matter.
     """
-    match = _MOVE.fullmatch(bare(san))
+    match = _MOVE.fullmatch(without_check_sign(san))
     # Pawns alone are promoted: the letter of a piece and a promotion do not go together.
     if match is None or (match[1] and match[5]):
         return None
     file = FILES.index(match[2]) if match[2] else None
     rank = RANKS.index(match[3]) if match[3] else None
-    return Written(match[1] or "P", file, rank, NUMBERS[match[4]], match[5] or "")
+    return SanMove(match[1] or "P", file, rank, SQUARE_NUMBERS[match[4]], match[5] or "")

@@ -1,7 +1,7 @@
-"""The facts as they would be if some changes were approved now, and which of them contradict each other.
+"""What-if facts, as they would be if some changes were approved now, and their contradictions.
 
 A correction may move a fact to an instant or an edition that the key of another one names; the key of the moved fact
-stays. A game may get an ending that no game has. The views are asked, level with the journal; nothing is written.
+stays. A game may get an ending that no game has. The views must be up to date; nothing is written.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import decisions, tournament_editions
-from ledger.book.decisions import AFTER_ALL, Acting, Undoing
+from ledger.book.decisions import AFTER_ALL, ApprovedChange, UndoingProposal
 from ledger.book.kinds import KINDS
-from ledger.book.reapplied_games import recorded_facts, rows_at
-from ledger.book.stored_proposals import Decided
+from ledger.book.reapplied_games import game_rows, recorded_facts
+from ledger.book.stored_proposals import StoredProposals
 from ledger.errors import ConflictError, MalformedError, Refusal
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import decode
-from ledger.facts.events import (
-    Event,
-    GameRecorded,
-    RoundWithoutGame,
-)
+from ledger.facts.events import Event, GameRecorded, RoundWithoutGame
 from ledger.facts.words import becomes_drawn_by_time, length_fault, result_fault
 from ledger.journal import Journal
 
@@ -32,11 +28,11 @@ if TYPE_CHECKING:
 
 # GLOB and not LIKE, which ignores case: the beginning of the pattern is then looked up in the index of subjects.
 _CORRECTED = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB ? ORDER BY subject"
-NOT_YET = 0  # the number of a proposal that is none yet
+NO_PROPOSAL = 0  # the number of a proposal that was not made yet
 
 
 class Fact(NamedTuple):
-    """A fact as it is, or would be.
+    """A recorded fact after its corrections, those of a what-if among them.
 
     Attributes:
         entry: position of the entry that recorded it.
@@ -53,16 +49,16 @@ class Fact(NamedTuple):
     reported: Mapping[str, Any]
 
 
-class HypotheticalFacts:
-    """The facts of one ledger, with changes that are not approved yet."""
+class WhatIfFacts:
+    """The facts of one ledger as if changes were approved that are not."""
 
     def __init__(
         self,
         connection: sqlite3.Connection,
         journal: Journal,
         changes: Sequence[Change] = (),
-        proposal: int = NOT_YET,
-        decided: Decided | None = None,
+        proposal: int = NO_PROPOSAL,
+        proposals: StoredProposals | None = None,
     ) -> None:
         """Take the views, the journal and the changes that may be approved.
 
@@ -71,17 +67,17 @@ class HypotheticalFacts:
             journal: the facts as they were recorded.
             changes: changes that would act after all approved ones.
             proposal: the number of their proposal.
-            decided: the decisions, if they were read already.
+            proposals: the stored proposals, if they were read already.
         """
-        self.decided = Decided(connection) if decided is None else decided
+        self.proposals = StoredProposals(connection) if proposals is None else proposals
         self._connection = connection
         self._journal = journal
         self._names: dict[int, str] = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
         undoes = {change.proposal: number for number, change in enumerate(changes, 1) if change.proposal is not None}
-        self._undone = self.decided.undone([Undoing(AFTER_ALL, proposal, undoes)] if undoes else [])
-        self._further: dict[str, list[Acting]] = {}
+        self._undone = self.proposals.undone_proposals([UndoingProposal(AFTER_ALL, proposal, undoes)] if undoes else [])
+        self._further: dict[str, list[ApprovedChange]] = {}
         for number, change in enumerate(changes, 1):
-            acting = Acting(AFTER_ALL, proposal, number, change, is_undone=False)
+            acting = ApprovedChange(AFTER_ALL, proposal, number, change, is_undone=False)
             self._further.setdefault(change.subject, []).append(acting)
 
     def fact(self, key: str) -> Fact | None:
@@ -90,12 +86,12 @@ class HypotheticalFacts:
         if stored is None:
             return None
         event = decode(stored.body).event
-        acting = self.decided.acting([key], self._undone).get(key, []) + self._further.get(key, [])
-        remainder = decisions.remainder(acting)
-        annulled_by = None if remainder.annulled is None else remainder.annulled[1]
+        acting = self.proposals.approved_changes([key], self._undone)[key] + self._further.get(key, [])
+        combined = decisions.combined_change(acting)
+        annulled_by = combined.annulled_by()
         facts: Mapping[str, Any] = codec.facts_mapping(event)
         if isinstance(event, GameRecorded):
-            rows = rows_at(self._connection, [stored.position])
+            rows = game_rows(self._connection, [stored.position])
             # recorded in a transaction that the views cannot know yet
             if not rows:
                 return Fact(stored.position, type(event), {}, None, {})
@@ -105,14 +101,14 @@ class HypotheticalFacts:
                 # though the last change that names it alone said otherwise.
                 annulled_by = rows[0]["voided_by"]
         elif isinstance(event, RoundWithoutGame) and not self._further:
-            now = decisions.corrected(event, remainder.fields)
+            now = decisions.with_corrections(event, combined.fields)
             assert isinstance(now, RoundWithoutGame)
-            round_now = tournament_editions.as_stored(now, stored.position)
-            annulled_by = tournament_editions.annulled_by(self.decided, now.pool, round_now, remainder)
-        return Fact(stored.position, type(event), decisions.with_fields(facts, remainder.fields), annulled_by, facts)
+            round_now = tournament_editions.stored_round(now, stored.position)
+            annulled_by = tournament_editions.annulled_by(self.proposals, now.pool, round_now, combined)
+        return Fact(stored.position, type(event), decisions.with_fields(facts, combined.fields), annulled_by, facts)
 
     def event(self, fact: Fact) -> Event:
-        """Return the event that a fact would be.
+        """Return a fact as an event.
 
         Raises:
             MalformedError: a field may not hold its value.
@@ -120,19 +116,19 @@ class HypotheticalFacts:
         return codec.structure_event(fact.cls.KIND, dict(fact.facts))
 
     def merges(self) -> dict[int, int]:
-        """Return by player number the number into which it would be merged directly."""
+        """Return by number of a merged player the number that it would be merged into directly."""
         further = [subject for subject in self._further if subject.startswith("person:")]
         targets: dict[int, int] = {}
-        subjects = sorted({*self.decided.persons(), *further})
-        acting = self.decided.acting(subjects, self._undone)
+        subjects = sorted({*self.proposals.merge_subjects(), *further})
+        acting = self.proposals.approved_changes(subjects, self._undone)
         for subject in subjects:
-            merge = decisions.merged([*acting.get(subject, []), *self._further.get(subject, [])])
+            merge = decisions.merge_in_force(acting[subject] + self._further.get(subject, []))
             if merge is not None and merge.change.into is not None:
                 targets[int(subject.partition(":")[2])] = merge.change.into
         return targets
 
 
-RULE = "impossible-ending"
+_RULE = "impossible-ending"
 _RESULT, _LENGTH = ("outcome", "termination"), ("termination", "half_moves")
 _HOW = (
     "correct both in one proposal: 'result GAME --to RESULT --termination WORD --half-moves NUMBER'; the word is "
@@ -147,19 +143,17 @@ Facts = Mapping[str, Any]
 
 
 def ending_faults(facts: Facts) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the contradictions in the facts of a game: the fields, and the words."""
-    fault = result_fault(facts["outcome"], facts["termination"])
-    if fault is not None:
+    """Yield the contradictions between result, termination and length of a game: the fields and a message."""
+    if (fault := result_fault(facts["outcome"], facts["termination"])) is not None:
         yield _RESULT, fault
-    fault = length_fault(facts["termination"], facts.get("half_moves"))
-    if fault is not None:
+    if (fault := length_fault(facts["termination"], facts.get("half_moves"))) is not None:
         yield _LENGTH, fault
 
 
 def impossible_endings(
-    before: HypotheticalFacts, after: HypotheticalFacts, keys: Mapping[str, int], changes: Sequence[Change]
+    before: WhatIfFacts, after: WhatIfFacts, keys: Mapping[str, int], changes: Sequence[Change]
 ) -> Iterator[Refusal]:
-    """Yield the refusals of games that would contradict themselves after a proposal, and do not now.
+    """Yield refusals of games whose ending would be impossible after a proposal, and is not now.
 
     Args:
         before: the facts as they are.
@@ -175,7 +169,7 @@ def impossible_endings(
             continue
         try:
             after.event(fact)
-        except MalformedError:  # a field has an invalid value: the gate reports that
+        except MalformedError:  # a field has an invalid value: ``proposal_judge`` reports that
             continue
         for fields, message in ending_faults(fact.facts):
             former = before.fact(key)
@@ -183,23 +177,21 @@ def impossible_endings(
             # fields may still be corrected.
             if _same(fields, fact.facts, fact.reported) or (former and _same(fields, fact.facts, former.facts)):
                 continue
-            yield Refusal(number, RULE, f"{key!r}: {message}; {_HOW}")
+            yield Refusal(number, _RULE, f"{key!r}: {message}; {_HOW}")
         # A loss on time that is called a draw fits every rule, for a flag may fall against a side that cannot mate: so
         # the caller must confirm the ending.
         if key in results - ends:
             former = before.fact(key)
             if former and becomes_drawn_by_time(former.facts.get("outcome"), *(fact.facts[name] for name in _RESULT)):
-                yield Refusal(number, RULE, f"{key!r} {_BY_TIME}")
+                yield Refusal(number, _RULE, f"{key!r} {_BY_TIME}")
 
 
 def _same(fields: Sequence[str], first: Facts, second: Facts) -> bool:
     return all(first.get(name) == second.get(name) for name in fields)
 
 
-def key_collisions(
-    connection: sqlite3.Connection, after: HypotheticalFacts, keys: Mapping[str, int]
-) -> Iterator[Refusal]:
-    """Yield the refusals of facts that would be at the place of another one.
+def key_collisions(connection: sqlite3.Connection, after: WhatIfFacts, keys: Mapping[str, int]) -> Iterator[Refusal]:
+    """Yield refusals of facts that would have the place of another fact.
 
     Args:
         connection: the views.
@@ -214,38 +206,32 @@ def key_collisions(
         corrected = (subject for (subject,) in connection.execute(_CORRECTED, (f"{_family(place)}*",)).fetchall())
         for other in dict.fromkeys((place, *corrected, *keys)):
             if other != key and other.startswith(_family(place)) and _place(after, other) == place:
-                message = f"{key!r} and {other!r} would both stand at {place.rpartition('@')[2]}; move one elsewhere"
+                message = f"{key!r} and {other!r} would both be at {place.rpartition('@')[2]}; move one elsewhere"
                 yield Refusal(number, "conflicting", message)
                 break
 
 
 def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event) -> ConflictError | None:
-    """Return the refusal of a new fact at the place of a corrected one, whose key names another place.
-
-    Args:
-        connection: the views, up to date with the journal.
-        journal: the facts as they were recorded.
-        event: a fact at an instant, with a key that the journal does not hold.
-    """
-    key = corrected_key_at(connection, journal, event)
+    """Return the refusal of a new fact at a place to which a correction moved another fact."""
+    key = key_moved_to(connection, journal, event)
     if key is None:
         return None
-    advice = f"{key!r} stands there since it was corrected; correct that one, or take it back"
+    advice = f"{key!r} was moved there by a correction; correct that one, or take it back"
     return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {advice}")
 
 
-def corrected_key_at(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:
-    """Return the key of the corrected fact that is at the place of a fact, though the key names another place."""
+def key_moved_to(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:
+    """Return the key of the fact that a correction moved to the place of a new one; None if there is none."""
     rows = connection.execute(_CORRECTED, (f"{_family(event.key)}*",)).fetchall()
-    facts = HypotheticalFacts(connection, journal) if rows else None
+    facts = WhatIfFacts(connection, journal) if rows else None
     for (subject,) in rows:
         if facts is not None and subject != event.key and _place(facts, subject) == event.key:
             return str(subject)
     return None
 
 
-def keys_at(journal: Journal, place: str) -> Iterator[str]:
-    """Return the keys of a journal that begin with a place, which ends with ``@``; an instant or an edition follows."""
+def keys_beginning(journal: Journal, place: str) -> Iterator[str]:
+    """Yield the journal's keys that begin with *place*, which ends with ``@``; an instant or an edition follows."""
     # the text that follows all of them: a span of keys is looked up in the index
     return journal.keys(place, place[:-1] + chr(ord("@") + 1))
 
@@ -256,7 +242,7 @@ def _family(key: str) -> str:
     return f"{kind}:" if kind in {"opening", "tournament", "round"} else f"{key.rpartition('@')[0]}@"
 
 
-def _place(after: HypotheticalFacts, key: str) -> str | None:
+def _place(after: WhatIfFacts, key: str) -> str | None:
     """Return the key that a fact would have if it were recorded as it would be; None if it has no instant."""
     fact = after.fact(key)
     if fact is None or fact.annulled_by is not None or fact.cls not in KINDS or not KINDS[fact.cls].is_at_instant:

@@ -1,7 +1,7 @@
-"""Corrections: what was proposed and decided, which approved ones are in force, and what a fact is after them.
+"""Corrections: which approved changes are in force, and what a fact is after them.
 
 Changes act in the order of their decisions, the last one on a field holds. A decision that was undone acts no longer;
-the others are folded again in their order.
+the others are applied again in their order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, Change, Verb, Which
+from ledger.facts.changes import BLANK, AnnulledGames, Change, Verb
 from ledger.facts.events import Event
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Outcome
@@ -19,26 +19,32 @@ from ledger.facts.words import Outcome
 BEFORE_ALL, AFTER_ALL = -(2**62), 2**62
 
 # Of a change in the order in which all act: the position of the decision, and its number in the proposal.
-Place = tuple[int, int]
+DecisionPlace = tuple[int, int]
 
 
-class Undoing(NamedTuple):
-    """An approved proposal: where it was decided, its number, and by each proposal that it undoes which change does."""
+class UndoingProposal(NamedTuple):
+    """An approved proposal that undoes others.
+
+    Attributes:
+        position: of its decision.
+        proposal: its number.
+        undoes: by number of an undone proposal, the number of the change that undoes it.
+    """
 
     position: int
     proposal: int
     undoes: Mapping[int, int]
 
 
-class Acting(NamedTuple):
-    """A change of an approved proposal.
+class ApprovedChange(NamedTuple):
+    """A change of an approved proposal, in force or undone.
 
     Attributes:
         position: of the decision or, where that was undone, of the decision that undid it.
         proposal: number of the proposal.
         number: of the change in it or, where that was undone, of the change that undoes it in the other one.
         change: the change.
-        is_undone: True where the decision acts no longer: a fact that it added is annulled then.
+        is_undone: True if the decision acts no longer: a fact that it added is annulled then.
     """
 
     position: int
@@ -48,26 +54,38 @@ class Acting(NamedTuple):
     is_undone: bool
 
 
-class Remainder(NamedTuple):
-    """A fact after its corrections.
+class CombinedChange(NamedTuple):
+    """The combined effect of the approved changes of one fact.
 
     Attributes:
-        fields: the fields that are others than recorded, with their values; the empty text is a blank.
-        annulled: where it is annulled, the place of the change that did it in their order, and its proposal.
+        fields: the fields that differ from the recorded ones, with their values; the empty text is a blank.
+        last: the last change that annulled or restored the fact: its place, and its proposal if it annulled.
     """
 
     fields: Mapping[str, Any]
-    annulled: tuple[Place, int] | None
-    restored: Place | None
+    last: tuple[DecisionPlace, int | None] | None = None
+
+    def annulled_by(self, spans: Iterable[ApprovedChange] = ()) -> int | None:
+        """Return the proposal that annulled the fact, by itself or with others; None if it is in force.
+
+        Args:
+            spans: changes in force of all games of a player or tournament, this one among them.
+        """
+        # no two changes have one place, so that proposals are never compared
+        changes = [] if self.last is None else [self.last]
+        for span in spans:
+            restores = span.change.do is Verb.RESTORE_TOURNAMENT
+            changes.append(((span.position, span.number), None if restores else span.proposal))
+        return max(changes)[1] if changes else None
 
 
-def undone_by(approved: Sequence[Undoing]) -> dict[int, Place]:
-    """By proposal that acts no longer, the place of the change that undid it.
+def find_undone(approved: Sequence[UndoingProposal]) -> dict[int, DecisionPlace]:
+    """Return by number of an undone proposal the place of the change that undid it.
 
     Args:
-        approved: those that undo, and those that they undo, in any order.
+        approved: the proposals that undo others, in any order.
     """
-    places: dict[int, Place] = {}
+    places: dict[int, DecisionPlace] = {}
     for undoing in sorted(approved, key=lambda undoing: undoing.position, reverse=True):
         # the last undo is not undone
         if undoing.proposal not in places:
@@ -76,29 +94,25 @@ def undone_by(approved: Sequence[Undoing]) -> dict[int, Place]:
     return places
 
 
-def remainder(acting: Iterable[Acting]) -> Remainder:
-    """Return the fact after its changes."""
+def combined_change(acting: Iterable[ApprovedChange]) -> CombinedChange:
+    """Return the combined effect of the changes of one fact, in the order of their decisions."""
     fields: dict[str, Any] = {}
-    annulled: tuple[Place, int] | None = None
-    restored: Place | None = None
+    last: tuple[DecisionPlace, int | None] | None = None
     for position, proposal, number, change, is_undone in sorted(acting, key=lambda act: (act.position, act.number)):
-        # No other change has it: by it verdicts of several are compared, too.
-        place = (position, number)
-        if is_undone:
-            if change.do is Verb.ADD:
-                annulled, restored = (place, proposal), None
+        if change.do is (Verb.ADD if is_undone else Verb.ANNUL):
+            last = (position, number), proposal
+        elif is_undone:
+            continue
+        elif change.do is Verb.RESTORE:
+            last = (position, number), None
         elif change.do is Verb.REPLACE:
             # Of an annulled fact, too: when it is restored, it is as corrected.
             fields.update(change.facts or {})
-        elif change.do is Verb.ANNUL:
-            annulled, restored = (place, proposal), None
-        elif change.do is Verb.RESTORE:
-            annulled, restored = None, place
-    return Remainder(fields, annulled, restored)
+    return CombinedChange(fields, last)
 
 
-def corrected(event: Event, fields: Mapping[str, Any]) -> Event:
-    """The fact with these fields instead of its own.
+def with_corrections(event: Event, fields: Mapping[str, Any]) -> Event:
+    """Return a fact with corrected fields.
 
     Raises:
         MalformedError: no such field, or it may not hold that value.
@@ -109,37 +123,30 @@ def corrected(event: Event, fields: Mapping[str, Any]) -> Event:
 
 
 def with_fields(facts: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Plain facts with these fields instead of their own; blanks are left out."""
+    """Return plain facts with corrected fields, without blank ones."""
     return {name: value for name, value in {**facts, **fields}.items() if value != BLANK}
 
 
-def span(change: Change) -> tuple[int, int]:
-    """The first and the last millisecond of the games that a change means."""
+def span_ms(change: Change) -> tuple[int, int]:
+    """Return the first and the last millisecond of the time that a change is about."""
     first = BEFORE_ALL if change.since is None else instant_ms(change.since)
     return first, AFTER_ALL if change.until is None else instant_end_ms(change.until)
 
 
-def is_meant(change: Change, player: int, white: int, outcome: str) -> bool:
-    """Return whether an ``annul-games`` means a rated game of *player* in its span.
-
-    Args:
-        change: the change.
-        player: the person of whom it speaks.
-        white: who was White, as a person.
-        outcome: of the game.
-    """
-    return change.which is Which.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
+def annuls_game(change: Change, player: int, white: int, outcome: str) -> bool:
+    """Return whether an ``annul-games`` of *player* annuls a rated game in its time; players are persons."""
+    return change.which is AnnulledGames.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
 
 
-def merged(acting: Iterable[Acting]) -> Acting | None:
-    """Return the merge of a player in force; None if the last change parts the two, or none acts."""
+def merge_in_force(acting: Iterable[ApprovedChange]) -> ApprovedChange | None:
+    """Return the merge in force of a player; None if there is none, or a later change parts the two."""
     last = max((act for act in acting if not act.is_undone), key=lambda act: act[:3], default=None)
     return last if last is not None and last.change.do is Verb.MERGE else None
 
 
-def root(merges: Mapping[int, int], player: int) -> int:
-    """The number by which a person is known: that of the person who stays after all merges."""
-    # The gate lets no ring come about; in a journal that was written past it, this must end all the same.
+def person_of(merges: Mapping[int, int], player: int) -> int:
+    """Return the number that a player has after all merges."""
+    # The judge refuses rings; in a journal that was written past it, this must end all the same.
     met = {player}
     while player in merges and merges[player] not in met:
         player = merges[player]
@@ -147,13 +154,7 @@ def root(merges: Mapping[int, int], player: int) -> int:
     return player
 
 
-def below(merges: Mapping[int, int], player: int) -> set[int]:
-    """The numbers that were merged into a player, directly or by others, and that of the player."""
-    numbers = {player}
-    waiting = [player]
-    while waiting:
-        into = waiting.pop()
-        fresh = {other for other, target in merges.items() if target == into} - numbers
-        numbers |= fresh
-        waiting += fresh
-    return numbers
+def numbers_of_person(merges: Mapping[int, int], player: int) -> set[int]:
+    """Return all numbers of the person who has a number."""
+    person = person_of(merges, player)
+    return {person, *(number for number in merges if person_of(merges, number) == person)}

@@ -1,9 +1,9 @@
-"""The evidence of the judge: the current facts of a ledger, and the questions that a rule may ask in each context.
+"""The evidence of the judge: the current facts of a ledger, and what a rule may ask in each context.
 
 A rule is a function of an event and its evidence. It returns the refusal, or None; a few raise it. Its name is that of
-the refusal, and the first line of its docstring says what is refused and what to do. The journal says what was
-recorded, the views what became of it. While a transaction on the journal has entries of its own, the views are asked as
-they are.
+the refusal, and the first line of its docstring says what is refused and what to do. The journal holds the facts as
+recorded, the views hold them as corrected. While a transaction on the journal has entries of its own, the views do not
+catch up.
 """
 
 from __future__ import annotations
@@ -17,113 +17,116 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 from ledger.book import conflicts, decisions, stored_proposals
-from ledger.book.policies import READ_MODELS, Given, stored_policies
+from ledger.book.policies import READ_MODELS, Settings, stored_policies
 from ledger.book.timeline import Pool
-from ledger.book.tournament_editions import are_near, in_edition
-from ledger.duplicates.repeats import Corrected
+from ledger.book.tournament_editions import find_in_same_edition, may_share_edition
+from ledger.duplicates.repeats import CorrectedGame
 from ledger.errors import RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, GameRecorded, RoundWithoutGame
-from ledger.journal import Find, Journal
-from ledger.runtime.nearest import choice_of
+from ledger.journal import FindEntries, Journal
+from ledger.runtime.nearest import expected_names
 
 if TYPE_CHECKING:
     import sqlite3
 
-FIRST = "proposal:1@1"  # every journal with a proposal has this key
+FIRST_PROPOSAL = "proposal:1@1"  # every journal with a proposal has this key
 
 
 class DerivedViews(Protocol):
-    """The views of a ledger, as far as the judge asks them."""
+    """The part of a ledger's views that the judge reads."""
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file of the views."""
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The open views."""
+        """The open database of the views."""
 
-    def level(self) -> None:
-        """Bring them up to date with the journal."""
+    def ensure_up_to_date(self) -> None:
+        """Bring the views up to date with the journal."""
 
     def pools(self) -> list[Pool]:
         """Return the pools with their timelines."""
 
     def read_models(self) -> list[str]:
-        """Return the names of the read models that there are."""
+        """Return the names of the installed and stored read models."""
 
 
 @attrs.frozen
 class CurrentFacts:
-    """The current facts of one ledger.
-
-    Attributes:
-        journal: the facts as they were recorded.
-        views: the facts as they are now.
-    """
+    """The current facts of one ledger: recorded ones from the journal, corrected ones from the views."""
 
     journal: Journal
     views: DerivedViews
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The views, which are brought up to date first."""
-        self.views.level()
+        """The database of the views, which catch up first."""
+        self.views.ensure_up_to_date()
         return self.views.connection
 
     def pool(self, name: str) -> Pool | None:
-        """Return a pool of the views, which are brought up to date first; None if there is none."""
-        self.views.level()
+        """Return the pool of a name, after the views have caught up; None if there is none."""
+        self.views.ensure_up_to_date()
         return next((pool for pool in self.views.pools() if pool.name == name), None)
 
-    def any_corrected(self) -> bool:
-        """Return whether anything was proposed; if not, every fact is as it was recorded."""
-        return bool(self.journal.find([FIRST]))
+    def has_proposals(self) -> bool:
+        """Return whether the journal has a proposal; if not, every fact is as it was recorded."""
+        return bool(self.journal.find([FIRST_PROPOSAL]))
 
-    def corrected_facts(self) -> conflicts.HypotheticalFacts | None:
-        """Return the facts after corrections; None if nothing was corrected."""
-        return conflicts.HypotheticalFacts(self.connection, self.journal) if self.any_corrected() else None
+    def corrected_facts(self) -> conflicts.WhatIfFacts | None:
+        """Return the facts after corrections; None if nothing was proposed."""
+        return conflicts.WhatIfFacts(self.connection, self.journal) if self.has_proposals() else None
 
-    def corrected_game(self, game: str) -> Corrected | None:
-        """Return a game after corrections, from the views as they are; None if nothing was proposed or they lack it."""
-        if not self.any_corrected() or not self.views.path.exists():
+    def corrected_game(self, game: str, *, catch_up: bool = False) -> CorrectedGame | None:
+        """Return a game after corrections; None if nothing was proposed, or the views lack the game.
+
+        Args:
+            game: its key.
+            catch_up: bring the views up to date first; never within a transaction that has entries of its own.
+        """
+        if not self.has_proposals():
             return None
-        facts = conflicts.HypotheticalFacts(self.views.connection, self.journal)
+        if catch_up:
+            self.views.ensure_up_to_date()
+        if not self.views.path.exists():
+            return None
+        facts = conflicts.WhatIfFacts(self.views.connection, self.journal)
         fact = facts.fact(f"game:{game}")
         if fact is None or not fact.facts:
             return None
-        person = partial(decisions.root, facts.decided.merges)
+        person = partial(decisions.person_of, facts.proposals.merges)
         plain = {name: value for name, value in fact.facts.items() if name != "game"}
-        return Corrected({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
+        return CorrectedGame({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
 
-    def corrected_game_now(self, game: str) -> Corrected | None:
-        """Return the same from views that are brought up to date first; never within a transaction with own entries."""
-        if self.any_corrected():
-            self.views.level()
-        return self.corrected_game(game)
-
-    def recorded_round(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
-        """Return a round without a game in the words of the journal; unchanged if it is new.
+    def recorded_round(
+        self, event: RoundWithoutGame, others: Iterable[Event] = (), *, catch_up: bool = False
+    ) -> RoundWithoutGame:
+        """Return a reported round without a game as the journal has it; unchanged if it is new.
 
         Sources call an edition by different days: its first one, that of the round. A corrected round may be reported
-        as it is now. The views are asked as they are.
+        as it is now.
 
         Args:
             event: the round as a source reports it.
-            others: facts of its transaction; one that reports the same round by another day gives the words.
+            others: facts of its transaction, which may report the same round by another day.
+            catch_up: bring the views up to date first, if the round may be recorded.
 
         Raises:
-            ConflictError: ``exists-with-different-key``: a corrected round in its place says something else.
+            ConflictError: ``exists-with-different-key``: a corrected round in its place has other facts.
         """
-        days = [key for key in conflicts.keys_at(self.journal, event.place) if key != event.key]
+        if catch_up and (self.has_proposals() or any(conflicts.keys_beginning(self.journal, event.place))):
+            self.views.ensure_up_to_date()
+        days = [key for key in conflicts.keys_beginning(self.journal, event.place) if key != event.key]
         reported = [fact for fact in others if isinstance(fact, RoundWithoutGame) and fact.place == event.place]
         reported = [fact for fact in reported if fact.key not in {event.key, *days}]
         if not self.views.path.exists():
-            same = next((fact for fact in reported if are_near(fact, event)), None)
+            same = next((fact for fact in reported if may_share_edition(fact, event)), None)
             return event if same is None else attrs.evolve(event, edition=same.edition)
-        if not days and not reported and not self.any_corrected():
+        if not days and not reported and not self.has_proposals():
             return event
         if not days and not reported and not self.journal.find([event.key]):
             return self._corrected_round(event)
@@ -131,10 +134,10 @@ class CurrentFacts:
         stored = self.journal.find([*days, event.key])
         events = [decode(entry.body).event for entry in stored.values()]
         rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)] + reported
-        same = in_edition(connection, event, rounds)
+        same = find_in_same_edition(connection, event, rounds)
         if same is None:
             return self._corrected_round(event)
-        fact = conflicts.HypotheticalFacts(connection, self.journal).fact(same.key)
+        fact = conflicts.WhatIfFacts(connection, self.journal).fact(same.key)
         now = attrs.evolve(event, edition=same.edition)
         is_same = fact is not None and fact.annulled_by is None and dict(fact.facts) == codec.facts_mapping(now)
         return same if is_same else now
@@ -142,10 +145,10 @@ class CurrentFacts:
     def _corrected_round(self, event: RoundWithoutGame) -> RoundWithoutGame:
         """Return the recorded round that a correction moved to the place of this one; unchanged if there is none."""
         connection = self.views.connection
-        key = conflicts.corrected_key_at(connection, self.journal, event) if self.any_corrected() else None
+        key = conflicts.key_moved_to(connection, self.journal, event) if self.has_proposals() else None
         if key is None:
             return event
-        fact = conflicts.HypotheticalFacts(connection, self.journal).fact(key)
+        fact = conflicts.WhatIfFacts(connection, self.journal).fact(key)
         if fact is None or dict(fact.facts) != codec.facts_mapping(event):
             conflict = conflicts.key_conflict(connection, self.journal, event)
             assert conflict is not None  # with the fact of this key
@@ -154,14 +157,10 @@ class CurrentFacts:
         assert isinstance(recorded, RoundWithoutGame)  # keys of its family are of rounds
         return recorded
 
-    def refuse_unknown_models(self, policy: str, settings: Given) -> None:
-        """Refuse the names of read models that are neither installed nor in the tables: most likely they are misspelt.
+    def check_read_models(self, policy: str, settings: Settings) -> None:
+        """Refuse new settings of the policy ``read-models`` that name a read model which is not installed.
 
         A name that was set before stays, for its plug-in may be gone. The views must be up to date.
-
-        Args:
-            policy: name of a policy; only ``read-models`` is checked.
-            settings: the settings to record.
 
         Raises:
             UnknownNameError: with the names that there are.
@@ -171,21 +170,15 @@ class CurrentFacts:
         models, said = self.views.read_models(), stored_policies(self.views.connection).last(READ_MODELS)
         for name in settings:
             if name not in models and (said is None or name not in said.settings):
-                hint = f"{choice_of(name, models)}; install its plug-in first"
+                hint = f"{expected_names(name, models)}; install its plug-in first"
                 raise UnknownNameError("read model", name, hint, where="at hand here")
 
-    def recorded_round_now(self, event: RoundWithoutGame, others: Iterable[Event] = ()) -> RoundWithoutGame:
-        """Return the same as ``recorded_round``, from views that are up to date if the round may be recorded."""
-        if self.any_corrected() or any(conflicts.keys_at(self.journal, event.place)):
-            self.views.level()
-        return self.recorded_round(event, others)
-
     def person(self, player: int) -> int:
-        """Return the number of a player after all merges; the views are brought up to date first."""
-        if not self.any_corrected():
+        """Return the number of a player after all merges; the views catch up first."""
+        if not self.has_proposals():
             return player
-        self.views.level()
-        return decisions.root(stored_proposals.merges_in(self.views.connection), player)
+        self.views.ensure_up_to_date()
+        return decisions.person_of(stored_proposals.load_merges(self.views.connection), player)
 
 
 Rule = Callable[[Any, "Evidence"], RejectedError | None]  # the event is of one of the kinds that the rule is listed for
@@ -195,23 +188,23 @@ class Context(Enum):
     """The contexts in which a fact is judged."""
 
     APPEND = "a new fact, recorded by itself"
-    JOURNAL = "a new fact where nothing was derived yet: in a ledger that is being created, in a scratch journal"
+    WITHOUT_VIEWS = "a new fact where nothing was derived yet: in a ledger that is being created, in a scratch journal"
     COMMAND = "a new fact that a person types, before it is recorded"
     IMPORT = "a row of a file; its pool and its players are recorded with it"
     PROPOSAL = "a new fact that a proposal adds: when it is proposed, and again when it is decided"
     CHANGE = "a fact that a proposal changes, likewise"
-    RETURN = "a fact that a proposal puts back, likewise"
+    RESTORE = "a fact that a proposal puts back, likewise"
     APPROVAL = "a fact as it would be after all changes of a proposal, and the entry that the approval records"
 
 
 @attrs.frozen
 class Evidence:
-    """The evidence that rules may use about a fact.
+    """The evidence by which the rules judge one fact.
 
     Attributes:
         context: the context in which it is judged.
         now_ms: the recording time, milliseconds since 1970.
-        keys: the keys that the journal holds, at least those of ``needed_keys`` and ``erasures``.
+        keys: the keys that the journal holds, at least those of ``needed_keys`` and ``erasure_keys``.
         others: by subject, other facts of the same transaction or proposal: those before it, or all.
         moved_entries: entries of facts that the proposal changes or takes back.
         before: the fact as it is now, if the proposal changes it.
@@ -226,16 +219,16 @@ class Evidence:
     others: Mapping[str, Sequence[Event]] = attrs.Factory(dict)
     moved_entries: Collection[int] = ()
     before: Event | None = None
-    find: Find = lambda _: {}
+    find: FindEntries = lambda _: {}
     latest_ms: Callable[[], int] = lambda: 0
 
     @property
     def facts(self) -> CurrentFacts:
-        """The current facts of the ledger; no rule of the context ``JOURNAL`` asks for them."""
+        """The current facts of the ledger; no rule reads them in the context ``WITHOUT_VIEWS``."""
         assert self._facts is not None
         return self._facts
 
 
 def subject_of(event: Event) -> str:
-    """Return what a fact is about: its key without the instant; of all games one word, for a closing asks for all."""
+    """Return the key of a fact without its instant; one word for all games, since a closing asks for all of them."""
     return "game" if isinstance(event, GameRecorded) else event.key.partition("@")[0]

@@ -1,8 +1,8 @@
-"""The game book: journal entries to games as corrected, one row each, with the reason if one does not count.
+"""The game book: applies journal entries to a table of games as corrected, with the reason why one is not rated.
 
 Entries by the dozen are taken as events, many thousands as columns (``game_book_columns``); both give the same rows.
-Nothing is rated here.
-A proposal or decision is noted when it comes in; when it takes effect, the games that it affects are reapplied.
+Nothing is rated here. A proposal or decision is noted when it comes in; when it takes effect, the games that it affects
+are reapplied.
 """
 
 from __future__ import annotations
@@ -14,26 +14,20 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ledger.auth.issued_tokens import IssuedTokens
-from ledger.book import decisions, judging, tables
+from ledger.book import assessment, decisions, tables
+from ledger.book.assessment import Changes, RecordedEvent
 from ledger.book.book_state import BookState
-from ledger.book.judging import Changes, RecordedEvent
-from ledger.book.kinds import apply_fact, note_moves
-from ledger.book.policies import RULE, UNPROVEN, Party, broken_by
-from ledger.book.reapplied_games import Added, added, reapply_games, supplement
+from ledger.book.kinds import apply_fact, store_moves
+from ledger.book.policies import UNPROVEN, Party, breach_of_decision
+from ledger.book.reapplied_games import Supplement, apply_supplements, reapply_games, supplement_of
 from ledger.book.tables import PLAYER_BITS, POINTS_BITS
 from ledger.book.timeline import Pool
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.codec import Entry, decode
-from ledger.facts.events import (
-    ROLES_OF,
-    CorrectionDecided,
-    CorrectionProposed,
-    GameSupplemented,
-    Role,
-)
+from ledger.facts.events import FOUR_EYES, ROLES_OF, CorrectionDecided, CorrectionProposed, GameSupplemented, Role
 from ledger.journal import Journal
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -59,60 +53,58 @@ _ROUNDS_AT = "SELECT position FROM rounds_without_game WHERE pool = ? AND tourna
 _CORRECTED_ROUNDS = "SELECT DISTINCT subject FROM corrections WHERE subject >= 'round:' AND subject < 'round;'"
 
 
-class Correcting:
-    """The corrections of one game book."""
+class CorrectionApplier:
+    """Notes the proposals and decisions of one game book, and applies approved corrections to its facts."""
 
     def __init__(self, book: BookState) -> None:
-        """Take the state of the book."""
         self._book = book
-        self._connection, self._journal, self._decided = book.connection, book.journal, book.decided
+        self._connection, self._journal, self._decided = book.connection, book.journal, book.proposals
         self._issued = IssuedTokens(book.journal)
         self._toggled: list[int] = []  # proposals that began or ceased to act
 
-    def take(self, entry: Entry) -> None:
-        """Note a proposal or a decision; its effects wait for ``settle``."""
-        match entry.event:
-            case CorrectionProposed() as event:
-                proven = event.proven and self._unproven(entry, event.by_token, Role.CORRECTOR) is None
-                self._decided.propose(entry.position, entry.actor, event, proven=proven)
-            case CorrectionDecided() as event:
-                proven = event.proven and self._unproven(entry, event.by_token, ROLES_OF[event.decision]) is None
-                why_not = self._broken_policy(entry, event, proven=proven)
-                self._toggled += self._decided.decide(entry.position, entry.actor, event, why_not, proven=proven)
-            case _:
-                pass
+    def note(self, entry: Entry) -> None:
+        """Note a proposal or a decision; its effects wait for ``apply``."""
+        event = entry.event
+        if isinstance(event, CorrectionProposed):
+            proven = self._is_proven(entry, event, Role.CORRECTOR)
+            self._decided.add_proposal(entry.position, entry.actor, event, proven=proven)
+        elif isinstance(event, CorrectionDecided):
+            proven = self._is_proven(entry, event, ROLES_OF[event.decision])
+            why_not = self._broken_policy(entry, event, proven=proven)
+            self._toggled += self._decided.add_decision(entry.position, entry.actor, event, why_not, proven=proven)
 
-    def _unproven(self, entry: Entry, by_token: int | None, role: Role) -> str | None:
-        """Return why no token authenticates the actor of an entry; the journal is asked, by its position alone."""
-        return self._issued.now().fault(entry.actor, by_token, role, entry.position)
+    def _is_proven(self, entry: Entry, event: CorrectionProposed | CorrectionDecided, role: Role) -> bool:
+        """Return whether a token authenticates the actor of an entry, by what the journal held at its position."""
+        fault = self._issued.now().fault
+        return event.proven and fault(entry.actor, event.by_token, role, entry.position) is None
 
     def _broken_policy(self, entry: Entry, event: CorrectionDecided, *, proven: bool) -> str | None:
-        """Return the rule that a decision breaks, so that it has no effect."""
+        """Return the rule that a decision breaks, so that it has no effect; None if it breaks none."""
         if event.proven and not proven:
             return UNPROVEN
         proposal = self._decided.proposal(event.proposal)
         if proposal is None:
             return None
         decided = Party(entry.actor, proven)
-        words = broken_by(self._connection, entry.position, proposal, event.decision, decided)
-        return None if words is None else RULE
+        words = breach_of_decision(self._connection, entry.position, proposal, event.decision, decided)
+        return None if words is None else FOUR_EYES
 
-    def settle(self, fresh: Changes) -> None:
-        """Apply the corrections in force to all facts that decisions since the last call concern."""
-        changes = [numbered.change for numbered in self._decided.changes(self._toggled)] if self._toggled else []
+    def apply(self, fresh: Changes) -> None:
+        """Apply the corrections in force to all facts affected by decisions since the last call."""
+        changes = list(self._decided.changes(self._toggled)) if self._toggled else []
         games = set(self._book.unsettled)
         self._toggled = []
         self._book.unsettled.clear()
         if changes:
             # each scheme that was ever put in, undone or not: views must not depend on when they caught up
             replacements = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
-            fresh.adopted.extend(named(facts["scheme"]) for facts in replacements if "scheme" in facts)
+            fresh.adopted.extend(find_scheme(facts["scheme"]) for facts in replacements if "scheme" in facts)
             of_facts = (change.fact for change in changes if change.fact is not None)
             self._reapply_facts([key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)], fresh)
             # Persons first: the games of a span follow from the merges, and the former spans say which games it meant
             # until now.
             games |= self._settle_persons(changes)
-            self._decided.read_spans()
+            self._decided.load_spans()
             if any(change.do in _OF_TOURNAMENTS for change in changes):
                 self._reapply_facts([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], fresh)
             for change in changes:
@@ -122,24 +114,24 @@ class Correcting:
         if games:
             reapply_games(self._book, {position: {} for position in games}, fresh)
 
-    def settle_all(self, fresh: Changes) -> None:
-        """Settle everything that was ever approved, at the end of a build."""
-        self._toggled = self._decided.approved()
-        self.settle(fresh)
+    def apply_all(self, fresh: Changes) -> None:
+        """Apply everything that was ever approved, at the end of a build."""
+        self._toggled = self._decided.approved_proposals()
+        self.apply(fresh)
 
     @property
-    def is_needed(self) -> bool:
-        """True if anything was approved."""
+    def any_approved(self) -> bool:
+        """True if a proposal was ever approved."""
         return self._decided.any_approved
 
     def _reapply_facts(self, keys: Sequence[str], fresh: Changes) -> None:
         """Apply the corrections in force to facts other than games."""
         recorded = self._journal.find(keys) if keys else {}
         for stored in sorted(recorded.values(), key=lambda entry: entry.position):
-            if self._book.knows(stored.position):
+            if self._book.covers(stored.position):
                 event = decode(stored.body).event
                 fresh.other_facts[stored.position] = event
-                apply_fact(self._book, stored.position, event, self._book.current(event), fresh)
+                apply_fact(self._book, stored.position, event, self._book.corrected_fact(event), fresh)
 
     def _note_rounds(self, change: Change, fresh: Changes) -> None:
         """Note the rounds without a game of a voided or restored tournament: their rows stay as they are."""
@@ -163,10 +155,12 @@ class Correcting:
         before, concerned = dict(decided.merges), set[int]()
         for player in players:
             subject = f"person:{player}"
-            merge = decisions.merged(decided.acting([subject]).get(subject, []))
-            decided.merge(player, *((None, 0) if merge is None else (merge.change.into, merge.proposal)))
-            concerned |= decisions.below(before, player) | decisions.below(decided.merges, player)
-        root = decisions.root
+            merge = decisions.merge_in_force(decided.approved_changes([subject])[subject])
+            decided.set_merge(player, *((None, 0) if merge is None else (merge.change.into, merge.proposal)))
+            concerned |= decisions.numbers_of_person(before, player) | decisions.numbers_of_person(
+                decided.merges, player
+            )
+        root = decisions.person_of
         moved = {player for player in concerned if root(before, player) != root(decided.merges, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
         # the games of a person who is another one now
@@ -174,25 +168,25 @@ class Correcting:
             change = span.change
             if change.do is Verb.ANNUL_GAMES and change.player is not None:
                 for merges in (before, decided.merges):
-                    person = decisions.root(merges, change.player)
-                    games |= self._positions(_OF_PERSON, (person, *decisions.span(change)))
+                    person = decisions.person_of(merges, change.player)
+                    games |= self._positions(_OF_PERSON, (person, *decisions.span_ms(change)))
         return games
 
     def _games_of(self, change: Change) -> Iterator[int]:
         """Yield the games that a change means, by position."""
         match change.do:
             case Verb.ANNUL_GAMES:
-                person = decisions.root(self._decided.merges, change.player or 0)
-                yield from self._positions(_OF_PERSON, (person, *decisions.span(change)))
+                person = decisions.person_of(self._decided.merges, change.player or 0)
+                yield from self._positions(_OF_PERSON, (person, *decisions.span_ms(change)))
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
                 pool = self._book.pools.get(change.pool or "")
                 if pool is not None:
                     tables.index_tournaments(self._connection)
-                    where = (pool.pool, change.tournament, *decisions.span(change))
+                    where = (pool.pool, change.tournament, *decisions.span_ms(change))
                     yield from self._positions(_AT_TOURNAMENT, where)
             case _ if change.fact is not None and change.fact.startswith(_GAME):
                 for stored in self._journal.find([change.fact]).values():
-                    if self._book.knows(stored.position):
+                    if self._book.covers(stored.position):
                         yield stored.position
             case _:
                 pass
@@ -208,19 +202,10 @@ PACKED = (
     "rated_ms",
 )
 BATCH = ("batch", "ended_ms")  # in a pool that rates games by themselves there is none
-PACKED_COLUMNS = (
-    "position",
-    "white",
-    "black",
-    "half_points",
-    "time_loss",
-    "rated_ms",
-    *BATCH,
-)  # the columns of the query
 
 
-def rated_games(pool: Pool, facts: Sequence[str] = ()) -> str:
-    """Return the query of a pool's rated games from a place on, in rating order; see ``GameBook.in_order``."""
+def rated_games_sql(pool: Pool, facts: Sequence[str] = ()) -> str:
+    """Return the SQL of ``GameBook.rated_games_from``."""
     columns = [*PACKED, *(() if pool.by_game else BATCH), *facts]
     return (
         f"SELECT {', '.join(columns)} FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? "
@@ -229,73 +214,66 @@ def rated_games(pool: Pool, facts: Sequence[str] = ()) -> str:
 
 
 class GameBook(BookState):
-    """The games of one views database, and the state to place further ones."""
+    """The games of one views database as corrected, and the state to apply further entries to them."""
 
     def __init__(self, connection: sqlite3.Connection, journal: Journal, *, until: int | None = None) -> None:
-        """Take up the games of a database.
-
-        Args:
-            connection: the database.
-            journal: it has corrected facts as they were recorded.
-            until: of a build, the position at which it ends.
-        """
         super().__init__(connection, journal, until=until)
-        self.correcting = Correcting(self)
+        self.corrections = CorrectionApplier(self)
 
-    def take(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
-        """Fold in all of a few entries; note the games that they affect in *fresh*."""
-        self.fold(entries, fresh)
-        self.settle(fresh)
+    def apply_entries(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
+        """Apply entries, decisions among them; note the games to be rated again in *fresh*."""
+        self.apply_facts(entries, fresh)
+        self.apply_decisions(fresh)
 
-    def fold(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
-        """Fold in some of many entries: decisions wait for ``settle``, until all facts that they concern are there."""
-        supplements: list[Added] = []  # of games that may be among these entries
+    def apply_facts(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
+        """Apply the facts of entries; their decisions wait for ``apply_decisions``, which needs all facts concerned."""
+        supplements: list[Supplement] = []  # of games that may be among these entries
         for entry in entries:
             match entry.event:
                 case CorrectionProposed() | CorrectionDecided():
                     assert isinstance(entry, codec.Entry)  # with the person who proposes or decides
-                    self.correcting.take(entry)
+                    self.corrections.note(entry)
                 case GameSupplemented() as event:
-                    supplements.append(added(event))
-                    note_moves(self, event.entry, event.text)
+                    supplements.append(supplement_of(event))
+                    store_moves(self, event.entry, event.text)
                 case event:
                     apply_fact(self, entry.position, None, event, fresh)
         if supplements:
-            supplement(self, supplements, fresh)
+            apply_supplements(self, supplements, fresh)
 
-    def settle(self, fresh: Changes) -> None:
-        """Let decided corrections take effect."""
-        self.correcting.settle(fresh)
-        self.place_runs(fresh)
+    def apply_decisions(self, fresh: Changes) -> None:
+        """Apply decided corrections, and place the games that new facts moved."""
+        self.corrections.apply(fresh)
+        self.place_periods(fresh)
         self.place_tournaments(fresh)
 
-    def settle_all(self, fresh: Changes) -> None:
-        """Let all corrections take effect, and all tournaments take their places, at the end of a build."""
-        if self.correcting.is_needed:
-            self.correcting.settle_all(fresh)
-            self.place_runs(fresh)
-        self.played.taken()
+    def finish_build(self, fresh: Changes) -> None:
+        """Apply all corrections and place the games of all tournaments, at the end of a build."""
+        if self.corrections.any_approved:
+            self.corrections.apply_all(fresh)
+            self.place_periods(fresh)
+        self.played.take_all()
         for pool in self.pools.values():
             if pool.by_event:
                 tables.index_tournaments(self.connection)
-                self.judging.again("pool = ?1", (pool.pool,), fresh)
+                self.assessor.reassess("pool = ?1", (pool.pool,), fresh)
 
     @property
-    def is_to_settle(self) -> bool:
-        """True if ``settle_all`` may change a game."""
-        return self.correcting.is_needed or any(pool.by_event for pool in self.pools.values())
+    def may_change_at_end(self) -> bool:
+        """True if ``finish_build`` may change a game."""
+        return self.corrections.any_approved or any(pool.by_event for pool in self.pools.values())
 
-    def in_order(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rated games whose place is at *start_ms* or later, in rating order, in blocks of whole batches.
+    def rated_games_from(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rated games of a pool from *start_ms* on, in rating order, in blocks of whole batches.
 
         Each is ``(game, players, place in rating order)``, then ``batch`` and ``end`` if the pool does not rate games
         by themselves, and the columns of the game book in *facts*. A game is its position and, in four lower bits, the
         half points of White and the side that lost on time (1 White, 2 Black, else 0); players are White and,
         in ``PLAYER_BITS`` lower bits, Black.
         """
-        cursor = self.connection.execute(rated_games(pool, facts), (pool.pool, start_ms))
+        cursor = self.connection.execute(rated_games_sql(pool, facts), (pool.pool, start_ms))
         kept: list[tuple[Any, ...]] = []  # the last batch may go on in the next block
-        while rows := cursor.fetchmany(judging.BLOCK):
+        while rows := cursor.fetchmany(assessment.BLOCK):
             rows = [*kept, *rows]
             cut = len(rows)
             if not pool.by_game:

@@ -1,7 +1,7 @@
-"""The game book for many entries: bodies read as Polars columns, judged by the compiled kernel, written in blocks.
+"""The game book for many entries: bodies are read as Polars columns, assessed by a compiled kernel, written in blocks.
 
-Gives exactly the rows that ``GameBook.take`` gives entry by entry. The decoding is that of ``read_ndjson`` with a
-schema taken from the event classes, so a field that the class gains is a column here.
+It writes exactly the rows that ``GameBook.apply_entries`` writes entry by entry. The schema of ``read_ndjson`` is taken
+from the event classes, so that a new field of a class is a column here.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
+from ledger.book.assessment import Changes, with_assessments
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Changes, with_verdicts
-from ledger.book.kinds import UPDATE_BIRTH_YEAR, rerate_all, rerate_from_list
-from ledger.book.reapplied_games import ADDED, supplement
+from ledger.book.kinds import UPDATE_BIRTH_YEAR, rerate_from_list, rerate_player
+from ledger.book.reapplied_games import SUPPLEMENTED_COLUMNS, apply_supplements
 from ledger.book.roster import FROM_THE_BEGINNING, INSERT_SEED, SEED_COLUMNS
-from ledger.book.tables import with_derived
+from ledger.book.tables import with_derived_columns
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
@@ -74,8 +74,8 @@ def _read(bodies: Sequence[bytes], cls: type) -> DataFrame:
     return frame
 
 
-class Decoded(NamedTuple):
-    """A block of bodies, sorted by kind: what comes by the thousand as columns, the rest as they are."""
+class DecodedBlock(NamedTuple):
+    """A block of entries: the kinds that come by the thousand as columns, the others as bodies."""
 
     games: DataFrame | None
     players: DataFrame | None
@@ -85,27 +85,23 @@ class Decoded(NamedTuple):
     others: list[bytes]
 
     @property
-    def reaches_back(self) -> bool:
+    def affects_earlier_games(self) -> bool:
         """True if a fact of this block may change games of earlier blocks."""
         return bool(self.others) or self.supplements is not None
 
 
-def decode_bodies(bodies: Sequence[bytes]) -> Decoded:
-    """Read a block of bodies as columns. Touches no database, so it may run in another thread."""
-    with _unfit_entries():
-        return _decode_bodies(bodies)
-
-
 @contextmanager
 def _unfit_entries() -> Iterator[None]:
-    """Entries that were sealed past the codec or the rules: what Polars says of them becomes ours."""
+    """Turn the errors of Polars into ours: entries may be written past the codec or the rules."""
     try:
         yield
     except pl.exceptions.PolarsError as error:
         raise CorruptError("journal", 0, f"entries cannot be read ({one_line(error)}); run 'audit'") from error
 
 
-def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
+@_unfit_entries()
+def decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
+    """Read the bodies of entries as columns; no database is used, so that another thread may do it."""
     # No text of a body has these bytes, for its quotation marks are escaped, and facts have no field "kind".
     games: list[bytes] = []
     rest: list[bytes] = []
@@ -131,12 +127,14 @@ def _decode_bodies(bodies: Sequence[bytes]) -> Decoded:
         )
     recorded = None
     if games:  # with the columns of their table that follow from their facts alone
-        recorded = with_derived(_read(games, GameRecorded)).with_columns(key=pl.col("key").str.slice(len("game:")))
-    return Decoded(recorded, players, seeds, births, supplemented, others)
+        recorded = with_derived_columns(_read(games, GameRecorded)).with_columns(
+            key=pl.col("key").str.slice(len("game:"))
+        )
+    return DecodedBlock(recorded, players, seeds, births, supplemented, others)
 
 
-def strange_bodies(bodies: Sequence[bytes]) -> list[bytes]:
-    """The bodies that are not what the codec writes for the event that is read from them.
+def non_canonical_bodies(bodies: Sequence[bytes]) -> list[bytes]:
+    """Return the bodies that are not the codec's bytes of the event that is read from them.
 
     ``read_ndjson`` passes over unknown fields, other orders and blanks; written out again, they are missing.
     """
@@ -167,65 +165,71 @@ def strange_bodies(bodies: Sequence[bytes]) -> list[bytes]:
 
 
 def fold_columns(
-    book: GameBook, block: Decoded, fresh: Changes, insert: Insert | None = None, columns: Sequence[str] = RATED_COLUMNS
+    book: GameBook,
+    block: DecodedBlock,
+    fresh: Changes,
+    insert: Insert | None = None,
+    columns: Sequence[str] = RATED_COLUMNS,
 ) -> DataFrame:
-    """Fold a block in; returns the games that count, in these *columns* of the table, in journal order.
+    """Apply a block of entries; return its rated games, in *columns* of the table ``games``, in journal order.
 
-    Players and games are written by *insert*, without one by the book's connection; what else happened in the block
-    always by the latter, for it may concern any earlier game. A build that gives *insert* places the games of
-    tournaments that are rated whole itself, once all are there.
+    Players and games are written by *insert*, without one by the book's connection; other facts always by the latter,
+    for they may concern any earlier game. A build that gives *insert* places the games of tournaments that are rated
+    whole itself, once all are there.
     """
     of_a_build = insert is not None
     if insert is None:
         insert = partial(insert_rows, book.connection)
-    # Players first, then what other facts say of them, and games last: each is judged by what is known by then.
+    # Players first, then what other facts say of them, and games last: each is assessed by what is known by then.
     if block.players is not None:
         joined = block.players
         insert(tables.INSERT_PLAYER, joined.select("player", "joined_at", "standing", "declared_rating", "birth_year"))
         # of a million members few are anything but full ones: the roster holds those alone
         for player, standing in joined.filter(pl.col("standing") != "full").select("player", "standing").iter_rows():
-            book.roster.register(player, standing)
+            book.roster.add_player(player, standing)
         if joined["declared_rating"].null_count() + joined["birth_year"].null_count() < 2 * len(joined):
-            book.roster.is_told_of_pasts = True
-    book.fold((decode(body) for body in block.others), fresh)
-    # before its games are there; they are judged by the runs that are closed by then
+            book.roster.has_initial_ratings = True
+    book.apply_facts((decode(body) for body in block.others), fresh)
+    # before its games are there; they are assessed by the runs that are closed by then
     if of_a_build:
-        book.place_runs(fresh)
-    _take_pasts(book, block, None if of_a_build else fresh, insert)
-    counting = pl.DataFrame(schema=columns_schema(columns))
+        book.place_periods(fresh)
+    _apply_initial_ratings(book, block, None if of_a_build else fresh, insert)
+    counting = pl.DataFrame(schema=column_types(columns))
     if block.games is not None:
         with _unfit_entries():
             counting = _take_games(book, block.games, fresh, insert).select(columns)
     # after the games, for a block may hold a game and its supplement
     if block.supplements is not None:
-        rows = block.supplements.select("entry", *ADDED).iter_rows(named=True)
-        tellings = ((row["entry"], {name: row[name] for name in ADDED if row[name] is not None}) for row in rows)
-        supplement(book, tellings, fresh)
+        rows = block.supplements.select("entry", *SUPPLEMENTED_COLUMNS).iter_rows(named=True)
+        added = (
+            (row["entry"], {name: row[name] for name in SUPPLEMENTED_COLUMNS if row[name] is not None}) for row in rows
+        )
+        apply_supplements(book, added, fresh)
         _note_moves(block.supplements.with_columns(position="entry"), insert)
     if not of_a_build:
-        book.settle(fresh)
+        book.apply_decisions(fresh)
     return counting
 
 
-def columns_schema(columns: Sequence[str]) -> dict[str, Any]:
-    """The types of columns of the table ``games`` that say when, where and how a game was played."""
+def column_types(columns: Sequence[str]) -> dict[str, Any]:
+    """Return the Polars types of columns of the table ``games``."""
     return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
 
 
-def _take_pasts(book: GameBook, block: Decoded, fresh: Changes | None, insert: Insert) -> None:
-    """Seeds and years of birth; in standing views those whom they concern are noted in *fresh*."""
+def _apply_initial_ratings(book: GameBook, block: DecodedBlock, fresh: Changes | None, insert: Insert) -> None:
+    """Store initial ratings and years of birth; note the players in *fresh*, which a build does not give."""
     if block.births is not None:
         insert(UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
-        book.roster.is_told_of_pasts = True
+        book.roster.has_initial_ratings = True
         if fresh is not None:
             for player in block.births["player"].to_list():
-                rerate_all(book.connection, player, None, fresh)
+                rerate_player(book.connection, player, None, fresh)
     if block.seeds is not None:
         pools = {name: pool.pool for name, pool in book.pools.items()}
         seeds = block.seeds.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
         insert(INSERT_SEED, seeds.select(SEED_COLUMNS))
-        book.roster.forget_lists()
-        book.roster.is_told_of_pasts = True
+        book.roster.forget_seeds()
+        book.roster.has_initial_ratings = True
         if fresh is not None:
             for pool, player, since_ms in seeds.select("pool", "player", "effective_ms").iter_rows():
                 rerate_from_list(book, player, pool, since_ms, fresh)
@@ -234,7 +238,7 @@ def _take_pasts(book: GameBook, block: Decoded, fresh: Changes | None, insert: I
 def _take_games(book: GameBook, frame: DataFrame, fresh: Changes, insert: Insert) -> DataFrame:
     pools = {name: pool.pool for name, pool in book.pools.items()}
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
-    frame = with_verdicts(book.pools.values(), book.roster, frame)
+    frame = with_assessments(book.pools.values(), book.roster, frame)
     # SQLite has no truth values: a STRICT table takes whole numbers alone
     rows = frame.with_columns(pl.col("rated").cast(pl.Int8)).select(tables.GAME_COLUMNS)
     insert(tables.INSERT_GAME, rows)
@@ -256,7 +260,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Changes, insert: Insert
 
 
 def _note_moves(frame: DataFrame, insert: Insert) -> None:
-    """Note the moves of games, numbered as ``words.moves_number`` does."""
+    """Note the moves of games, numbered as ``words.movetext_number`` does."""
     with_moves = frame.filter(pl.col("text").is_not_null())
     if len(with_moves):
         number = pl.col("text").str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64).reinterpret(signed=True)
@@ -265,7 +269,7 @@ def _note_moves(frame: DataFrame, insert: Insert) -> None:
 
 def _note_concerned(book: GameBook, frame: DataFrame) -> None:
     """Note in the game book the games that a correction in force may concern."""
-    players, tournaments = book.decided.concerned
+    players, tournaments = book.proposals.players_and_tournaments_affected
     if not players and not tournaments:
         return
     numbers = {name: pool.pool for name, pool in book.pools.items()}

@@ -1,7 +1,7 @@
-"""The judge: may this fact follow what is recorded? The rules by kind of event, and the contexts of each rule.
+"""The judge: decides whether a new fact may be recorded, by a table of rules for each kind of event and context.
 
 Every entry point asks it about each fact with a new key: ``append``, imports, commands, proposals and their approval.
-A key that is recorded already is a repeat, which ``journal.rules`` compares. Facts of an older version that would be
+A fact with a recorded key is a repeat, which ``journal.rules`` compares. Facts of an older version that would be
 refused today stay.
 """
 
@@ -22,7 +22,7 @@ from ledger.book.rules_by_facts import (
     same_instant,
 )
 from ledger.book.rules_by_keys import (
-    are_plain_games,
+    RECORDED_OTHERWISE,
     bad_carry,
     bad_settings,
     ended_before_start,
@@ -30,11 +30,9 @@ from ledger.book.rules_by_keys import (
     erased_player,
     impossible_ending,
     needs_a_proposal,
-    not_a_telling,
-    not_by_append,
-    not_by_rename,
-    not_the_last_entry,
+    pass_all_rules,
     pool_has_no_beginning,
+    recorded_otherwise,
     same_player,
     unknown_player,
     unknown_pool,
@@ -42,90 +40,94 @@ from ledger.book.rules_by_keys import (
 )
 from ledger.facts.events import (
     BirthYearLearnt,
-    ClockAccepted,
-    CorrectionDecided,
-    CorrectionProposed,
     Event,
     GameRecorded,
-    GameSupplemented,
-    ListPublished,
-    PersonErased,
     PlayerChanged,
     PlayerRegistered,
-    PlayerRenamed,
-    PolicySet,
     RatingRunClosed,
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
-    TokenIssued,
-    TokenRevoked,
     TournamentClosed,
     TournamentOpened,
 )
 
-# The rules of each kind, in the order in which they are asked: the first refusal is raised.
-RULES: Mapping[type[Event], tuple[Rule, ...]] = {
-    GameRecorded: (
-        impossible_ending, unknown_pool, unknown_player, erased_player, same_player, ended_before_start,
-        ended_in_the_future,
-    ),
-    PlayerRegistered: (ended_in_the_future,),
-    PlayerChanged: (unknown_player, after_the_first_game, exists_with_different_key, same_instant, needs_a_proposal),
-    BirthYearLearnt: (unknown_player, exists_with_different_birth_year, needs_a_proposal),
-    RatingSeeded: (unknown_pool, unknown_player, exists_with_different_key, same_instant, needs_a_proposal),
-    RoundWithoutGame: (unknown_pool, unknown_player, exists_with_different_key),
-    SchemeAdopted: (
-        unknown_scheme, bad_settings, pool_has_no_beginning, bad_carry, exists_with_different_key, same_instant,
-        needs_a_proposal,
-    ),
-    RatingRunClosed: (unknown_pool, ended_in_the_future, exists_with_different_key, needs_a_proposal),
-    TournamentOpened: (
-        unknown_pool, ended_before_start, exists_with_different_key, overlapping_editions, needs_a_proposal,
-    ),
-    TournamentClosed: (
-        unknown_pool, ended_in_the_future, no_such_tournament, exists_with_different_key, edition_closed,
-        played_after_closing, needs_a_proposal,
-    ),
-    ClockAccepted: (not_the_last_entry,),
-    GameSupplemented: (not_a_telling,),
-    PlayerRenamed: (not_by_rename,),
-    CorrectionProposed: (not_by_append,),
-    CorrectionDecided: (not_by_append,),
-    PolicySet: (not_by_append,),
-    ListPublished: (not_by_append,),
-    PersonErased: (not_by_append,),
-    TokenIssued: (not_by_append,),
-    TokenRevoked: (not_by_append,),
-}  # fmt: skip
+APPEND, WITHOUT_VIEWS, COMMAND, IMPORT, PROPOSAL, CHANGE, RESTORE, APPROVAL = Context
+DIRECT = {APPEND, WITHOUT_VIEWS}  # recorded without a proposal
+PLACED = {APPEND, IMPORT, PROPOSAL, CHANGE, RESTORE}  # wherever a fact gets to a place where another one may be
+# What the event and the clock alone decide is asked of a changed or restored fact as it would be after all changes.
+ALWAYS = {*DIRECT, IMPORT, PROPOSAL, APPROVAL}
+NOT_IMPORTED = ALWAYS - {IMPORT}  # the pool and the players of a file are recorded with it
+UNRECORDED = {APPEND, IMPORT, PROPOSAL}
 
-_ALONE = {Context.APPEND, Context.JOURNAL}
-_NEW = {Context.APPEND, Context.PROPOSAL}
-_PLACED = {*_NEW, Context.IMPORT, Context.CHANGE, Context.RETURN}
-# The contexts of the other rules, which need the event and the clock alone: whether a proposal changes a fact or puts
-# it back, they judge it as it would be after all changes.
-_ELSE = {Context.APPEND, Context.JOURNAL, Context.IMPORT, Context.PROPOSAL, Context.APPROVAL}
-CONTEXTS: Mapping[Rule, set[Context]] = {
-    # Sources are trusted; the proposer of a game can look at it again.
-    impossible_ending: {Context.PROPOSAL},
-    unknown_pool: _ELSE - {Context.IMPORT},
-    unknown_player: _ELSE - {Context.IMPORT},
-    # Games played before an erasure may be corrected. No file names an erased player.
-    erased_player: {*_NEW, Context.JOURNAL},
-    after_the_first_game: {*_NEW, Context.CHANGE},
-    # ``append`` takes the end of a tournament before its games, for facts arrive in any order. A typed name that no
-    # game bears is most likely misspelt; one that was put back was typed before.
-    no_such_tournament: {Context.COMMAND, Context.PROPOSAL, Context.CHANGE},
-    exists_with_different_birth_year: _NEW,
-    exists_with_different_key: {*_NEW, Context.IMPORT},
-    same_instant: _PLACED,
-    overlapping_editions: _PLACED,
-    edition_closed: _PLACED,
-    played_after_closing: _PLACED,
-    # Facts with an entry point of their own are proposed or judged there.
-    **dict.fromkeys((not_the_last_entry, not_a_telling, not_by_rename, not_by_append), _ALONE),
-    # Last of all: the advice to propose a fact must not lead to a proposal that is refused anyway.
-    needs_a_proposal: _ALONE,
+# For each kind of event its rules, each with the contexts that ask it. The first refusal is raised.
+RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
+    GameRecorded: {
+        impossible_ending: {PROPOSAL},  # sources are trusted; the proposer of a game can look at it again
+        unknown_pool: NOT_IMPORTED,
+        unknown_player: NOT_IMPORTED,
+        # games played before an erasure may be corrected; no file names an erased player
+        erased_player: {*DIRECT, PROPOSAL},
+        same_player: ALWAYS,
+        ended_before_start: ALWAYS,
+        ended_in_the_future: ALWAYS,
+    },
+    PlayerRegistered: {ended_in_the_future: ALWAYS},
+    PlayerChanged: {
+        unknown_player: NOT_IMPORTED,
+        after_the_first_game: {APPEND, PROPOSAL, CHANGE},
+        exists_with_different_key: UNRECORDED,
+        same_instant: PLACED,
+        # last of all: the advice to propose a fact must not lead to a proposal that is refused anyway
+        needs_a_proposal: DIRECT,
+    },
+    BirthYearLearnt: {
+        unknown_player: NOT_IMPORTED,
+        exists_with_different_birth_year: {APPEND, PROPOSAL},
+        needs_a_proposal: DIRECT,
+    },
+    RatingSeeded: {
+        unknown_pool: NOT_IMPORTED,
+        unknown_player: NOT_IMPORTED,
+        exists_with_different_key: UNRECORDED,
+        same_instant: PLACED,
+        needs_a_proposal: DIRECT,
+    },
+    RoundWithoutGame: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED, exists_with_different_key: UNRECORDED},
+    SchemeAdopted: {
+        unknown_scheme: ALWAYS,
+        bad_settings: ALWAYS,
+        pool_has_no_beginning: ALWAYS,
+        bad_carry: ALWAYS,
+        exists_with_different_key: UNRECORDED,
+        same_instant: PLACED,
+        needs_a_proposal: DIRECT,
+    },
+    RatingRunClosed: {
+        unknown_pool: NOT_IMPORTED,
+        ended_in_the_future: ALWAYS,
+        exists_with_different_key: UNRECORDED,
+        needs_a_proposal: DIRECT,
+    },
+    TournamentOpened: {
+        unknown_pool: NOT_IMPORTED,
+        ended_before_start: ALWAYS,
+        exists_with_different_key: UNRECORDED,
+        overlapping_editions: PLACED,
+        needs_a_proposal: DIRECT,
+    },
+    TournamentClosed: {
+        unknown_pool: NOT_IMPORTED,
+        ended_in_the_future: ALWAYS,
+        # ``append`` takes the end of a tournament before its games, for facts arrive in any order. A typed name that no
+        # game bears is most likely misspelt; one that was put back was typed before.
+        no_such_tournament: {COMMAND, PROPOSAL, CHANGE},
+        exists_with_different_key: UNRECORDED,
+        edition_closed: PLACED,
+        played_after_closing: PLACED,
+        needs_a_proposal: DIRECT,
+    },
+    **{kind: {recorded_otherwise: DIRECT} for kind in RECORDED_OTHERWISE},
 }
 _ASK_VIEWS = {
     after_the_first_game, exists_with_different_birth_year, overlapping_editions, edition_closed, played_after_closing,
@@ -134,37 +136,39 @@ _OF_VIEWS = frozenset(kind for kind, rules in RULES.items() if not _ASK_VIEWS.is
 
 
 @cache
-def rules_of(context: Context) -> Mapping[str, tuple[Rule, ...]]:
-    """Return by the word of a kind the rules that a context asks, in their order."""
-    rules_asked = {rule for rules in RULES.values() for rule in rules if context in CONTEXTS.get(rule, _ELSE)}
-    return {kind.KIND: tuple(rule for rule in rules if rule in rules_asked) for kind, rules in RULES.items()}
+def rules_for(context: Context) -> Mapping[str, tuple[Rule, ...]]:
+    """Return the rules that a context asks, in their order, by the stored name of each kind of event."""
+    return {
+        kind.KIND: tuple(rule for rule, contexts in rules.items() if context in contexts)
+        for kind, rules in RULES.items()
+    }
 
 
 def check(event: Event, evidence: Evidence) -> None:
-    """Refuse a fact that may not follow what is recorded.
+    """Raise the first refusal of a fact that may not be recorded.
 
     Raises:
         RejectedError: the first refusal of its rules.
     """
-    for rule in rules_of(evidence.context)[event.KIND]:
+    for rule in rules_for(evidence.context)[event.KIND]:
         refusal = rule(event, evidence)
         if refusal is not None:
             raise refusal
 
 
 def check_games(games: Sequence[GameRecorded], evidence: Evidence) -> None:
-    """Refuse games as ``check`` refuses them one by one; a look at all of them at once passes most.
+    """Raise the refusal of the first game that may not be recorded; most games pass in one look at all of them.
 
     Raises:
-        RejectedError: the refusal of the first game that is refused.
+        RejectedError: as ``check`` raises it.
     """
-    if not are_plain_games(games, evidence):
+    if not pass_all_rules(games, evidence):
         for game in games:
             check(game, evidence)
 
 
 def need_views(events: Sequence[Event]) -> bool:
-    """Return whether the rules of some facts ask the views, which are brought up to date before the write lock."""
+    """Return whether a rule for one of these events reads the views, which must catch up before the write lock."""
     # the kinds first, which takes no call a fact: nearly all batches are of games
     return not _OF_VIEWS.isdisjoint(map(type, events)) and any(
         type(event) in _OF_VIEWS and not (isinstance(event, PlayerChanged) and event.declared_rating is None)

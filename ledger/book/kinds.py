@@ -1,4 +1,4 @@
-"""The table of kinds: for each kind of event, which table of the book it fills and which games it affects.
+"""The kinds of facts in the book: for each kind of event, the table that it fills and the games that it affects.
 
 ``apply_fact`` is the one verb. A recorded fact was nothing before, an annulled one is nothing now, a corrected one
 changes; supplements, merges and voided tournaments reapply games (``reapplied_games``). ``game_book_columns`` takes
@@ -14,14 +14,13 @@ import attrs
 import orjson
 
 from ledger.book import tables, tournament_editions
+from ledger.book.assessment import ASSESSED_COLUMNS, Changes, RatedGame
 from ledger.book.book_state import BookState
 from ledger.book.decisions import BEFORE_ALL
-from ledger.book.judging import Changes, RatedGame
-from ledger.book.policies import POLICIES
-from ledger.book.policies import row_of as policy_row
+from ledger.book.policies import POLICIES, policy_row
 from ledger.book.roster import FROM_THE_BEGINNING, seed_row
-from ledger.book.stored_pools import add_pool, era_of, era_row, with_announced
-from ledger.book.tables import row_of
+from ledger.book.stored_pools import era_of, era_row, with_announced
+from ledger.book.tables import game_row
 from ledger.book.timeline import Pool
 from ledger.facts import codec
 from ledger.facts.events import (
@@ -39,7 +38,7 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.words import moves_number
+from ledger.facts.words import movetext_number
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,32 +55,32 @@ _FIRST_PLACES = (
 
 
 def apply_fact(book: BookState, position: int, before: Event | None, now: Event | None, fresh: Changes) -> None:
-    """Apply a fact to the book, which was *before* and is *now*.
+    """Change the book's row of a fact from *before* to *now*, and assess the games again that it affects.
 
     Args:
         book: the book.
-        position: of the entry that recorded it.
+        position: of the entry that recorded the fact.
         before: the fact as it was recorded; None: this is its recording.
         now: its current form; None if it is annulled.
         fresh: takes the games to be rated again.
     """
     fact = now if before is None else before
     kind = None if fact is None else KINDS.get(type(fact))
-    if kind is not None and not (before is not None and kind.stays(fact)):
-        # The former row goes even if the same row comes back: the games it affected are judged again in any case.
+    if kind is not None and not (before is not None and kind.is_fixed(fact)):
+        # The former row goes even if the same row comes back: the games it affected are assessed again in any case.
         rows = [] if before is None else kind.delete(book, position, fact)
         if now is not None:
             rows = [*rows, kind.insert(book, position, now, fresh)]
-        kind.affect(book, FactChange(fact, rows, before is None, fresh))
+        kind.reassess_affected(book, FactChange(fact, rows, before is None, fresh))
 
 
 class FactChange(NamedTuple):
-    """A fact whose row was deleted, inserted, or both.
+    """A change of a fact's row in the book: deleted, inserted, or both.
 
     Attributes:
         fact: the fact as it was recorded.
         rows: its former row and its present row, as far as they exist.
-        is_new: whether this is its recording.
+        is_new: True if this is its recording.
         fresh: takes the games to be rated again.
     """
 
@@ -96,57 +95,57 @@ class Kind:
 
     Attributes:
         table: the table.
-        found_by: columns that no correction changes, by which the row of an entry is found in a large table.
+        row_key: columns that no correction changes, which identify the row of an entry in a large table.
         correctable: the fields that can be corrected.
-        is_annullable: whether a fact can be annulled, and a missed one recorded by a proposal.
-        is_at_instant: whether a key names an instant, at which no second fact of the kind may be.
+        is_annullable: True if a fact can be annulled, and a missed one recorded by a proposal.
+        is_at_instant: True if a key names an instant, at which no second fact of the kind may be.
     """
 
     table: ClassVar[str]
-    found_by: ClassVar[tuple[str, ...]] = ()
+    row_key: ClassVar[tuple[str, ...]] = ()
     correctable: ClassVar[tuple[str, ...]] = ()
     is_annullable: ClassVar[bool] = True
     is_at_instant: ClassVar[bool] = True
 
     def row(self, book: BookState, position: int, fact: Any) -> Row:
-        """Return the columns of a fact."""
+        """Return the row of a fact, by column."""
         raise NotImplementedError
 
-    def stays(self, _fact: Any) -> bool:
-        """Return whether a fact stays as it was recorded, whatever corrections say."""
+    def is_fixed(self, _fact: Any) -> bool:
+        """Return whether no correction changes the row of a fact."""
         return False
 
     def insert(self, book: BookState, position: int, fact: Any, _fresh: Changes) -> Row:
-        """Insert the row of a fact; return it."""
+        """Insert the row of a fact, and return it."""
         row = self.row(book, position, fact)
         statement = f"INSERT INTO {self.table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
         book.connection.execute(statement, row)
         return row
 
     def delete(self, book: BookState, position: int, fact: Any) -> list[Row]:
-        """Delete the row of an entry; return it, if it was there."""
-        where = " AND ".join(f"{name} = :{name}" for name in ("position", *self.found_by))
-        values = self.row(book, position, fact) if self.found_by else {"position": position}
+        """Delete the row of an entry, and return it; empty if there was none."""
+        where = " AND ".join(f"{name} = :{name}" for name in ("position", *self.row_key))
+        values = self.row(book, position, fact) if self.row_key else {"position": position}
         cursor = book.connection.execute(f"SELECT * FROM {self.table} WHERE {where}", values)
         names = [column[0] for column in cursor.description]
         former: list[Row] = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         book.connection.execute(f"DELETE FROM {self.table} WHERE {where}", values)
         return former
 
-    def affect(self, book: BookState, change: FactChange) -> None:
-        """Judge games again, or note those to be rated again, that the former or the present fact affects."""
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
+        """Assess the games again that a changed fact affects, and note those to be rated again; by default none."""
 
 
-def rerate_all(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Changes) -> None:
-    """Note that all games of a player are rated again, in one pool or in all: a past counts from the first game on."""
+def rerate_player(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Changes) -> None:
+    """Note that all games of a player are rated again in one pool, or in all: an initial rating acts from the first."""
     for number, first_ms in connection.execute(_FIRST_PLACES, (player,)):
         if pool in {None, number}:
             fresh.note(number, first_ms, (player,))
 
 
 def rerate_from_list(book: BookState, player: int, pool: int, since_ms: int, fresh: Changes) -> None:
-    """Note that the games of a player in a pool are rated again from the day of a list on."""
-    book.roster.forget_lists()
+    """Note that the games of a player in a pool are rated again from the instant of a list rating on."""
+    book.roster.forget_seeds()
     for number, first_ms in book.connection.execute(_FIRST_PLACES, (player,)):
         if number == pool:
             fresh.note(number, max(first_ms, since_ms), (player,))
@@ -157,44 +156,24 @@ class _Games(Kind):
 
     table = "games"
     correctable = (
-        "outcome",
-        "termination",
-        "half_moves",
-        "started_at",
-        "ended_at",
-        "tournament",
-        "round",
-        "sequence",
-        "rated",
-        "pool",
-        "white",
-        "black",
-        "white_rating",
-        "black_rating",
-    )
+        "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round", "sequence", "rated",
+        "pool", "white", "black", "white_rating", "black_rating",
+    )  # fmt: skip
     is_at_instant = False
 
     def insert(self, book: BookState, position: int, fact: GameRecorded, fresh: Changes) -> Row:
         pool = book.pool_named(fact.pool, position)
-        row = row_of(codec.facts_mapping(fact), pool.pool)
+        row = game_row(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
-        row["reason"], row["rated_ms"], row["batch"], _ = book.judging.verdict(
-            pool,
-            ms,
-            fact.outcome,
-            fact.termination,
-            fact.half_moves,
-            fact.rated,
-            fact.white,
-            fact.black,
-            fact.tournament,
+        row["reason"], row["rated_ms"], row["batch"], _ = book.assessor.assess(
+            pool, ms, *(row[name] for name in ASSESSED_COLUMNS[7:14])
         )
         if pool.by_event and fact.tournament:
             book.played.note(pool.name, fact.tournament, ms, ms)
         book.connection.execute(tables.INSERT_GAME, [row[name] for name in tables.GAME_COLUMNS])
-        note_moves(book, position, fact.text)
+        store_moves(book, position, fact.text)
         # A decision may concern games that are recorded later: a player's between two days, those of a merged number.
-        if book.decided.concerns(fact.white, fact.black, fact.pool, fact.tournament):
+        if book.proposals.may_affect(fact.white, fact.black, fact.pool, fact.tournament):
             book.unsettled.add(position)
         if row["reason"] is None:
             facts = {name: row[name] for name in ("termination", "tournament", "round", "round_order")}
@@ -204,14 +183,14 @@ class _Games(Kind):
         return row
 
 
-def note_moves(book: BookState, position: int, text: str | None) -> None:
-    """Note the moves with which a game was reported."""
+def store_moves(book: BookState, position: int, text: str | None) -> None:
+    """Store the number of a game's movetext, if the book stores moves."""
     if text is not None and book.notes_moves:
-        book.connection.execute(tables.INSERT_MOVETEXT, (position, moves_number(text)))
+        book.connection.execute(tables.INSERT_MOVETEXT, (position, movetext_number(text)))
 
 
 class _Adoptions(Kind):
-    """Eras of pools: a scheme rates from an instant on, and the games since are judged again."""
+    """Eras of pools: a scheme rates from an instant on, and the games since are assessed again."""
 
     table = "eras"
     correctable = ("scheme", "settings", "effective_from", "carry", "conversion", "scheme_version", "arithmetic")
@@ -220,7 +199,7 @@ class _Adoptions(Kind):
         if fact.pool not in book.pools:
             # Its number is its place in journal order, so that every build gives the same rows.
             pool = Pool(len(book.pools) + 1, fact.pool, (era_of(position, fact),))
-            add_pool(book.connection, pool, position)
+            book.connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
             book.pools[fact.pool] = pool
         return era_row(book.pools[fact.pool].pool, era_of(position, fact))
 
@@ -228,9 +207,9 @@ class _Adoptions(Kind):
         fresh.adopted.append(era_of(position, fact).scheme)
         return super().insert(book, position, fact, fresh)
 
-    def affect(self, book: BookState, change: FactChange) -> None:
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
         before = book.pools[change.fact.pool]
-        pool = book.reloaded(before.name)
+        pool = book.reload_pool(before.name)
         # no game was played before a pool's first scheme
         if change.is_new and len(pool.eras) == 1:
             return
@@ -240,11 +219,11 @@ class _Adoptions(Kind):
             # what is left of a tournament before it may now be short enough
             since = max(cut - max(before.reach_ms, pool.reach_ms), BEFORE_ALL)
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
-            book.judging.again(where, (pool.pool, since), change.fresh, everybody=True)
+            book.assessor.reassess(where, (pool.pool, since), change.fresh, everybody=True)
 
 
 class _Runs(Kind):
-    """Ends of rating periods: games that waited for a later run take their place in this one."""
+    """Closed rating periods: games that waited for a later closing take their place in this one."""
 
     table = "runs"
     correctable = ("as_of",)
@@ -253,19 +232,19 @@ class _Runs(Kind):
         pool = book.pool_named(fact.pool, position).pool
         return {"pool": pool, "as_of_ms": instant_end_ms(fact.as_of), "as_of": fact.as_of, "position": position}
 
-    def affect(self, book: BookState, change: FactChange) -> None:
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
         pool = book.pools[change.fact.pool]
         runs = book.connection.execute(_RUNS, (pool.pool,))
         book.pools[pool.name] = attrs.evolve(pool, runs=tuple(ms for (ms,) in runs))
         # from the earlier of the two instants, if a run was moved: games between them wait for another one
         if pool.by_runs and change.rows:
-            book.count_again(pool.name, min(row["as_of_ms"] for row in change.rows))
+            book.renumber_periods(pool.name, min(row["as_of_ms"] for row in change.rows))
 
 
 class _Announcements(Kind):
     """Announcements of a tournament: its games are those of its days, and are rated as of its end."""
 
-    def affect(self, book: BookState, change: FactChange) -> None:
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
         for name in sorted({change.fact.tournament, *(row["tournament"] for row in change.rows)}):
             pool = with_announced(book.connection, book.pools[change.fact.pool], name)
             book.pools[pool.name] = pool
@@ -320,22 +299,22 @@ class _Players(Kind):
         return {"player": fact.player}
 
     def delete(self, _book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt) -> list[Row]:
-        # the next insert replaces it; ``affect`` restores a year that is annulled
+        # the next insert replaces it; ``reassess_affected`` restores a year that is annulled
         return [{"player": fact.player}]
 
-    def affect(self, book: BookState, change: FactChange) -> None:
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
         player = change.fact.player
         if change.is_new and isinstance(change.fact, PlayerRegistered):
-            book.roster.register(player, change.fact.standing)  # no player has games before joining
+            book.roster.add_player(player, change.fact.standing)  # no player has games before joining
             return
         if not change.is_new:
             learnt = book.fact(f"born:{player}") or book.fact(f"player:{player}")
             if isinstance(learnt, BirthYearLearnt | PlayerRegistered):
                 book.connection.execute(UPDATE_BIRTH_YEAR, (learnt.birth_year, player))
-            book.roster.is_told_of_pasts = True  # perhaps by the correction alone
-            book.roster.read_again(player)
-            book.judging.again(_OF_PLAYER, (player, BEFORE_ALL), change.fresh, player=player)
-        rerate_all(book.connection, player, None, change.fresh)
+            book.roster.has_initial_ratings = True  # perhaps by the correction alone
+            book.roster.reload(player)
+            book.assessor.reassess(_OF_PLAYER, (player, BEFORE_ALL), change.fresh, player=player)
+        rerate_player(book.connection, player, None, change.fresh)
 
 
 class _Registrations(_Players):
@@ -348,10 +327,10 @@ class _Births(_Players):
 
 
 class _PlayerChanges(Kind):
-    """Membership statuses and declared ratings from an instant on: the player's games since are judged again."""
+    """Membership statuses and declared ratings from an instant on: the player's games since are assessed again."""
 
     table = "changes"
-    found_by = ("player",)
+    row_key = ("player",)
     correctable = ("effective_at", "standing", "declared_rating")
 
     def row(self, _book: BookState, position: int, fact: PlayerChanged) -> Row:
@@ -364,36 +343,36 @@ class _PlayerChanges(Kind):
             "position": position,
         }
 
-    def affect(self, book: BookState, change: FactChange) -> None:
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
         player, rows = change.fact.player, change.rows
-        book.roster.read_again(player)
+        book.roster.reload(player)
         if rows:
             # a membership status alone affects only games that it lets count or not
             declares = {row["declared_rating"] for row in rows} != {None}
             where = player, min(row["effective_ms"] for row in rows)
-            book.judging.again(_OF_PLAYER, where, change.fresh, player=player if declares else None)
+            book.assessor.reassess(_OF_PLAYER, where, change.fresh, player=player if declares else None)
             # such a rating acts at the first game, wherever that is now
             if declares and not change.is_new:
-                rerate_all(book.connection, player, None, change.fresh)
+                rerate_player(book.connection, player, None, change.fresh)
 
 
 class _Seeds(Kind):
     """Initial ratings from lists."""
 
     table = "seeds"
-    found_by = ("pool", "player")
+    row_key = ("pool", "player")
     correctable = ("effective_at", "rating", "games", "deviation", "volatility", "highest", "k_factor", "source")
 
     def row(self, book: BookState, position: int, fact: RatingSeeded) -> Row:
         return seed_row(book.pool_named(fact.pool, position).pool, fact, position)
 
-    def affect(self, book: BookState, change: FactChange) -> None:
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
         since_ms = min((row["effective_ms"] for row in change.rows), default=FROM_THE_BEGINNING)
         rerate_from_list(book, change.fact.player, book.pools[change.fact.pool].pool, since_ms, change.fresh)
 
 
 class _Policies(Kind):
-    """Policies; one that holds by position stays as it was recorded."""
+    """Policies; the row of one that holds by position is fixed."""
 
     table = "policies"
     correctable = ("settings", "effective_from")
@@ -404,9 +383,8 @@ class _Policies(Kind):
         settings = orjson.dumps(row.settings, option=orjson.OPT_SORT_KEYS).decode()
         return {**attrs.asdict(row), "settings": settings}
 
-    def stays(self, fact: PolicySet) -> bool:
-        # Four eyes are never switched on or off backwards: decisions stay allowed as they were when they
-        # were made.
+    def is_fixed(self, fact: PolicySet) -> bool:
+        # four eyes are never switched on or off backwards: decisions stay allowed as they were when they were made
         return fact.policy in POLICIES and POLICIES[fact.policy].is_by_position
 
 
@@ -417,7 +395,7 @@ class _Rounds(Kind):
     correctable = ("tournament", "edition", "round", "player", "brings", "half_points")
 
     def row(self, book: BookState, position: int, fact: RoundWithoutGame) -> Row:
-        stored = tournament_editions.as_stored(fact, position)
+        stored = tournament_editions.stored_round(fact, position)
         return {"pool": book.pool_named(fact.pool, position).pool, **stored._asdict()}
 
 
@@ -437,10 +415,10 @@ KINDS: Mapping[type[Event], Kind] = {
 
 
 def correctable_fields(kind: type[Event]) -> tuple[str, ...]:
-    """Return the fields of facts of this kind that can be corrected."""
+    """Return the names of the fields that can be corrected in facts of a kind."""
     return KINDS[kind].correctable if kind in KINDS else ()
 
 
 def is_annullable(kind: type[Event]) -> bool:
-    """Return whether a fact of this kind can be annulled, and a missed one recorded by a proposal."""
+    """Return whether facts of a kind can be annulled, and missed ones recorded by a proposal."""
     return kind in KINDS and KINDS[kind].is_annullable

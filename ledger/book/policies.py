@@ -1,7 +1,7 @@
-"""Policies: which there are, what each takes, and which settings hold at an instant.
+"""Policies: the rules that a ledger gives itself, their settings, and the settings in force at an instant.
 
-``four eyes`` holds from the position of its entry on: whether a decision breaks it follows from the entries before it,
-so the gate of proposals and the game book ask the same function. ``StoredPolicies`` reads what the views keep.
+Four eyes hold from the position of their entry on: whether a decision breaks them follows from the entries before it,
+so that ``proposal_judge`` and the game book call the same function.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import FOUR_EYES, Decision, PolicySet
 from ledger.facts.instants import instant_ms
 from ledger.facts.person_names import look_alike, same_person
-from ledger.runtime.nearest import choice_of, did_you_mean
+from ledger.runtime.nearest import did_you_mean, expected_names
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,7 +34,7 @@ READ_MODELS = "read-models"
 MOST_POINTS = 100_000  # of a margin: above every difference of two ratings
 
 Value = int | bool
-Given = Mapping[str, int | bool | str]
+Settings = Mapping[str, int | bool | str]
 
 
 class Setting(NamedTuple):
@@ -44,7 +44,7 @@ class Setting(NamedTuple):
         default: the value if the policy was never set; a bool makes it a switch, an int a whole number from 0 to
             ``MOST_POINTS``.
         unit: of the number; ``switch`` for true and false.
-        doc: what it says.
+        doc: its meaning.
     """
 
     default: Value
@@ -52,11 +52,11 @@ class Setting(NamedTuple):
     doc: str
 
     @property
-    def in_words(self) -> str:
+    def valid_values(self) -> str:
         """A description of valid values, for people."""
         return "true or false" if isinstance(self.default, bool) else f"a whole number from 0 to {MOST_POINTS}"
 
-    def takes(self, value: object) -> bool:
+    def accepts(self, value: object) -> bool:
         """Return whether a value is valid."""
         # to Python True is a whole number, too
         if isinstance(self.default, bool):
@@ -65,13 +65,13 @@ class Setting(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """A policy and its settings.
+    """A policy with the settings that it may have.
 
     Attributes:
-        doc: what it is for.
-        settings: what it takes, by name.
+        doc: its purpose.
+        settings: its settings by name.
         is_by_position: it holds from the position of its entry on, never backwards; others hold from an instant on.
-        further: what it takes under any other name; None where it takes no other.
+        further: its setting under any other name; None if no other name is allowed.
     """
 
     doc: str
@@ -138,14 +138,14 @@ POLICIES: Mapping[str, Policy] = {
 
 @attrs.frozen
 class PolicyRow:
-    """A policy as it was set once.
+    """One setting of a policy by an entry, as the table ``policies`` stores it.
 
     Attributes:
         policy: its name, which this version may not know.
-        number: place among the settings of this policy, from 1.
+        number: place among the entries of this policy, from 1.
         since_ms: first millisecond at which it holds; ``BEGINNING`` where it holds from the beginning.
         since: the same as the entry wrote it; empty for the beginning.
-        settings: what it says.
+        settings: the settings of the entry.
         position: of the entry in the journal.
     """
 
@@ -153,37 +153,37 @@ class PolicyRow:
     number: int
     since_ms: int
     since: str
-    settings: Given
+    settings: Settings
     position: int
 
 
-def row_of(position: int, event: PolicySet) -> PolicyRow:
-    """Return the row of the entry at a position."""
+def policy_row(position: int, event: PolicySet) -> PolicyRow:
+    """Return the row of the table ``policies`` for an entry at a position."""
     since = event.effective_from
     since_ms = BEGINNING if since is None else instant_ms(since)
     return PolicyRow(event.policy, event.number, since_ms, since or "", dict(event.settings), position)
 
 
-def known_policy(name: str) -> Policy:
-    """The policy of that name.
+def policy_named(name: str) -> Policy:
+    """Return the policy of a name.
 
     Raises:
-        UnknownNameError: this version knows none; those that it knows are listed.
+        UnknownNameError: this version knows no such policy; the error lists those that it knows.
     """
     if name not in POLICIES:
-        raise UnknownNameError("policy", name, choice_of(name, POLICIES), where="in this version")
+        raise UnknownNameError("policy", name, expected_names(name, POLICIES), where="in this version")
     return POLICIES[name]
 
 
-def check_settings(name: str, settings: Given, since: str | None = None) -> None:
-    """Refuse what a policy cannot say.
+def check_settings(name: str, settings: Settings, since: str | None = None) -> None:
+    """Refuse settings that a policy cannot have.
 
     Raises:
         UnknownNameError: this version knows no such policy.
-        MalformedError: a setting that it does not have, a value that cannot be, an instant that is none or that it does
-            not take; each is named.
+        MalformedError: with all unknown settings, values that are not allowed, and an instant that is invalid or that
+            the policy cannot have.
     """
-    policy = known_policy(name)
+    policy = policy_named(name)
     names = sorted(policy.settings) or "the names of read models"
     problems = [] if settings else [f"policy {name!r}: give at least one of {names}"]
     for setting, value in settings.items():
@@ -191,8 +191,8 @@ def check_settings(name: str, settings: Given, since: str | None = None) -> None
         if taken is None:
             hint = f"{did_you_mean(setting, policy.settings)}it takes {names}"
             problems.append(f"policy {name!r} has no setting {setting!r}; {hint}")
-        elif not taken.takes(value):
-            problems.append(f"policy {name!r}: {setting} must be {taken.in_words}, got {value!r}")
+        elif not taken.accepts(value):
+            problems.append(f"policy {name!r}: {setting} must be {taken.valid_values}, got {value!r}")
     if since is not None and policy.is_by_position:
         problems.append(f"policy {name!r} holds from its entry on: give no instant")
     if problems:
@@ -202,10 +202,9 @@ def check_settings(name: str, settings: Given, since: str | None = None) -> None
 
 
 class Policies:
-    """All policies that were set, each with its timeline. A later setting for the same instant takes its place."""
+    """All settings of policies over time; of two for the same instant the later entry holds."""
 
     def __init__(self, rows: Iterable[PolicyRow]) -> None:
-        """Take the rows in any order."""
         self.rows = tuple(sorted(rows, key=lambda row: (row.policy, row.number)))
         self._timelines: dict[str, list[PolicyRow]] = {}
         for row in self.rows:
@@ -214,54 +213,44 @@ class Policies:
             timeline.sort(key=lambda row: (row.since_ms, row.number))
 
     def row_at(self, name: str, ms: int) -> PolicyRow | None:
-        """Return the settings in force at an instant, milliseconds since 1970; None if there are none.
+        """Return the row in force of a policy at an instant, milliseconds since 1970; None if there is none.
 
         Raises:
             UnknownNameError: this version knows no such policy.
             ValueError: it holds by position.
         """
-        if known_policy(name).is_by_position:
-            raise ValueError(f"policy {name!r} holds from the position of its entry on: ask with row_before()")
+        if policy_named(name).is_by_position:
+            raise ValueError(f"policy {name!r} holds from the position of its entry on: ask with settings_before()")
         return next((row for row in reversed(self._timelines.get(name, ())) if row.since_ms <= ms), None)
 
-    def row_before(self, name: str, position: int) -> PolicyRow | None:
-        """Return the settings of a policy that holds by position for the entry at *position*: the last before it."""
-        earlier = [row for row in self._timelines.get(name, ()) if row.position < position]
-        return max(earlier, key=lambda row: row.position, default=None)
-
     def last(self, name: str) -> PolicyRow | None:
-        """Return the last settings; None if there are none."""
+        """Return the last row of a policy; None if there is none."""
         return max((row for row in self.rows if row.policy == name), key=lambda row: row.position, default=None)
 
-    def at(self, name: str, ms: int) -> dict[str, Value]:
-        """Every setting of a policy as it holds at an instant, in milliseconds since 1970.
+    def settings_at(self, name: str, ms: int) -> dict[str, Value]:
+        """Return every setting of a policy at an instant, milliseconds since 1970; raises as ``row_at``."""
+        return complete_settings(name, self.row_at(name, ms))
 
-        Raises:
-            UnknownNameError: this version knows no such policy.
-            ValueError: it holds by position.
-        """
-        return settings_in(name, self.row_at(name, ms))
-
-    def before(self, name: str, position: int) -> dict[str, Value]:
-        """Every setting of a policy that holds by position, as it holds for the entry at *position*."""
-        return settings_in(name, self.row_before(name, position))
+    def settings_before(self, name: str, position: int) -> dict[str, Value]:
+        """Return every setting of a policy for the entry at *position*, by the entries before it."""
+        earlier = [row for row in self._timelines.get(name, ()) if row.position < position]
+        return complete_settings(name, max(earlier, key=lambda row: row.position, default=None))
 
 
-def settings_in(name: str, row: PolicyRow | None) -> dict[str, Value]:
-    """Every setting of a known policy: what a row says, and the default where it says nothing that is known."""
+def complete_settings(name: str, row: PolicyRow | None) -> dict[str, Value]:
+    """Return every setting of a policy: its value in a row, or its default."""
     values: dict[str, Value] = {}
-    policy, said = known_policy(name), {} if row is None else row.settings
-    for setting in dict.fromkeys((*policy.settings, *(sorted(said) if policy.further else ()))):
-        taken, value = policy.setting(setting), said.get(setting)
+    policy, settings = policy_named(name), {} if row is None else row.settings
+    for setting in dict.fromkeys((*policy.settings, *(sorted(settings) if policy.further else ()))):
+        taken, value = policy.setting(setting), settings.get(setting)
         if taken is None:  # a name that no read model can have
             continue
-        # what this version cannot take was written by another one: the default holds, as where nothing was said
-        values[setting] = value if isinstance(value, int) and taken.takes(value) else taken.default
+        # a value that this version cannot take was written by another one
+        values[setting] = value if isinstance(value, int) and taken.accepts(value) else taken.default
     return values
 
 
-RULE = FOUR_EYES  # under which a decision is refused
-UNPROVEN = "unproven-token"  # of a decision whose entry says that a token proved it, where none did
+UNPROVEN = "unproven-token"  # breaks a decision whose entry claims a token that does not authenticate the actor
 
 
 class Party(NamedTuple):
@@ -269,7 +258,7 @@ class Party(NamedTuple):
 
     Attributes:
         name: the actor of the entry.
-        proven: whether a token named the person, as the journal issued it; else the name is a word.
+        proven: True if a token of the journal authenticates the person; else the name is a claim.
     """
 
     name: str
@@ -277,31 +266,22 @@ class Party(NamedTuple):
 
 
 class FourEyes(NamedTuple):
-    """The policy as it holds for one entry."""
+    """The settings of the policy ``four-eyes`` in force for one entry."""
 
     on: bool = False
     tokens: bool = False
 
 
-OFF = FourEyes()
-
-
-def in_force(policies: Policies, position: int) -> FourEyes:
-    """The policy as it holds for the entry at *position*: set before it, never backwards."""
-    settings = policies.before(FOUR_EYES, position)
+def four_eyes_at(policies: Policies, position: int) -> FourEyes:
+    """Return the settings of four eyes in force for the entry at *position*, by the entries before it."""
+    settings = policies.settings_before(FOUR_EYES, position)
     return FourEyes(bool(settings["on"]), bool(settings["tokens"]))
 
 
-def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party) -> str | None:
-    """Return why a decision breaks the policy; None if it does not.
+def four_eyes_breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party) -> str | None:
+    """Return why a decision breaks four eyes, of the person who *proposed* and the one who *decided*; None if not.
 
     Only an approval needs a second person: anyone may reject, and the proposer may withdraw.
-
-    Args:
-        policy: as it holds for the decision.
-        decision: what is decided.
-        proposed: who proposed.
-        decided: who decides.
     """
     if not policy.on or decision is not Decision.APPROVED:
         return None
@@ -318,30 +298,30 @@ def breach(policy: FourEyes, decision: Decision, proposed: Party, decided: Party
     return None
 
 
-def broken_by(
+def breach_of_decision(
     connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
 ) -> str | None:
     """Return why a decision at a position breaks the four eyes in force there; None if it does not."""
     proposed = Party(proposal.proposed_by, bool(proposal.proposed_proven))
-    return breach(in_force(stored_policies(connection), position), decision, proposed, decided)
+    return four_eyes_breach(four_eyes_at(stored_policies(connection), position), decision, proposed, decided)
 
 
-def refused_by(
+def refusal_of_decision(
     connection: sqlite3.Connection, position: int, proposal: Proposal, decision: Decision, decided: Party
 ) -> str | None:
     """Return why a decision may not be recorded under four eyes: it breaks them, or two names look the same.
 
-    The likeness of names changes with the tables of Unicode, so that a recorded decision is not judged by it.
+    Which names look the same changes with the tables of Unicode, so that a recorded decision is not judged by that.
     """
-    words = broken_by(connection, position, proposal, decision, decided)
-    is_on = decision is Decision.APPROVED and in_force(stored_policies(connection), position).on
+    words = breach_of_decision(connection, position, proposal, decision, decided)
+    is_on = decision is Decision.APPROVED and four_eyes_at(stored_policies(connection), position).on
     if words is None and is_on and look_alike(proposal.proposed_by, decided.name):
         words = f"{decided.name!r} looks like {proposal.proposed_by!r}, who proposed it: somebody else approves"
     return words
 
 
 def stored_policies(connection: sqlite3.Connection) -> Policies:
-    """All policies that were set."""
+    """Return the policies that the views store."""
     query = "SELECT policy, number, since_ms, since, settings, position FROM policies"
     rows: list[PolicyRow] = []
     for policy, number, since_ms, since, text, position in connection.execute(query).fetchall():

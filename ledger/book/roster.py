@@ -1,8 +1,7 @@
-"""The roster: the facts about players apart from their games, from their registration and later changes.
+"""The roster: membership statuses, declared ratings, years of birth and list ratings (seeds) of players.
 
-Membership statuses, declared ratings, years of birth and seeds; names are in the people file alone. Nearly everybody
-is a full member, so that standings are held in memory; the rest is looked up when a player begins, for a list that was
-taken in may name a million who never play.
+Names are in the people file alone. Nearly all players are full members, so that other statuses are held in memory; the
+rest is looked up when a player begins, for an imported list may name a million who never play.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
-from ledger.book.timeline import LaterList, Pool
+from ledger.book.timeline import ListRating, Pool
 from ledger.facts.events import RatingSeeded
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Standing
-from ledger.schemes.scheme import STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Seed, SeedsStand
+from ledger.schemes.scheme import STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER, AcceptedRatings, Newcomer, Seed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -77,7 +76,7 @@ _BEST_FIRST = f"""
 {_UNPLAYED.format(index=" INDEXED BY seeds_by_rating", which=" AND NOT effective_ms BETWEEN ?3 AND ?4")} {_IN_FORCE}
 ORDER BY rating DESC, s.player
 """
-# Players whose list rating is unchanged: see ``SeedsStand``.
+# Players whose list rating is unchanged: see ``AcceptedRatings``.
 _PLAIN = """(NOT effective_ms BETWEEN ?3 AND ?4 AND rating BETWEEN ?5 AND ?6
   AND NOT (?7 AND rating <> CAST(rating AS INTEGER)) AND coalesce(games >= ?8, 1))"""
 _COUNT = f"""
@@ -114,13 +113,14 @@ INSERT_SEED = f"INSERT INTO seeds({', '.join(SEED_COLUMNS)}) VALUES ({', '.join(
 
 
 def standing_sql(row: str, ms: str | None = None) -> str:
-    """Return the SQL for a player's membership status at an instant; by default the one given on joining.
+    """Return an SQL expression for the membership status of a player at an instant.
 
-    Of two changes that begin together (``2020``, ``2020-01-01``) the more precise one holds, as in ``Roster.change``.
+    Of two changes that begin together (``2020``, ``2020-01-01``) the more precise one holds, as in
+    ``Roster.add_change``.
 
     Args:
-        row: what the statement calls a row of ``players``.
-        ms: the expression for the instant at which it is in force; None: after all changes.
+        row: the name of a row of ``players`` in the statement.
+        ms: the expression for the instant; None: after all changes.
     """
     by = "" if ms is None else f"AND effective_ms <= {ms} "
     return (
@@ -129,8 +129,8 @@ def standing_sql(row: str, ms: str | None = None) -> str:
     )
 
 
-class Listed(NamedTuple):
-    """A seed as the table keeps it: from when it holds in milliseconds, what it says, and the list that it is from."""
+class StoredSeed(NamedTuple):
+    """A list rating as the table ``seeds`` stores it: from when it holds, milliseconds, the seed, and its list."""
 
     ms: int
     seed: Seed
@@ -138,7 +138,7 @@ class Listed(NamedTuple):
 
 
 @attrs.frozen
-class _Gathered:
+class _Preloaded:
     """The facts about all players with games, in memory.
 
     Attributes:
@@ -148,7 +148,7 @@ class _Gathered:
     """
 
     on_joining: dict[int, tuple[int | None, int | None]]
-    seeds: dict[tuple[int, int], list[Listed]]
+    seeds: dict[tuple[int, int], list[StoredSeed]]
     shown: dict[tuple[int, int], tuple[int, int]]
 
 
@@ -157,116 +157,115 @@ class Roster:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._gathered: _Gathered | None = None
+        self._preloaded: _Preloaded | None = None
         self._with_lists: dict[int, bool] = {}  # by pool, whether it has a seed
-        self.is_told_of_pasts = False  # whether a build has met a declared rating, a year of birth or a seed
+        self.has_initial_ratings = False  # whether a build has met a declared rating, a year of birth or a seed
         self.standing: dict[int, int] = {}
         self.changes: dict[int, list[tuple[int, str, int, int, int | None]]] = {}
         for player, standing in connection.execute(_SPECIAL):
-            self.register(player, standing)
+            self.add_player(player, standing)
         for row in connection.execute(_CHANGES):
-            self.change(*row)
+            self.add_change(*row)
 
-    def register(self, player: int, standing: str) -> None:
-        """Note with which standing a player joined."""
+    def add_player(self, player: int, standing: str) -> None:
+        """Note the membership status of a player at registration."""
         if standing != Standing.FULL:
             self.standing[player] = STANDING_CODE[standing]
 
-    def change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
-        """Note a change from *ms* on; of two that begin together (``2020``, ``2020-01-01``) the more precise holds."""
+    def add_change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
+        """Note a change of status from *ms* on; of two that begin together the more precise instant holds."""
         # Not by the whole row: a declared rating may be None, which no number can be compared with.
         entry = (ms, at, position, STANDING_CODE[standing], declared)
         self.changes[player] = sorted([*self.changes.get(player, []), entry], key=lambda row: row[:3])
 
-    def read_again(self, player: int) -> None:
-        """Read the statuses and changes of one player again: a correction has changed them."""
+    def reload(self, player: int) -> None:
+        """Read the membership status of a player and its changes again after a correction."""
         self.standing.pop(player, None)
         self.changes.pop(player, None)
         for number, standing in self._connection.execute(f"{_SPECIAL} AND player = ?", (player,)):
-            self.register(number, standing)
+            self.add_player(number, standing)
         for row in self._connection.execute(f"{_CHANGES} WHERE player = ?", (player,)):
-            self.change(*row)
+            self.add_change(*row)
 
     def standing_at(self, player: int, ms: int) -> int:
-        """Code of the standing at an instant."""
+        """Return the code of a player's membership status at an instant."""
         code = self.standing.get(player, STANDING_FULL)
         for since, _, _, later, _ in self.changes.get(player, ()):
             if since <= ms:
                 code = later
         return code
 
-    def special(self) -> set[int]:
-        """Players who are or were anything but full members."""
+    def not_full_members(self) -> set[int]:
+        """Return the players who are or were anything but full members."""
         return {*self.standing, *self.changes}
 
-    def gather(self, *, pasts: bool = True, shown: bool = True) -> None:
-        """Read once what is known of all who play: nothing is looked up from now on, and nothing may change.
+    def preload(self, *, pasts: bool = True, shown: bool = True) -> None:
+        """Read the facts about all players with games into memory; from then on nothing may change.
 
         Args:
-            pasts: False if no player has a declared rating, a year of birth or a seed: then none is read.
-            shown: False where no pool goes by the ratings that sources show: then the games are not read.
+            pasts: False if no player has a declared rating, a year of birth or a seed.
+            shown: False if no pool goes by the ratings that sources show.
         """
-        gathered = _Gathered({}, {}, {})
+        preloaded = _Preloaded({}, {}, {})
         if pasts:
             for player, declared, birth_year in self._connection.execute(_ALL_KNOWN):
-                gathered.on_joining[player] = (declared, birth_year)
+                preloaded.on_joining[player] = (declared, birth_year)
             for pool, player, *row in self._connection.execute(_ALL_SEEDS):
-                gathered.seeds.setdefault((pool, player), []).append(_listed(*row))
+                preloaded.seeds.setdefault((pool, player), []).append(_stored_seed(*row))
         if shown:
             for pool, player, ended_ms, rating in self._connection.execute(_ALL_SHOWN):
-                gathered.shown[pool, player] = (ended_ms, rating)
-        self._gathered = gathered
-        self.forget_lists()
+                preloaded.shown[pool, player] = (ended_ms, rating)
+        self._preloaded = preloaded
+        self.forget_seeds()
 
-    def told_on_joining(self, player: int) -> tuple[int | None, int | None]:
-        """The rating that a player declared on joining, and the year of birth."""
-        if self._gathered is not None:
-            return self._gathered.on_joining.get(player, (None, None))
+    def declared_and_birth_year(self, player: int) -> tuple[int | None, int | None]:
+        """Return the rating that a player declared at registration, and the year of birth."""
+        if self._preloaded is not None:
+            return self._preloaded.on_joining.get(player, (None, None))
         row = self._connection.execute(_KNOWN, (player,)).fetchone()
         return (None, None) if row is None else row
 
-    def seeds(self, pool: int, player: int) -> list[Listed]:
-        """The seeds of a player in a pool, in order of their instants."""
-        if self._gathered is not None:
-            return self._gathered.seeds.get((pool, player), [])
-        return [_listed(*row) for row in self._connection.execute(_SEEDS, (pool, player))]
+    def seeds(self, pool: int, player: int) -> list[StoredSeed]:
+        """Return the list ratings of a player in a pool, in order of their instants."""
+        if self._preloaded is not None:
+            return self._preloaded.seeds.get((pool, player), [])
+        return [_stored_seed(*row) for row in self._connection.execute(_SEEDS, (pool, player))]
 
-    def has_lists(self, pool: int) -> bool:
-        """Return whether anybody has a seed in a pool, after ``gather`` anybody who plays; until ``forget_lists``."""
+    def has_seeds(self, pool: int) -> bool:
+        """Return whether any player, after ``preload`` any with a game, has a list rating in a pool; cached."""
         if pool not in self._with_lists:
-            if self._gathered is not None:
-                has_seed = any(number == pool for number, _ in self._gathered.seeds)
+            if self._preloaded is not None:
+                has_seed = any(number == pool for number, _ in self._preloaded.seeds)
             else:
                 query = "SELECT EXISTS(SELECT 1 FROM seeds WHERE pool = ?)"
                 (has_seed,) = self._connection.execute(query, (pool,)).fetchone()
             self._with_lists[pool] = bool(has_seed)
         return self._with_lists[pool]
 
-    def forget_lists(self) -> None:
-        """Forget which pools have seeds: one was recorded or corrected."""
+    def forget_seeds(self) -> None:
+        """Forget the answers of ``has_seeds``: a seed was recorded or corrected."""
         self._with_lists.clear()
 
-    def later_lists(self, pool: int, player: int, after_ms: int, until_ms: int) -> list[LaterList]:
-        """Return the lists of a player later than one instant, up to another, in order."""
-        if not self.has_lists(pool):
+    def list_ratings_between(self, pool: int, player: int, after_ms: int, until_ms: int) -> list[ListRating]:
+        """Return the list ratings of a player later than one instant, up to another, in order."""
+        if not self.has_seeds(pool):
             return []
         days = dict.fromkeys(listed.ms for listed in self.seeds(pool, player) if after_ms < listed.ms <= until_ms)
-        return [LaterList(ms, self.anew(pool, player, ms)) for ms in days]
+        return [ListRating(ms, self.restarting_player(pool, player, ms)) for ms in days]
 
-    def seed_at(self, pool: int, player: int, ms: int) -> Listed | None:
-        """The seed in force at an instant: the last one up to it."""
+    def seed_at(self, pool: int, player: int, ms: int) -> StoredSeed | None:
+        """Return the list rating of a player in force at an instant, the last one up to it; None if there is none."""
         return next((listed for listed in reversed(self.seeds(pool, player)) if listed.ms <= ms), None)
 
-    def shown(self, pool: Pool, player: int, ms: int) -> int | None:
-        """Return the rating that the source shows for the first rated game, at an instant before any rated game.
+    def shown_rating(self, pool: Pool, player: int, ms: int) -> int | None:
+        """Return the rating that the source shows for a player's first rated game, which the pool goes by; or None.
 
-        None where the pool does not go by it, then or when that game ended, where the source shows none, and at an
-        instant before that game ended: it was unknown then.
+        None also before that game ended: the rating was unknown then.
         """
         if not pool.eras[pool.era_at(ms)].from_shown:
             return None
-        if self._gathered is not None:
-            row = self._gathered.shown.get((pool.pool, player))
+        if self._preloaded is not None:
+            row = self._preloaded.shown.get((pool.pool, player))
         else:
             row = self._connection.execute(_SHOWN, (pool.pool, player)).fetchone()
         if row is None or row[0] > ms or not pool.eras[pool.era_at(row[0])].from_shown:
@@ -274,27 +273,24 @@ class Roster:
         return row[1] if row[1] is not None and row[1] > 0 else None
 
     def _declared_at(self, player: int, ms: int, rating: int | None) -> int | None:
-        # a change of standing alone takes no declared rating back
+        # a change of status alone takes no declared rating back
         for since, _, _, _, later in self.changes.get(player, ()):
             if since <= ms and later is not None:
                 rating = later
         return rating
 
-    def with_past(self, pool: int) -> Iterator[int]:
-        """Players of a pool who come into it with a seed, or have declared a rating at some time."""
+    def players_with_initial_ratings(self, pool: int) -> Iterator[int]:
+        """Yield players of a pool with a list rating there, and all players who ever declared a rating."""
         for (player,) in self._connection.execute(_WITH_PAST, (pool,)):
             yield player
         for player, changes in self.changes.items():
             if any(declared is not None for _, _, _, _, declared in changes):
                 yield player
 
-    def unplayed(self, pool: int, ms: int) -> Iterator[tuple[int, Listed, Newcomer]]:
-        """Yield players with a seed and no rated game in a pool: the player, the seed in force, the facts.
-
-        In order of their numbers, read as they are asked for: a list that was taken in may name a million.
-        """
+    def seeded_without_games(self, pool: int, ms: int) -> Iterator[tuple[int, StoredSeed, Newcomer]]:
+        """Yield players with a seed and no rated game in a pool, by number, with the seed in force and the facts."""
         # Rows of one player follow each other by instant: the last one is in force.
-        waiting: tuple[int, Listed, Newcomer] | None = None
+        waiting: tuple[int, StoredSeed, Newcomer] | None = None
         for row in self._connection.execute(_IN_ORDER, (pool, ms)):
             current = self._seeded(ms, *row)
             if waiting is not None and waiting[0] != current[0]:
@@ -303,41 +299,41 @@ class Roster:
         if waiting is not None:
             yield waiting
 
-    def unplayed_best_first(
+    def seeded_best_first(
         self, pool: int, ms: int, without: tuple[int, int]
-    ) -> Iterator[tuple[int, Listed, Newcomer]]:
-        """Yield players without a rated game by the ratings of their seeds, highest first, lazily from an index.
+    ) -> Iterator[tuple[int, StoredSeed, Newcomer]]:
+        """Yield players with a seed and no rated game, highest seed first, as an index has them.
 
         Args:
             pool: number of the pool.
             ms: the instant.
-            without: leave out those whose seed holds from these milliseconds, both included.
+            without: leave out players whose seed holds from these milliseconds, both included.
         """
         for row in self._connection.execute(_BEST_FIRST, (pool, ms, *without)):
             yield self._seeded(ms, *row)
 
-    def count_unplayed(
+    def count_seeded(
         self,
         pool: int,
         ms: int,
         without: tuple[int, int],
-        unchanged: SeedsStand,
+        unchanged: AcceptedRatings,
         rating: float,
         closed: Collection[int],
-    ) -> tuple[tuple[int, int, int], Iterator[tuple[int, Listed, Newcomer]]]:
-        """Count players whose list rating is unchanged, by SQLite alone.
+    ) -> tuple[tuple[int, int, int], Iterator[tuple[int, StoredSeed, Newcomer]]]:
+        """Count players with a seed and no rated game whose list rating is unchanged, by SQLite alone.
 
         Args:
             pool: number of the pool.
             ms: the instant.
-            without: leave out those whose seed holds from these milliseconds, both included.
-            unchanged: which ratings are unchanged.
+            without: leave out players whose seed holds from these milliseconds, both included.
+            unchanged: the condition under which a list rating is unchanged.
             rating: a rating, points.
-            closed: players who are left out.
+            closed: players to leave out.
 
         Returns:
-            How many they are, how many have that rating or a higher one, how many a higher one; and all others, as of
-            ``unplayed``.
+            The count, that of players with *rating* or a higher one, that with a higher one; and all other players, as
+            ``seeded_without_games`` yields them.
         """
         plain = (pool, ms, *without, *unchanged)
         arguments = (*plain, rating, json.dumps(sorted(closed)))
@@ -346,34 +342,34 @@ class Roster:
         seeded = (self._seeded(ms, *row) for row in rows)
         return (counts[0], counts[1], counts[2]), (row for row in seeded if row[0] not in closed)
 
-    def unplayed_between(self, pool: int, ms: int, span: tuple[int, int]) -> Iterator[tuple[int, Listed, Newcomer]]:
-        """Yield the players whom ``unplayed_best_first`` leaves out, in no order."""
+    def seeded_between(self, pool: int, ms: int, span: tuple[int, int]) -> Iterator[tuple[int, StoredSeed, Newcomer]]:
+        """Yield the players that ``seeded_best_first`` leaves out for *span*, in no order."""
         for row in self._connection.execute(_BETWEEN, (pool, ms, *span)):
             yield self._seeded(ms, *row)
 
     def _seeded(
         self, ms: int, player: int, declared: int | None, birth_year: int | None, *seed: Any
-    ) -> tuple[int, Listed, Newcomer]:
-        listed = _listed(*seed)
+    ) -> tuple[int, StoredSeed, Newcomer]:
+        listed = _stored_seed(*seed)
         declared = self._declared_at(player, ms, declared)
         rating = None if declared is None else float(declared)
         return player, listed, Newcomer(rating, birth_year, ms / DAY_MS, listed.seed)
 
-    def newcomer(self, pool: Pool, player: int, first_ms: int) -> Newcomer:
-        """Return the facts for a pool's scheme about a player whose first rated game ended at *first_ms*.
+    def new_player(self, pool: Pool, player: int, first_ms: int) -> Newcomer:
+        """Return the facts for a pool's scheme about a new player, whose first rated game ended at *first_ms*.
 
-        At an earlier instant, what it may know of a player who has no rated game by then.
+        At an earlier instant: the facts about a player who has no rated game by then.
         """
-        who = self.anew(pool.pool, player, first_ms)
+        who = self.restarting_player(pool.pool, player, first_ms)
         # a player's declaration, or a list, takes precedence over a rating that a source shows for a game
         if who.has_rating:
             return who
-        shown = self.shown(pool, player, first_ms)
+        shown = self.shown_rating(pool, player, first_ms)
         return who if shown is None else who._replace(declared=float(shown))
 
-    def anew(self, pool: int, player: int, ms: int) -> Newcomer:
-        """Return the facts about a player who restarts with a change of scheme, where no game shows a rating."""
-        on_joining, birth_year = self.told_on_joining(player)
+    def restarting_player(self, pool: int, player: int, ms: int) -> Newcomer:
+        """Return the facts about a player who restarts with a change of scheme, without the ratings of sources."""
+        on_joining, birth_year = self.declared_and_birth_year(player)
         declared = self._declared_at(player, ms, on_joining)
         seed = self.seed_at(pool, player, ms)
         return Newcomer(
@@ -381,7 +377,7 @@ class Roster:
         )
 
 
-def _listed(
+def _stored_seed(
     ms: int,
     rating: float,
     games: int | None,
@@ -390,26 +386,19 @@ def _listed(
     highest: float | None,
     k_factor: float | None,
     source: str | None,
-) -> Listed:
+) -> StoredSeed:
     day = None if ms == FROM_THE_BEGINNING else ms / DAY_MS
     played = None if games is None else float(games)
-    return Listed(ms, Seed(rating, played, deviation, volatility, highest, k_factor, day), source)
+    return StoredSeed(ms, Seed(rating, played, deviation, volatility, highest, k_factor, day), source)
 
 
 def seed_row(pool: int, event: RatingSeeded, position: int) -> dict[str, object]:
-    """A seed as a row of the table, by ``SEED_COLUMNS``."""
-    at = event.effective_at
-    decimals = (event.rating, event.deviation, event.volatility, event.highest, event.k_factor)
-    rating, *others = (None if value is None else float(value) for value in decimals)
-    row = (
-        pool,
-        event.player,
-        FROM_THE_BEGINNING if at is None else instant_ms(at),
-        at or "",
-        rating,
-        event.games,
-        *others,
-        event.source,
-        position,
-    )
-    return dict(zip(SEED_COLUMNS, row, strict=True))
+    """Return a row of the table ``seeds`` for an entry at a position."""
+    row: dict[str, object] = {
+        name: None if (value := getattr(event, name)) is None else float(value)
+        for name in ("rating", "deviation", "volatility", "highest", "k_factor")
+    }
+    row |= {"pool": pool, "player": event.player, "games": event.games, "source": event.source, "position": position}
+    row["effective_ms"] = FROM_THE_BEGINNING if event.effective_at is None else instant_ms(event.effective_at)
+    row["effective_at"] = event.effective_at or ""
+    return row

@@ -1,8 +1,7 @@
-"""The rules that ask the current facts: other facts at that place, the games of a tournament, a player's first game.
+"""The judge's rules that need current facts: other facts at one instant, games of a tournament, a first rated game.
 
 Facts of some kinds exclude each other: two of one kind at one instant, overlapping editions, an end before the last
-game. One instant has several spellings, ``2006`` and ``2006-01-01``, and so several keys. ``book.judge`` lists which
-kind of event has which rules.
+game. One instant has several spellings, ``2006`` and ``2006-01-01``, and so several keys.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledger.book import initial_ratings
-from ledger.book.conflicts import key_conflict, keys_at
+from ledger.book.conflicts import key_conflict, keys_beginning
 from ledger.book.evidence import CurrentFacts, Evidence, subject_of
-from ledger.book.whole_tournaments import NOTHING, Announced, Edition, editions
+from ledger.book.whole_tournaments import NO_ANNOUNCEMENTS, Announcements, Edition, group_into_editions
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec
 from ledger.facts.codec import decode
@@ -33,19 +32,19 @@ from ledger.facts.events import (
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.runtime.nearest import did_you_mean
 
-# By kind, the fields that say at which place a fact is and from when it holds.
-PLACES: Mapping[type[Event], frozenset[str]] = {
+# By kind, the fields that determine the place of a fact and from when it holds.
+PLACE_FIELDS: Mapping[type[Event], frozenset[str]] = {
     SchemeAdopted: frozenset({"effective_from"}),
     PlayerChanged: frozenset({"effective_at", "declared_rating"}),
     RatingSeeded: frozenset({"effective_at"}),
     TournamentOpened: frozenset({"tournament", "starts_at", "ends_at"}),
     TournamentClosed: frozenset({"tournament", "ended_at"}),
 }
-GAP = 7.0  # days without a game that part two editions where the scheme says nothing of it
+DEFAULT_GAP_DAYS = 7.0  # without a game: they part two editions if the scheme does not state such a number
 _SAID: Mapping[str, str] = {
     SchemeAdopted.KIND: "a scheme was adopted",
-    PlayerChanged.KIND: "the player has another standing or declared rating",
-    RatingSeeded.KIND: "another rating of a list holds for the player",
+    PlayerChanged.KIND: "the player has another membership status or declared rating",
+    RatingSeeded.KIND: "the player has another rating of a list",
 }
 # Entries are left out by one list of JSON: a statement with a question mark each would be another one for each number
 # of them, and SQLite takes 32,766 at most.
@@ -92,11 +91,11 @@ def after_the_first_game(event: PlayerChanged, evidence: Evidence) -> RejectedEr
 
 
 def _late_declaration(event: PlayerChanged, facts: CurrentFacts) -> RejectedError | None:
-    """Return the refusal of a declared rating that has no effect in any pool any more."""
+    """Return the refusal of a declared rating that has no effect in any pool."""
     if event.declared_rating is None:
         return None
-    starts = initial_ratings.beginnings(facts.connection, facts.views.pools(), event)
-    if not starts or any(begin.takes for begin in starts):
+    starts = initial_ratings.effects_in_pools(facts.connection, facts.views.pools(), event)
+    if not starts or any(begin.takes_effect for begin in starts):
         return None
     played = [(begin.first_ms, begin.pool) for begin in starts if begin.first_ms is not None and not begin.is_listed]
     if not played:
@@ -114,24 +113,24 @@ def _late_declaration(event: PlayerChanged, facts: CurrentFacts) -> RejectedErro
 
 
 def exists_with_different_key(event: Event, evidence: Evidence) -> ConflictError | None:
-    """Refuse a fact where a fact of another key was moved by a correction: correct that one, or take it back."""
+    """Refuse a fact at a place to which a correction moved another fact: correct that one, or take it back."""
     facts = evidence.facts
     if isinstance(event, RoundWithoutGame):
-        key = facts.recorded_round_now(event, evidence.others.get(subject_of(event), ())).key
+        key = facts.recorded_round(event, evidence.others.get(subject_of(event), ()), catch_up=True).key
         if key != event.key:
-            words = f"{key!r} says already what this round of the edition brought; correct that one"
+            words = f"{key!r} records this round of the edition already; correct that one"
             return ConflictError(event.key, "key", key, event.key, f"{event.key!r}: {words}")
-    return key_conflict(facts.connection, facts.journal, event) if facts.any_corrected() else None
+    return key_conflict(facts.connection, facts.journal, event) if facts.has_proposals() else None
 
 
 def same_instant(event: SchemeAdopted | PlayerChanged | RatingSeeded, evidence: Evidence) -> RejectedError | None:
-    """Refuse a second scheme, standing or rating of a list from one instant, spelt differently: correct the first."""
+    """Refuse a second scheme, status or list rating from one instant, spelt differently: correct the first."""
     if (since := _since(event)) is None:
         return None
     facts, subject = evidence.facts, subject_of(event)
     current = facts.corrected_facts()
     others = [other for other in evidence.others.get(subject, ()) if other is not event]
-    for key, stored in facts.journal.find(list(keys_at(facts.journal, f"{subject}@"))).items():
+    for key, stored in facts.journal.find(list(keys_beginning(facts.journal, f"{subject}@"))).items():
         if key == event.key or stored.position in evidence.moved_entries:
             continue
         fact = None if current is None else current.fact(key)
@@ -152,7 +151,7 @@ def same_instant(event: SchemeAdopted | PlayerChanged | RatingSeeded, evidence: 
 
 
 def _since(event: Event) -> str | None:
-    """Return from when a fact holds, if only one fact of its kind may hold from an instant; None from the beginning."""
+    """Return from when a fact holds, if only one of its kind may hold from an instant; None: from the beginning."""
     match event:
         case SchemeAdopted(effective_from=since) | PlayerChanged(effective_at=since) | RatingSeeded(effective_at=since):
             return since
@@ -189,7 +188,7 @@ def no_such_tournament(event: TournamentClosed, evidence: Evidence) -> RejectedE
 
 
 def overlapping_editions(event: TournamentOpened, evidence: Evidence) -> RejectedError | None:
-    """Refuse an edition of a tournament on days of another one: part them, or close the one that is over."""
+    """Refuse an edition of a tournament on days of another edition: part them, or close the one that is over."""
     first, last = instant_ms(event.starts_at), instant_end_ms(event.ends_at)
     announced = _announced(event, evidence)
     if (first, last) in announced.opened:  # the same, spelt otherwise
@@ -243,11 +242,11 @@ def played_after_closing(event: TournamentClosed, evidence: Evidence) -> Rejecte
     )
 
 
-def _announced(event: TournamentOpened | TournamentClosed, evidence: Evidence) -> Announced:
-    """Return what other facts say of the editions of a tournament; nothing of one in an unknown pool."""
+def _announced(event: TournamentOpened | TournamentClosed, evidence: Evidence) -> Announcements:
+    """Return the announcements of a tournament by other facts; none in an unknown pool."""
     connection, same_transaction, pool = evidence.facts.connection, evidence.others, evidence.facts.pool(event.pool)
     if pool is None:
-        return NOTHING
+        return NO_ANNOUNCEMENTS
     place = pool.pool, event.tournament, json.dumps(sorted(evidence.moved_entries))
     opened = connection.execute(_OPENED, place).fetchall()
     closed = {ms for (ms,) in connection.execute(_CLOSED, place)}
@@ -262,15 +261,15 @@ def _announced(event: TournamentOpened | TournamentClosed, evidence: Evidence) -
             opened.append((other.starts_at, instant_ms(other.starts_at), instant_end_ms(other.ends_at)))
         elif isinstance(other, TournamentClosed):
             closed.add(instant_end_ms(other.ended_at))
-    announced = Announced(tuple(sorted(closed)))
+    announced = Announcements(tuple(sorted(closed)))
     for starts_at, first, last in opened:
         # two of one spelling have one key, of which other rules speak
         if not (isinstance(event, TournamentOpened) and starts_at == event.starts_at):
-            announced = announced.opened_for(first, last)
+            announced = announced.with_opening(first, last)
     return announced
 
 
-def _played(announced: Announced, event: TournamentClosed, evidence: Evidence) -> dict[int, Edition]:
+def _played(announced: Announcements, event: TournamentClosed, evidence: Evidence) -> dict[int, Edition]:
     """Return by the end of each game of a tournament its edition."""
     pool = evidence.facts.pool(event.pool)
     if pool is None:
@@ -282,7 +281,7 @@ def _played(announced: Announced, event: TournamentClosed, evidence: Evidence) -
         for game in evidence.others.get("game", ())
         if isinstance(game, GameRecorded) and (game.pool, game.tournament) == (event.pool, event.tournament)
     ]
-    return editions(sorted(ends), lambda end: pool.gap_before(end) or GAP, announced)
+    return group_into_editions(sorted(ends), lambda end: pool.gap_before(end) or DEFAULT_GAP_DAYS, announced)
 
 
 def _day(ms: int) -> str:

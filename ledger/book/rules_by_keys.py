@@ -1,7 +1,4 @@
-"""The rules that ask the event, the clock and the keys of the journal.
-
-``book.judge`` lists which kind of event has which rules.
-"""
+"""The judge's rules that need only the event, the clock and the keys of the journal."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.journal import late_facts, rules
 
-OWN_DOORS: Mapping[type[Event], str] = {  # facts that are recorded by calls of their own, and these calls
+ENTRY_POINTS: Mapping[type[Event], str] = {  # the facts that have commands and calls of their own
     CorrectionProposed: "'correct' or Ledger.propose",
     CorrectionDecided: "'correct approve', 'reject', 'withdraw' or Ledger.decide",
     PolicySet: "'policy set' or Ledger.policies",
@@ -49,8 +46,26 @@ OWN_DOORS: Mapping[type[Event], str] = {  # facts that are recorded by calls of 
     TokenIssued: "'token add', 'token reset' or Ledger.tokens",
     TokenRevoked: "'token revoke' or Ledger.tokens",
 }
+# facts that no caller appends: the refusal and its message
+RECORDED_OTHERWISE: Mapping[type[Event], tuple[str, str]] = {
+    # ``rules.check_acceptance`` judges the first fact of a transaction
+    ClockAccepted: (
+        "not-the-last-entry",
+        "a clock is accepted by the first fact after its entry, entry {0.entry} is farther back; name the last entry",
+    ),
+    GameSupplemented: (
+        "not-a-telling",
+        "new details of game {0.game!r} are added by recording the game again with all its details",
+    ),
+    PlayerRenamed: (
+        "not-by-rename",
+        "the name of player {0.player} is changed by 'player rename' or Ledger.rename, which store it in the people "
+        "file",
+    ),
+    **{kind: ("not-by-append", f"a {kind.KIND} is recorded by {calls}") for kind, calls in ENTRY_POINTS.items()},
+}
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
-_COMMANDS: Mapping[str, str] = {  # the commands that propose a fact
+_COMMANDS: Mapping[str, str] = {  # the command that proposes a fact
     SchemeAdopted.KIND: "scheme adopt",
     RatingRunClosed.KIND: "close-run",
     TournamentOpened.KIND: "open-tournament",
@@ -64,7 +79,7 @@ OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame
 
 
 def needed_keys(event: Event) -> tuple[str, ...]:
-    """Return the keys that the journal must hold before a fact: those of its pool's first scheme and its players."""
+    """Return the journal keys that a fact depends on: its pool's first scheme and its players' registrations."""
     if isinstance(event, GameRecorded):  # nearly all are
         return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
     pool, player = getattr(event, "pool", None), getattr(event, "player", None)
@@ -72,10 +87,10 @@ def needed_keys(event: Event) -> tuple[str, ...]:
     return of_pool if player is None else (*of_pool, f"player:{player}")
 
 
-def erasures(event: Event) -> tuple[str, ...]:
-    """Return the keys that the journal may not hold before a new fact: the erasures of its players.
+def erasure_keys(event: Event) -> tuple[str, ...]:
+    """Return the journal keys that forbid a new fact: the erasures of a game's players.
 
-    Only games have them: a standing, or a bye of a tournament that was played, may be recorded of an erased player.
+    A membership status, or a bye in a tournament that was played, may still be recorded for an erased player.
     """
     return (f"erased:{event.white}", f"erased:{event.black}") if isinstance(event, GameRecorded) else ()
 
@@ -99,7 +114,7 @@ def unknown_player(event: GameRecorded | OfPlayer, evidence: Evidence) -> Reject
     """Refuse a player number that was never registered: register the player first."""
     for player in (event.white, event.black) if isinstance(event, GameRecorded) else (event.player,):
         if f"player:{player}" not in evidence.keys:
-            return rules.stranger(event.key, player)
+            return rules.unknown_player(event.key, player)
     return None
 
 
@@ -107,7 +122,9 @@ def erased_player(event: GameRecorded, evidence: Evidence) -> RejectedError | No
     """Refuse further games of an erased player: register a person who returns as a new player."""
     for player in (event.white, event.black):
         if f"erased:{player}" in evidence.keys:
-            message = f"player {player} was erased and plays no further game; who comes back is registered anew"
+            message = (
+                f"player {player} was erased and plays no further game; register a person who returns as a new player"
+            )
             return _refusal("erased-player", event, message)
     return None
 
@@ -146,16 +163,18 @@ def ended_in_the_future(
 
 
 def joined_in_the_future(key: str, joined_at: str, now_ms: int) -> RejectedError | None:
-    """Refuse a player who joins tomorrow; the key may be an identity that has no number yet."""
+    """Refuse a registration for a future day; *key* may be an identity without a number."""
     if instant_ms(joined_at) <= now_ms + rules.FUTURE_SLACK_MS:
         return None
-    return RejectedError("ended-in-the-future", key, f"nobody has joined on {joined_at} yet; check the date")
+    return RejectedError(
+        "ended-in-the-future", key, f"the player joined on {joined_at}, which is in the future; check the date"
+    )
 
 
 def unknown_scheme(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
     """Refuse a scheme that is not installed: install the plug-in or choose another."""
     try:
-        schemes.named(event.scheme)
+        schemes.find_scheme(event.scheme)
     except LedgerError as error:
         return _refusal("unknown-scheme", event, str(error))
     return None
@@ -164,7 +183,7 @@ def unknown_scheme(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
 def bad_settings(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
     """Refuse settings that the scheme cannot work with: see what it takes."""
     try:
-        schemes.named(event.scheme).numbers_from(event.settings)
+        schemes.find_scheme(event.scheme).numbers_from(event.settings)
     except LedgerError as error:
         return _refusal("bad-settings", event, str(error))
     return None
@@ -195,45 +214,16 @@ def bad_carry(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
     return None
 
 
-def not_the_last_entry(event: ClockAccepted, _: Evidence) -> RejectedError:
-    """Refuse the acceptance of a clock after other facts of its transaction: name the last entry, first of all."""
-    # ``rules.check_acceptance`` judges the first fact of a transaction
-    return _refusal(
-        "not-the-last-entry",
-        event,
-        f"a clock is accepted by the first fact after its entry, entry {event.entry} is farther back; name the "
-        "last entry",
-    )
-
-
-def not_a_telling(event: GameSupplemented, _: Evidence) -> RejectedError:
-    """Refuse supplements, which only the ledger records: record the game again with all its details."""
-    return _refusal(
-        "not-a-telling",
-        event,
-        f"what is new about game {event.game!r} is told by recording the game again, with all that is known",
-    )
-
-
-def not_by_rename(event: PlayerRenamed, _: Evidence) -> RejectedError:
-    """Refuse a commitment to a name without the name: run 'player rename', or call Ledger.rename."""
-    return _refusal(
-        "not-by-rename",
-        event,
-        f"the name of player {event.player} is given by 'player rename' or Ledger.rename, which keep it beside "
-        "the journal",
-    )
-
-
-def not_by_append(event: Event, _: Evidence) -> RejectedError:
-    """Refuse facts with a call of their own, which also stores what belongs to the entry: use that call."""
-    return _refusal("not-by-append", event, f"a {event.KIND} is recorded by {OWN_DOORS[type(event)]}")
+def recorded_otherwise(event: Event, _: Evidence) -> RejectedError:
+    """Refuse a fact that only another call may record: the message says which."""
+    rule, message = RECORDED_OTHERWISE[type(event)]
+    return _refusal(rule, event, message.format(event))
 
 
 def needs_a_proposal(event: Event, evidence: Evidence) -> RejectedError | None:
     """Refuse a fact that affects the past while four eyes are on: propose it, for somebody else to approve."""
-    since = late_facts.reaches_back_to(event, evidence.now_ms)
-    since = since or late_facts.reaches_back_to(event, evidence.latest_ms())
+    since = late_facts.past_effect_from(event, evidence.now_ms)
+    since = since or late_facts.past_effect_from(event, evidence.latest_ms())
     if since is None or not late_facts.are_four_eyes_on(evidence.find) or _comes_with_the_player(event, evidence):
         return None
     return _refusal(
@@ -252,14 +242,14 @@ def _comes_with_the_player(event: Event, evidence: Evidence) -> bool:
     return isinstance(event, of_player) and not evidence.find([f"player:{event.player}"])
 
 
-def are_plain_games(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
-    """Return whether the rules of games pass all of these, by a look at all at once; False if in doubt."""
+def pass_all_rules(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
+    """Return whether no rule refuses any of these games, by one look at all of them; False if in doubt."""
     keys, players = evidence.keys, {game.white for game in games} | {game.black for game in games}
     return (
         all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})
         and all(f"player:{player}" in keys and f"erased:{player}" not in keys for player in players)
         and not any(game.white == game.black or game.started_at is not None for game in games)
-        and max((game.ended_at for game in games), default="") < rules.day(evidence.now_ms // DAY_MS)
+        and max((game.ended_at for game in games), default="") < rules.day_text(evidence.now_ms // DAY_MS)
     )
 
 

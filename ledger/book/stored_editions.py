@@ -1,7 +1,4 @@
-"""The games of tournaments that are rated whole: which were recorded lately, and which editions they form.
-
-Only the table of games is read. ``whole_tournaments`` says what an edition is and what follows from it.
-"""
+"""Editions of tournaments that are rated whole, read from the table of games; ``whole_tournaments`` defines them."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-Editions = Mapping[int, Mapping[str, Mapping[int, Edition]]]  # by number of the pool, tournament and end of a game
+EditionsByEnd = Mapping[int, Mapping[str, Mapping[int, Edition]]]  # by number of the pool, tournament and end of a game
 
 # A voided game, or one between two numbers of one person, says nothing about its tournament's days.
 _OF_TOURNAMENT = "pool = ?1 AND tournament = ?2 AND voided_by IS NULL AND white <> black"
@@ -23,31 +20,26 @@ _ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} AND ended_m
 _ALL_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} ORDER BY ended_ms"
 
 
-class PlayedTournaments:
-    """Tournaments of which games were recorded since their games were last placed."""
+class UnplacedTournaments:
+    """The tournaments of which games were recorded since their games were last placed in rating order."""
 
     def __init__(self) -> None:
         self._spans: dict[tuple[str, str], tuple[int, int]] = {}
 
     def note(self, pool: str, tournament: str, first_ms: int, last_ms: int) -> None:
-        """Games of a tournament were recorded that ended from *first_ms* to *last_ms*."""
+        """Note that games of a tournament were recorded that ended from *first_ms* to *last_ms*."""
         first, last = self._spans.get((pool, tournament), (first_ms, last_ms))
         self._spans[pool, tournament] = min(first, first_ms), max(last, last_ms)
 
-    def taken(self) -> list[tuple[tuple[str, str], tuple[int, int]]]:
-        """By pool and tournament the first and the last end of those games; they count as placed from now on."""
+    def take_all(self) -> list[tuple[tuple[str, str], tuple[int, int]]]:
+        """Return pool and tournament with the first and the last end of these games, and forget them."""
         spans = list(self._spans.items())
         self._spans.clear()
         return spans
 
 
-def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str | None, int]]) -> Editions:
-    """The editions of tournaments that are rated whole.
-
-    Args:
-        connection: the views.
-        games: of each game that is asked for, its pool, its tournament and when it ended.
-    """
+def rated_editions(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str | None, int]]) -> EditionsByEnd:
+    """Return the editions of tournaments that are rated whole, for games given by pool, tournament and end."""
     spans: dict[tuple[int, str], tuple[Pool, int, int]] = {}
     for pool, tournament, ended_ms in games:
         if pool.by_event and tournament:
@@ -57,7 +49,7 @@ def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str 
     for (number, tournament), (pool, first, last) in spans.items():
         # The days of one edition bound the next, however far away: then all games of the name are needed.
         if tournament in pool.closed or tournament in pool.opened:
-            by_end = all_editions(connection, pool, tournament)
+            by_end = editions_of_tournament(connection, pool, tournament)
         else:
             rows = connection.execute(_ENDS, (number, tournament, first - pool.reach_ms, last + pool.reach_ms))
             by_end = pool.editions(tournament, [ms for (ms,) in rows])
@@ -65,7 +57,7 @@ def editions_of(connection: sqlite3.Connection, games: Iterable[tuple[Pool, str 
     return by_pool
 
 
-def all_editions(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:
-    """Return by end of a game the edition of a tournament that is rated whole, however long it lasts."""
+def editions_of_tournament(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:
+    """Return all editions of a tournament that is rated whole, by end of a game."""
     ends = [ms for (ms,) in connection.execute(_ALL_ENDS, (pool.pool, tournament))]
     return pool.editions(tournament, ends)

@@ -1,7 +1,4 @@
-"""The pools of a views database with their timelines, as they are stored: eras, runs, tournaments. SQL only.
-
-What a pool makes of a game is the timeline's business.
-"""
+"""Stored pools: reads the pools of a views database with their eras, closed rating periods and tournaments."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts.events import ConversionRange, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,13 +23,8 @@ _CLOSED = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments"
 _OPENED = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings"  # of two with one beginning the longer holds
 
 
-def add_pool(connection: sqlite3.Connection, pool: Pool, position: int) -> None:
-    """A pool begins with the entry at *position*."""
-    connection.execute("INSERT INTO pools VALUES (?, ?, ?)", (pool.pool, pool.name, position))
-
-
 def era_row(pool: int, era: Era) -> dict[str, object]:
-    """An era of a pool as a row of its table."""
+    """Return an era of a pool as a row of the table ``eras``."""
     return {
         "pool": pool,
         "since_ms": era.since_ms,
@@ -46,7 +38,7 @@ def era_row(pool: int, era: Era) -> dict[str, object]:
 
 
 def with_announced(connection: sqlite3.Connection, pool: Pool, tournament: str) -> Pool:
-    """Return the pool with the stored openings and closings of one tournament."""
+    """Return a pool with the openings and closings of one tournament read again."""
     where = pool.pool, tournament
     closings = connection.execute(f"{_CLOSED} WHERE pool = ? AND tournament = ? ORDER BY closed_ms", where)
     openings = connection.execute(f"{_OPENED} WHERE pool = ? AND tournament = ? GROUP BY 1, 2, 3 ORDER BY 3", where)
@@ -65,8 +57,8 @@ def _json(value: object) -> str:
 
 
 def era_of(position: int, event: SchemeAdopted) -> Era:
-    """The era that an adoption begins."""
-    scheme = named(event.scheme)
+    """Return the era that begins with an adoption, whose entry has a position."""
+    scheme = find_scheme(event.scheme)
     return Era(
         BEGINNING if event.effective_from is None else instant_ms(event.effective_from),
         event.effective_from or "",
@@ -81,17 +73,17 @@ def era_of(position: int, event: SchemeAdopted) -> Era:
 
 @lru_cache
 def _numbers(scheme: Scheme, settings: str) -> Any:
-    """Settings as kernels take them, from their JSON; every answer asks for those of all eras."""
+    """Return settings as kernels take them, from their JSON; every answer asks for those of all eras."""
     return scheme.numbers_from(orjson.loads(settings))
 
 
 def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
-    """The pools of a views database with their timelines, in order of their numbers."""
+    """Return the pools of a views database with their timelines, in order of their numbers."""
     eras: dict[int, list[Era]] = {}
     # Of eras that begin together the last one holds: that of the more precise spelling, then that of the later entry.
     query = "SELECT pool, since_ms, since, scheme, settings, carry, conversion, position FROM eras ORDER BY 1, 2, 3, 8"
     for pool, since_ms, since, name, settings, carry, conversion, position in connection.execute(query):
-        scheme, values = named(name), orjson.loads(settings)
+        scheme, values = find_scheme(name), orjson.loads(settings)
         ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))
         era = Era(since_ms, since, scheme, _numbers(scheme, settings), values, Carry(carry), ranges, position)
         eras.setdefault(pool, []).append(era)
@@ -110,7 +102,7 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     names = dict(connection.execute("SELECT pool, name FROM pools ORDER BY pool").fetchall())
     # an adoption writes both in one transaction: if they differ, another program has written the views
     if names.keys() != eras.keys():
-        raise ValueError(f"tables pools and eras tell of other pools: {sorted(names)} and {sorted(eras)}")
+        raise ValueError(f"tables pools and eras have different pools: {sorted(names)} and {sorted(eras)}")
     return [
         Pool(pool, name, tuple(eras[pool]), tuple(runs.get(pool, ())), closed.get(pool, {}), opened.get(pool, {}))
         for pool, name in names.items()

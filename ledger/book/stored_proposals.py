@@ -1,4 +1,4 @@
-"""Proposals and decisions as tables of the views store them: their changes, and which of them are in force.
+"""Stored proposals: the proposals and decisions in the views, their changes, and which of them are in force.
 
 ``game_book`` and ``kinds`` apply them to games and other facts.
 """
@@ -11,29 +11,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from ledger.errors import CorruptError
-from ledger.facts.changes import Change, Verb, change_of, games_at
+from ledger.facts.changes import Change, Verb, parse_change, tournament_subject
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision
 
 if TYPE_CHECKING:
     import sqlite3
-from ledger.book.decisions import Acting, Place, Undoing, below, root, undone_by
+from ledger.book.decisions import (
+    ApprovedChange,
+    DecisionPlace,
+    UndoingProposal,
+    find_undone,
+    numbers_of_person,
+    person_of,
+)
 
 
-def merges_in(connection: sqlite3.Connection) -> dict[int, int]:
-    """By number of a merged player, the number that the player was merged into, directly."""
+def load_merges(connection: sqlite3.Connection) -> dict[int, int]:
+    """Return by number of a merged player the number that the player was merged into directly."""
     return dict(connection.execute("SELECT player, into_player FROM merges").fetchall())
 
 
-def numbers_of(connection: sqlite3.Connection, player: int) -> list[int]:
-    """All numbers of the person who has this one, in their order.
-
-    Args:
-        connection: to views that are level with the journal.
-        player: a number, merged or not.
-    """
-    merges = merges_in(connection)
-    return sorted(below(merges, root(merges, player)))
+def person_numbers(connection: sqlite3.Connection, player: int) -> list[int]:
+    """Return all numbers of the person who has a number, in their order; the views must be up to date."""
+    return sorted(numbers_of_person(load_merges(connection), player))
 
 
 # Every part of a proposal comes with it: the first one makes the row.
@@ -63,24 +64,24 @@ _OPEN_ABOUT = (
 )
 _SPANS = "(c.subject GLOB 'games-of:*' OR c.subject GLOB 'games-at:*') AND p.effective"
 _OF_PROPOSALS = (
-    "SELECT proposal, number, change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
+    "SELECT change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?)) ORDER BY proposal, number"
 )
 
 
 class Proposal(NamedTuple):
-    """A proposal and its current state.
+    """A proposal with its decision, as the table ``proposals`` stores it.
 
     Attributes:
         proposal: its number.
         position: of its first entry.
-        proposed_by: who proposed it.
-        proposed_proven: 1 where a token named that person.
+        proposed_by: the proposer.
+        proposed_proven: 1 if a token authenticated the proposer.
         reason: commitment of the reason.
-        parts: of how many entries it consists.
+        parts: number of its entries.
         decision: ``approved``, ``rejected``, ``withdrawn``; None while it is open.
         decided_position: of the decision.
-        decided_by: who decided.
-        decided_proven: 1 where a token named that person.
+        decided_by: the person who decided.
+        decided_proven: 1 if a token authenticated that person.
         decision_reason: commitment of the reason of the decision.
         effective: 1 while it acts.
         why_not: the rule that the decision broke, so that it never acted: four eyes, or an invalid token.
@@ -101,30 +102,28 @@ class Proposal(NamedTuple):
     why_not: str | None
 
 
-class NumberedChange(NamedTuple):
-    """A change with its proposal and its place in it, from 1."""
+class StoredProposals:
+    """The proposals of one views database, open and decided.
 
-    proposal: int
-    number: int
-    change: Change
-
-
-class Decided:
-    """The proposals of one views database, open and decided; ``any_approved``: whether one was ever approved."""
+    Attributes:
+        any_approved: True if one was ever approved.
+        merges: by number of a merged player, the number that the player was merged into directly.
+        spans: the changes in force of all games of a player or tournament.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.merges: dict[int, int] = merges_in(connection)
+        self.merges: dict[int, int] = load_merges(connection)
         cursor = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
         # held here: a build asks while another process writes the file
         self.any_approved = bool(cursor.fetchone()[0])
-        self.spans: list[Acting] = []
-        self._by_player: dict[int, list[Acting]] = {}
-        self._by_tournament: dict[tuple[str, str], list[Acting]] = {}
-        self.read_spans()
+        self.spans: list[ApprovedChange] = []
+        self._by_player: dict[int, list[ApprovedChange]] = {}
+        self._by_tournament: dict[tuple[str, str], list[ApprovedChange]] = {}
+        self.load_spans()
 
-    def propose(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
-        """Note a part of a proposal; *proven*: whether a token names who proposes, as the journal issued it."""
+    def add_proposal(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
+        """Store an entry of a proposal; *proven*: a token of the journal authenticates the proposer."""
         # Parts follow each other in the journal without a gap: this is the place of the first one.
         row = (event.proposal, position - event.part + 1, actor, int(proven), event.reason, event.parts)
         self._connection.execute(_ADD_PROPOSAL, row)
@@ -138,17 +137,17 @@ class Decided:
         ]
         self._connection.executemany(_ADD_CHANGE, rows)
 
-    def decide(
+    def add_decision(
         self, position: int, actor: str, event: CorrectionDecided, why_not: str | None, *, proven: bool
     ) -> list[int]:
-        """Note a decision; returns the proposals that act now and did not before, or do no longer.
+        """Store a decision; return the proposals that begin or cease to act.
 
         Args:
             position: of its entry.
-            actor: who decided.
+            actor: the person who decided.
             event: the decision.
-            why_not: the rule that it breaks, if any: it has no effect then.
-            proven: whether a token names who decides, as the journal issued it.
+            why_not: the rule that it breaks, so that it has no effect; None if it breaks none.
+            proven: a token of the journal authenticates the actor.
 
         Raises:
             CorruptError: there is no such proposal.
@@ -164,8 +163,8 @@ class Decided:
         return [event.proposal, *self._toggled()] if acts else []
 
     def _toggled(self) -> list[int]:
-        """Bring ``effective`` up to date where decisions undo others; returns the proposals that changed."""
-        undone = self.undone()
+        """Update ``effective`` of proposals that undo others or are undone; return those that changed."""
+        undone = self.undone_proposals()
         # Not those alone that this decision names: where it undoes an undo, what that one undid acts again.
         chains = {number for _, proposal, undoes in self._undoing() for number in (proposal, *undoes)}
         changed = []
@@ -179,32 +178,34 @@ class Decided:
                 changed.append(number)
         return changed
 
-    def _undoing(self) -> list[Undoing]:
+    def _undoing(self) -> list[UndoingProposal]:
         by_proposal: dict[tuple[int, int], dict[int, int]] = {}
         for position, proposal, subject, number in self._connection.execute(_UNDOING):
             by_proposal.setdefault((position, proposal), {})[int(subject.partition(":")[2])] = number
-        return [Undoing(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
+        return [UndoingProposal(position, proposal, undoes) for (position, proposal), undoes in by_proposal.items()]
 
-    def undone(self, further: Sequence[Undoing] = (), *, until: int | None = None) -> dict[int, Place]:
-        """By proposal that acts no longer, the place of the change that undid it.
+    def undone_proposals(
+        self, further: Sequence[UndoingProposal] = (), *, until: int | None = None
+    ) -> dict[int, DecisionPlace]:
+        """Return by number of an undone proposal the place of the change that undid it.
 
         Args:
-            further: decisions that are taken as made.
-            until: the last entry of those whose decisions count; by default all that are folded in.
+            further: further proposals, as if they were approved.
+            until: the last entry whose decisions count; by default all that were applied.
         """
-        return undone_by([*(act for act in self._undoing() if until is None or act.position <= until), *further])
+        return find_undone([*(act for act in self._undoing() if until is None or act.position <= until), *further])
 
-    def persons(self) -> list[str]:
-        """The subjects of all merges and partings that were ever proposed."""
+    def merge_subjects(self) -> list[str]:
+        """Return the subjects of all merges and partings that were ever proposed."""
         rows = self._connection.execute("SELECT DISTINCT subject FROM corrections WHERE subject GLOB 'person:*'")
         return [subject for (subject,) in rows]
 
-    def open_about(self, subjects: Sequence[str]) -> list[int]:
-        """The numbers of the open proposals that concern one of these subjects."""
+    def open_proposals_about(self, subjects: Sequence[str]) -> list[int]:
+        """Return the numbers of the open proposals with a change of one of these subjects."""
         return [number for (number,) in self._connection.execute(_OPEN_ABOUT, (_json(subjects),))]
 
     def proposal(self, number: int) -> Proposal | None:
-        """A proposal, or None."""
+        """Return the proposal of a number; None if there is none."""
         # above, no journal has one, and SQLite cannot be asked
         if not 0 < number <= MAX_WHOLE:
             return None
@@ -212,7 +213,7 @@ class Decided:
         return None if row is None else Proposal(*row)
 
     def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> list[Proposal]:
-        """Proposals in order of their numbers: all, only the open ones, only those of some numbers."""
+        """Return proposals in order of their numbers: all, only the open ones, or only those of *numbers*."""
         where = "WHERE (decision IS NULL OR NOT ?1) AND (?2 IS NULL OR proposal IN (SELECT value FROM json_each(?2)))"
         # as of ``proposal``: no journal has one above, and JSON cannot express it
         json_numbers = None if numbers is None else _json(number for number in numbers if number <= MAX_WHOLE)
@@ -221,8 +222,8 @@ class Decided:
         )
         return [Proposal(*row) for row in rows.fetchall()]
 
-    def recorded_since(self, number: int, entries: int) -> int:
-        """Return how many of the first *entries* came after a proposal and are none themselves; 0 if it is none."""
+    def entries_since(self, number: int, entries: int) -> int:
+        """Return how many of the first *entries* follow a proposal and are not of proposals; 0 if there is none."""
         proposal = self.proposal(number)
         if proposal is None:
             return 0
@@ -231,16 +232,16 @@ class Decided:
         return entries - (proposal.position + proposal.parts - 1) - int(others)
 
     def next_number(self) -> int:
-        """The number of the next proposal."""
+        """Return the number of the next proposal."""
         return int(self._connection.execute("SELECT coalesce(max(proposal), 0) + 1 FROM proposals").fetchone()[0])
 
-    def changes(self, proposals: Iterable[int]) -> Iterator[NumberedChange]:
-        """All changes of some proposals."""
-        for proposal, number, change in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
-            yield NumberedChange(proposal, number, change_of(orjson.loads(change)))
+    def changes(self, proposals: Iterable[int]) -> Iterator[Change]:
+        """Yield the changes of some proposals, in their order."""
+        for (change,) in self._connection.execute(_OF_PROPOSALS, (_json(proposals),)):
+            yield parse_change(orjson.loads(change))
 
     def with_undone(self, changes: Iterable[Change]) -> Iterator[Change]:
-        """Some changes, and those of the proposals that they undo, of those that these undo, and so on: all they reach.
+        """Yield some changes, the changes that they undo, those that these undo, and so on.
 
         If an undo is undone, the proposal that it undid acts again: it is two proposals back.
         """
@@ -250,60 +251,60 @@ class Decided:
             yield change
             if change.do is Verb.UNDO and change.proposal is not None and change.proposal not in met:
                 met.add(change.proposal)
-                waiting += [numbered.change for numbered in self.changes([change.proposal])]
+                waiting += self.changes([change.proposal])
 
-    def approved(self) -> list[int]:
-        """The numbers of all proposals that were approved, whether they act or not."""
+    def approved_proposals(self) -> list[int]:
+        """Return the numbers of all approved proposals, whether they act or not."""
         return [number for (number,) in self._connection.execute(f"SELECT proposal FROM proposals WHERE {_APPROVED}")]
 
-    def acting(
-        self, subjects: Sequence[str], undone: Mapping[int, Place] | None = None, *, until: int | None = None
-    ) -> Mapping[str, list[Acting]]:
-        """By subject, the approved changes that concern it, those that were undone included.
+    def approved_changes(
+        self, subjects: Sequence[str], undone: Mapping[int, DecisionPlace] | None = None, *, until: int | None = None
+    ) -> Mapping[str, list[ApprovedChange]]:
+        """Return the approved changes of each subject, undone ones among them.
 
         Args:
-            subjects: of changes.
-            undone: what ``undone`` gives, or would give after a further decision.
-            until: the last entry of those whose decisions count; by default all that are folded in.
+            subjects: the keys of facts, or other subjects of changes.
+            undone: what ``undone_proposals`` returns, or would return after a further decision.
+            until: the last entry whose decisions count; by default all that were applied.
         """
         # By the decision and not by the proposal: what was decided later was not known then.
         where = "c.subject IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR p.decided_position <= ?2)"
-        changes: dict[str, list[Acting]] = {}
-        undone = self.undone(until=until) if undone is None else undone
+        changes: dict[str, list[ApprovedChange]] = {subject: [] for subject in subjects}
+        undone = self.undone_proposals(until=until) if undone is None else undone
         for subject, *row in self._connection.execute(_ACTING + where, (_json(subjects), until)):
-            changes.setdefault(subject, []).append(_acting(undone, *row))
+            changes[subject].append(_approved_change(undone, *row))
         return changes
 
-    def read_spans(self) -> None:
-        """Take up the changes in force that mean all games of a player or tournament."""
+    def load_spans(self) -> None:
+        """Read the changes in force of all games of a player or tournament."""
         rows = self._connection.execute(_ACTING + _SPANS).fetchall()
         # Only changes in force are read: none of them is undone.
-        self.spans = [_acting({}, *row) for _, *row in rows]
+        self.spans = [_approved_change({}, *row) for _, *row in rows]
         self._by_player.clear()
         self._by_tournament.clear()
-        for acting in self.spans:
-            change = acting.change
+        for span in self.spans:
+            change = span.change
             if change.do is Verb.ANNUL_GAMES:
                 # By the present person: games of the book have persons, whatever number was reported.
-                person = root(self.merges, change.player or 0)
-                self._by_player.setdefault(person, []).append(acting)
+                person = person_of(self.merges, change.player or 0)
+                self._by_player.setdefault(person, []).append(span)
             else:
-                self._by_tournament.setdefault((change.pool or "", change.tournament or ""), []).append(acting)
+                self._by_tournament.setdefault((change.pool or "", change.tournament or ""), []).append(span)
 
-    def spans_of(self, white: int, black: int, pool: str, tournament: str | None) -> list[Acting]:
-        """The changes that may mean a game, of persons White and Black, by its players and its tournament."""
+    def spans_for_game(self, white: int, black: int, pool: str, tournament: str | None) -> list[ApprovedChange]:
+        """Return the changes in force of all games of White or Black, who are persons, or of the tournament."""
         of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
-        return of_players + self.spans_at(pool, tournament or "")
+        return of_players + self.spans_for_tournament(pool, tournament or "")
 
-    def spans_at(self, pool: str, tournament: str, *, until: int | None = None) -> list[Acting]:
-        """Return the changes in force that may concern a whole tournament; *until* as of ``acting``."""
+    def spans_for_tournament(self, pool: str, tournament: str, *, until: int | None = None) -> list[ApprovedChange]:
+        """Return the changes in force of all games of a tournament; *until* as of ``approved_changes``."""
         if until is None:
             return self._by_tournament.get((pool, tournament), [])
-        subject = games_at(pool, tournament)
-        return [act for act in self.acting([subject], until=until).get(subject, []) if not act.is_undone]
+        subject = tournament_subject(pool, tournament)
+        return [act for act in self.approved_changes([subject], until=until)[subject] if not act.is_undone]
 
-    def concerns(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
-        """Return whether a correction may change a new game: by a merge, or as one of many."""
+    def may_affect(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
+        """Return whether a correction in force may change a new game of these players or this tournament."""
         if not self.merges and not self.spans:
             return False
         return (
@@ -315,12 +316,12 @@ class Decided:
         )
 
     @property
-    def concerned(self) -> tuple[set[int], set[tuple[str, str]]]:
-        """The players and the tournaments, by pool, of whom ``concerns`` speaks."""
+    def players_and_tournaments_affected(self) -> tuple[set[int], set[tuple[str, str]]]:
+        """The players, and the pairs of pool and tournament, whose new games ``may_affect`` is true of."""
         return {*self.merges, *self._by_player}, set(self._by_tournament)
 
-    def merge(self, player: int, into: int | None, proposal: int) -> None:
-        """Note that a player is another person from now on, or no longer."""
+    def set_merge(self, player: int, into: int | None, proposal: int) -> None:
+        """Store that a player is merged into another one, or into none."""
         self._connection.execute("DELETE FROM merges WHERE player = ?", (player,))
         self.merges.pop(player, None)
         if into is not None:
@@ -328,10 +329,12 @@ class Decided:
             self.merges[player] = into
 
 
-def _acting(undone: Mapping[int, Place], position: int, proposal: int, number: int, change: str) -> Acting:
-    plain = change_of(orjson.loads(change))
+def _approved_change(
+    undone: Mapping[int, DecisionPlace], position: int, proposal: int, number: int, change: str
+) -> ApprovedChange:
+    plain = parse_change(orjson.loads(change))
     at, place = undone.get(proposal, (position, number))
-    return Acting(at, proposal, place, plain, proposal in undone)
+    return ApprovedChange(at, proposal, place, plain, proposal in undone)
 
 
 def _json(values: Iterable[Any]) -> str:

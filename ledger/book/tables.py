@@ -45,7 +45,7 @@ INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
 # Verdicts on games that wait until all are judged: an index that is being read must not change meanwhile.
-ASIDE = (
+TEMPORARY_ASSESSMENTS = (
     "judged(reason TEXT, rated_ms INTEGER NOT NULL, batch TEXT NOT NULL, began_ms INTEGER, "
     "position INTEGER PRIMARY KEY)"
 )
@@ -115,7 +115,7 @@ SCHEMA = (
     "CREATE TABLE originals(position INTEGER PRIMARY KEY, facts TEXT NOT NULL) STRICT",
     "CREATE TABLE movetexts(position INTEGER PRIMARY KEY, moves INTEGER NOT NULL) STRICT",
 )
-NAMES = tuple(statement.split("(")[0].split()[2] for statement in SCHEMA)
+TABLE_NAMES = tuple(statement.split("(")[0].split()[2] for statement in SCHEMA)
 _BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
 # An index on some rows alone serves a question whose conditions say the same of them (sqlite.org/partialindex.html),
 # one on expressions a query that spells them the same (sqlite.org/expridx.html).
@@ -152,22 +152,22 @@ def index_tournaments(connection: sqlite3.Connection) -> None:
     connection.execute(_BY_TOURNAMENT.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
 
 
-FACTS = (
+FACT_COLUMNS = (
     "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at", "tournament", "round",
     "sequence", "rated", "white_rating", "black_rating",
 )  # fmt: skip  # the fields of ``game-recorded/1`` that a row has under their own names
-DERIVED = ("ended_ms", "round_order", "sequence_order", "half_points", "time_loss")
-PLACED = ("reason", "rated_ms", "batch", "began_ms")  # what the judge says
+DERIVED_COLUMNS = ("ended_ms", "round_order", "sequence_order", "half_points", "time_loss")
+ASSESSMENT_COLUMNS = ("reason", "rated_ms", "batch", "began_ms")  # what the judge says
 
 
-def row_of(facts: Mapping[str, Any], pool: int) -> dict[str, Any]:
+def game_row(facts: Mapping[str, Any], pool: int) -> dict[str, Any]:
     """The columns that follow from the facts of a game alone.
 
     Args:
         facts: the plain fields of ``game-recorded/1``; those that say nothing may be left out.
         pool: number of its pool.
     """
-    row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
+    row: dict[str, Any] = {name: facts.get(name) for name in FACT_COLUMNS}
     row["pool"], row["key"], row["rated"] = pool, facts["game"], int(facts["rated"])
     outcome, termination = row["outcome"], row["termination"]
     row["ended_ms"], row["round_order"] = instant_ms(row["ended_at"]), round_order(row["round"])
@@ -176,8 +176,8 @@ def row_of(facts: Mapping[str, Any], pool: int) -> dict[str, Any]:
     return row
 
 
-def with_derived(frame: DataFrame) -> DataFrame:
-    """The facts of many games with the columns ``DERIVED``, as ``row_of`` gives them for one."""
+def with_derived_columns(frame: DataFrame) -> DataFrame:
+    """The facts of many games with the columns ``DERIVED_COLUMNS``, as ``game_row`` gives them for one."""
     loser = frame["outcome"].replace_strict(dict(LOSER), return_dtype=pl.Int64)
     return frame.with_columns(
         ended_ms=instant_ms_column(frame["ended_at"]),
@@ -188,14 +188,14 @@ def with_derived(frame: DataFrame) -> DataFrame:
     )
 
 
-def facts_of(row: Mapping[str, Any], pool: str) -> dict[str, Any]:
+def game_facts(row: Mapping[str, Any], pool: str) -> dict[str, Any]:
     """Return the plain facts of a row, in the fields of ``game-recorded/1``; the movetext is in no row.
 
     Args:
         row: its columns by name.
         pool: name of its pool.
     """
-    facts = {name: row[name] for name in FACTS if row[name] is not None}
+    facts = {name: row[name] for name in FACT_COLUMNS if row[name] is not None}
     return {**facts, "rated": bool(row["rated"]), "game": row["key"], "pool": pool}
 
 
@@ -448,7 +448,7 @@ _POOLS = {
         },
     ),
 }
-BOOK: Mapping[str, TableDoc] = {
+TABLE_DOCS: Mapping[str, TableDoc] = {
     "games": TableDoc("Every game as it now stands, rated or not.", _GAME, "key"),
     **_PLAYERS,
     **_POOLS,

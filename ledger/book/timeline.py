@@ -1,10 +1,10 @@
-"""A pool's timeline: which scheme rates a game, together with which others, and the state with which an era begins.
+"""A pool's timeline: its eras, each with a scheme, the places of games in rating order, and states carried over eras.
 
 An *era* begins when a ``scheme-adopted`` takes effect and ends when the next one does. A game belongs to the era of its
 place in rating order. If the scheme rates games by themselves, that place is the game's end; if it rates whole periods
 or events, the closing of the batch; if it rates tournaments whole, the period in which the tournament was over. If the
 next era rates them whole, too, that period may be the next era's, and then all games of the tournament belong to it.
-Everything here follows from facts; nothing is read or written.
+Nothing is read or written.
 """
 
 from __future__ import annotations
@@ -16,14 +16,29 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.book.whole_tournaments import Announced, Edition, alone, editions, first_from
+from ledger.book.whole_tournaments import (
+    Announcements,
+    Edition,
+    first_closing_from,
+    group_into_editions,
+    single_game_edition,
+)
 from ledger.facts import periods
 from ledger.facts.events import ConversionRange
 from ledger.facts.periods import DAY_MS, OPEN, Calendar
 from ledger.facts.words import Carry
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
-from ledger.schemes.scheme import FROM_SHOWN, STANDING_GUEST, STANDING_WELCOMER, Newcomer, Rhythm, Scheme, When, always
+from ledger.schemes.scheme import (
+    FROM_SHOWN,
+    STANDING_GUEST,
+    STANDING_WELCOMER,
+    Newcomer,
+    Rhythm,
+    Scheme,
+    When,
+    always_listed,
+)
 
 # Before any game, milliseconds; half of what 64 bits hold, so that days may still be taken away.
 BEGINNING = -(2**62)
@@ -31,15 +46,15 @@ BEGINNING = -(2**62)
 
 @attrs.frozen(eq=False)
 class Era:
-    """One stretch of a pool's timeline.
+    """A scheme period: the time in which one scheme with one set of settings rates a pool.
 
     Attributes:
-        since_ms: first millisecond that belongs to it; ``BEGINNING`` for the first era.
+        since_ms: its first millisecond; ``BEGINNING`` for the first era.
         since: the same as the event wrote it; empty for the first era.
-        scheme: what rates its games.
+        scheme: the scheme that rates its games.
         numbers: the settings as kernels take them.
-        settings: the settings as the event gave them.
-        carry: what a player brings along.
+        settings: the settings as the event has them.
+        carry: how a player's rating is carried into it.
         conversion: for ``convert``: the linear maps by rating.
         position: of the event in the journal.
     """
@@ -59,14 +74,14 @@ class Era:
         return bool(self.settings.get(FROM_SHOWN))
 
     def standings(self, white: int, black: int, tournament: str | None) -> tuple[int, int]:
-        """The standings of both sides as the scheme's ``refuse`` sees them in a game of a tournament."""
+        """Return both membership statuses as the scheme's ``refuse`` takes them in a game of a tournament."""
         # ChessWorld's playing FAQ: guests play unrated, but in guest tournaments and with Welcomers.
         if STANDING_GUEST in {white, black} and tournament and self.scheme.welcomes(tournament, self.numbers):
             return STANDING_WELCOMER, STANDING_WELCOMER
         return white, black
 
     def converted(self, rating: float) -> float:
-        """*rating* by the map whose range it lies in; the last range that begins at or below it."""
+        """Return a converted rating, by the map of the last range that begins at or below it."""
         chosen = self.conversion[0]
         for conversion in self.conversion:
             if conversion.from_rating is None or float(conversion.from_rating) <= rating:
@@ -75,7 +90,7 @@ class Era:
 
 
 def same_terms(old: Era, new: Era) -> bool:
-    """Return whether a state means the same in both eras: one scheme, and periods of one count.
+    """Return whether a player's state means the same in both eras: one scheme, and periods of one length.
 
     A state that knows which rating was in force when counts in days: it stays whole where tournaments are rated whole.
     """
@@ -87,18 +102,18 @@ def same_terms(old: Era, new: Era) -> bool:
     return before == after or (old.scheme.in_force is not None and (before.by_event or after.by_event))
 
 
-Who = Callable[[int], Newcomer]
+NewPlayerAt = Callable[[int], Newcomer]
 
 LISTS_KEPT = 2  # lists before the present one whose ratings a scheme may ask for that rates tournaments whole
-ALONE = ""  # the batch of a game that is rated by itself, or of a whole period
+NO_BATCH = ""  # the batch of a game that is rated by itself, or of a whole period
 
 
 class Place(NamedTuple):
     """The place of a game in rating order.
 
     Attributes:
-        rated_ms: when it takes its place, milliseconds.
-        batch: what it is rated with there.
+        rated_ms: its instant, milliseconds.
+        batch: the name of the games that are rated together there.
         began_ms: first millisecond of its tournament, where tournaments are rated whole; None where that is the day on
             which it ended.
     """
@@ -108,15 +123,15 @@ class Place(NamedTuple):
     began_ms: int | None = None
 
 
-class LaterList(NamedTuple):
-    """A list with a rating of a player who has played: its first millisecond, and what is known of the player then."""
+class ListRating(NamedTuple):
+    """A list rating of a player who has played: its first millisecond, and the facts about the player then."""
 
     ms: int
     who: Newcomer
 
 
 class EraState(NamedTuple):
-    """A player's state as some era left it: the era's place in the timeline, the state, rated games in the pool."""
+    """A player's state at the end of an era: the era's place in the timeline, the state, rated games in the pool."""
 
     era: int
     state: tuple[float, ...]
@@ -125,13 +140,13 @@ class EraState(NamedTuple):
 
 @attrs.frozen(eq=False)
 class Pool:
-    """A rating pool: its number in the views, its name, its eras in order, its closed runs and tournaments.
+    """A rating pool with its timeline.
 
     Attributes:
         pool: number in the views.
         name: its name.
         eras: at least one, in order of ``since_ms``.
-        runs: last milliseconds of the closed rating runs, ascending.
+        runs: last milliseconds of the closed rating periods, ascending.
         closed: by name of a tournament, the last milliseconds of its editions, ascending.
         opened: by name of a tournament, the first and last milliseconds of its announced editions, ascending.
     """
@@ -155,7 +170,7 @@ class Pool:
 
     @cached_property
     def restarts(self) -> tuple[int, ...]:
-        """By era, the place of the last one up to it in which ratings restarted; 0 if there was none."""
+        """By era, the place of the last era up to it in which ratings restarted; 0 if there was none."""
         places = [0]
         for place, era in enumerate(self.eras[1:], 1):
             places.append(place if era.carry is Carry.RESTART else places[-1])
@@ -163,12 +178,12 @@ class Pool:
 
     @property
     def by_runs(self) -> bool:
-        """True when some era's periods end with rating runs."""
+        """True if some era's rating periods end when they are closed, not with a calendar."""
         return any(era.scheme.rhythm is Rhythm.PERIOD and era.scheme.calendar(era.numbers).by_runs for era in self.eras)
 
     @cached_property
     def by_event(self) -> bool:
-        """True when some era rates tournaments whole, in the period in which they were over."""
+        """True if some era rates tournaments whole, in the period in which they were over."""
         return any(calendar.by_event for calendar in self._calendars)
 
     @cached_property
@@ -179,38 +194,38 @@ class Pool:
 
     @cached_property
     def _calendars(self) -> tuple[Calendar, ...]:
-        """By era, how it cuts time; what is said for schemes that do not rate by period means nothing."""
+        """By era, its calendar of rating periods, which means nothing for schemes that do not rate by period."""
         return tuple(
             era.scheme.calendar(era.numbers) if era.scheme.rhythm is Rhythm.PERIOD else Calendar() for era in self.eras
         )
 
     @cached_property
     def state_fields(self) -> tuple[str, ...]:
-        """Every state field of any era's scheme, in order of first use."""
+        """The names of all state fields of the eras' schemes, in order of first use."""
         return tuple(dict.fromkeys(name for era in self.eras for name in era.scheme.state))
 
     @cached_property
     def by_game(self) -> bool:
-        """True when every game is rated by itself."""
+        """True if every era rates each game by itself."""
         return all(era.scheme.rhythm is Rhythm.GAME for era in self.eras)
 
     @cached_property
     def lists_everybody(self) -> bool:
         """True if every era's scheme lists every player with a game."""
-        return all(era.scheme.listed is always for era in self.eras)
+        return all(era.scheme.listed is always_listed for era in self.eras)
 
-    def rates_alone(self, rated_ms: int) -> bool:
-        """Return whether a game that takes its place then is rated by itself."""
+    def rates_single_games_at(self, rated_ms: int) -> bool:
+        """Return whether games with a place at *rated_ms* are each rated by itself."""
         return self.eras[self.era_at(rated_ms)].scheme.rhythm is Rhythm.GAME
 
     def era_at(self, ms: int) -> int:
-        """Place of the era that an instant belongs to; that of a game's place in rating order has rated the game."""
+        """Return the place of the era of an instant; the era of a game's place in rating order rates the game."""
         # to the right: the first millisecond of an era is its own
         place = bisect_right(self._begins, ms) - 1
         return max(place, 0)
 
     def eras_at(self, ms: Any) -> Any:
-        """``era_at`` of each instant of an int64 array."""
+        """Return ``era_at`` of each instant of an int64 array."""
         return np.maximum(np.searchsorted(np.asarray(self._begins, np.int64), ms, side="right") - 1, 0)
 
     @cached_property
@@ -218,12 +233,12 @@ class Pool:
         return [era.since_ms for era in self.eras]
 
     def _last_ms(self, era: int) -> int:
-        """The last millisecond of an era."""
+        """Return the last millisecond of an era."""
         return self.eras[era + 1].since_ms - 1 if era + 1 < len(self.eras) else OPEN
 
     @cached_property
     def _whole_until(self) -> tuple[int, ...]:
-        """By era, the last one of those on end with it that rate tournaments whole; itself where the next cuts them."""
+        """By era, the last one to which a tournament may cross from it; itself if it cuts tournaments at its end."""
         # from the end: an era that is followed by another of its kind reaches as far as that one does
         until = list(range(len(self.eras)))
         for era in reversed(range(len(until) - 1)):
@@ -233,23 +248,23 @@ class Pool:
         return tuple(until)
 
     @cached_property
-    def is_crossed(self) -> bool:
-        """True when tournaments may be rated in a later era than the one in which some of their games ended."""
+    def tournaments_cross_eras(self) -> bool:
+        """True if a tournament may be rated in a later era than the one in which some of its games ended."""
         return self._whole_until != tuple(range(len(self.eras)))
 
-    def announced(self, tournament: str) -> Announced:
+    def announcements(self, tournament: str) -> Announcements:
         """Return the announcements of a tournament's editions."""
-        return Announced(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
+        return Announcements(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
 
     def editions(self, tournament: str, ends: Sequence[int]) -> dict[int, Edition]:
-        """By end, the editions of a tournament where its games are rated whole.
+        """Return the editions of a tournament that is rated whole, by end of a game.
 
         A change from or to a scheme that does not rate tournaments whole parts them.
 
         Args:
             tournament: its name.
-            ends: when its games ended, ascending: all of them, or of a tournament without announcements those that
-                lie within ``reach_ms`` of the games that are asked for.
+            ends: when its games ended, ascending: all of them, or of a tournament without announcements those within
+                ``reach_ms`` of the games that are asked for.
         """
         by_end: dict[int, Edition] = {}
         begins: dict[int, int] = {}  # by last era of those on end that rate tournaments whole, when the first begins
@@ -259,38 +274,32 @@ class Pool:
                 begins.setdefault(until, self.eras[era].since_ms)
         for until, since_ms in begins.items():
             first, last = bisect_left(ends, since_ms), bisect_right(ends, self._last_ms(until))
-            by_end |= editions(ends[first:last], self.gap_before, self.announced(tournament))
+            by_end |= group_into_editions(ends[first:last], self.gap_before, self.announcements(tournament))
         return by_end
 
     def gap_before(self, end: int) -> float:
-        """Return how many days without a game before one that ended then do not end an edition; 0 if none does."""
+        """Return the number of days without a game, before one that ended then, that do not end an edition; or 0."""
         return self._calendars[self.era_at(end)].gap
 
     def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:
-        """The place of a game in rating order.
-
-        Args:
-            ended_ms: when it ended.
-            tournament: the name of its tournament.
-            edition: the edition, where its games are rated whole; left out: it is alone in it.
-        """
+        """Return the place of a game in rating order; a game without an *edition* is alone in its tournament."""
         era = self.era_at(ended_ms)
         scheme, last = self.eras[era].scheme, self._last_ms(era)
         if scheme.rhythm is Rhythm.GAME:
-            return Place(ended_ms, ALONE)
+            return Place(ended_ms, NO_BATCH)
         if scheme.rhythm is Rhythm.EVENT:
-            return Place(min(self._event_end(ended_ms, tournament), last), tournament or ALONE)
+            return Place(min(self._event_end(ended_ms, tournament), last), tournament or NO_BATCH)
         calendar = self._calendars[era]
         if calendar.by_event:
-            return self._whole(ended_ms, edition or alone(ended_ms))
+            return self._whole(ended_ms, edition or single_game_edition(ended_ms))
         number = periods.number(ended_ms, calendar, self.runs)
-        return Place(min(periods.listing(number, calendar, self.runs), last), ALONE)
+        return Place(min(periods.listing(number, calendar, self.runs), last), NO_BATCH)
 
     def _event_end(self, ended_ms: int, tournament: str | None) -> int:
-        """When the event of a game is over that a scheme by event rates."""
+        """Return when the event of a game ends, for schemes that rate by event."""
         if tournament:
-            announced = self.announced(tournament)
-            opened, closed = announced.editions(), first_from(ended_ms, announced.closed)
+            announced = self.announcements(tournament)
+            opened, closed = announced.editions(), first_closing_from(ended_ms, announced.closed)
             for edition in opened:
                 if edition.first_ms <= ended_ms <= edition.last_ms:
                     return edition.last_ms
@@ -301,7 +310,7 @@ class Pool:
         return periods.closing(periods.number(ended_ms, periods.MONTHLY), periods.MONTHLY)
 
     def _whole(self, ended_ms: int, edition: Edition) -> Place:
-        """The place of a game whose tournament is rated whole, or period by period where it is too long for that."""
+        """Return the place of a game whose tournament is rated whole, or by periods if it is too long for that."""
         era = self.era_at(ended_ms)
         until = self._whole_until[era]
         # One that was over too late for the last list before a change of scheme goes into the first list after it.
@@ -318,13 +327,13 @@ class Pool:
             calendar, last = self._calendars[era], self._last_ms(era)
             number = periods.number(ended_ms, calendar, self.runs)
             first = periods.beginning(number, calendar, self.runs)
-            began = alone(ended_ms).first_ms if first is None else first
-        own_day = alone(ended_ms).first_ms
+            began = single_game_edition(ended_ms).first_ms if first is None else first
+        own_day = single_game_edition(ended_ms).first_ms
         listing = min(periods.listing(number, calendar, self.runs), last)
-        return Place(listing, ALONE, None if began == own_day else began)
+        return Place(listing, NO_BATCH, None if began == own_day else began)
 
     def _lists_between(self, began_ms: int, era: int, number: int) -> int:
-        """Return how many lists came into force from an instant on before the one of a period of *era*."""
+        """Return how many lists came into force from an instant on before the list of a period of *era*."""
         lists, first = 0, self.era_at(began_ms)
         for earlier in range(first, era):
             calendar, last = self._calendars[earlier], self._last_ms(earlier)
@@ -341,15 +350,15 @@ class Pool:
         tournament: Sequence[str | None],
         editions: Mapping[str, Mapping[int, Edition]] | None = None,
     ) -> tuple[Any, list[str], list[int | None]]:
-        """``place`` for columns: an int64 array, and two lists.
+        """Return the places of games as columns: an int64 array, and two lists.
 
         Args:
             ended_ms: an int64 array.
-            tournament: the name of each game's tournament; asked for only where a scheme goes by it.
+            tournament: the name of each game's tournament; read only where a scheme goes by it.
             editions: by name and end of a game, the editions of tournaments that are rated whole.
         """
         by_tournament: Mapping[Any, Mapping[int, Edition]] = editions or {}
-        rated_ms, batch = ended_ms.copy(), [ALONE] * len(ended_ms)
+        rated_ms, batch = ended_ms.copy(), [NO_BATCH] * len(ended_ms)
         began: list[int | None] = [None] * len(ended_ms)
         if self.by_game:
             return rated_ms, batch, began
@@ -370,31 +379,33 @@ class Pool:
         return rated_ms, batch, began
 
     def when(self, era: int, rated_ms: int, ended_ms: int) -> When:
-        """The time of a batch as kernels see it; an open run counts as closed with its last game, at *ended_ms*."""
+        """Return the time of a batch for kernels; an open rating period counts as closed with its last game."""
         scheme = self.eras[era].scheme
         period = 0
         if scheme.rhythm is Rhythm.PERIOD:
             period = periods.listed(rated_ms, self._calendars[era], self.runs)
         return When(float(period), (ended_ms if rated_ms == OPEN else rated_ms) / DAY_MS)
 
-    def carried(self, left: EraState, era: int, who: Who, lists: Sequence[LaterList] = ()) -> tuple[float, ...]:
-        """The state with which a player goes into *era*, as each change in between says.
+    def carry_state(
+        self, left: EraState, era: int, who: NewPlayerAt, lists: Sequence[ListRating] = ()
+    ) -> tuple[float, ...]:
+        """Return the state with which a player enters *era*, after each change of scheme in between.
 
         Args:
-            left: what the player has.
+            left: the player's state in an earlier era.
             era: place of the era.
             who: returns the facts about the player, apart from the games, at an instant, milliseconds.
-            lists: the lists with a rating of the player that came into force since, in order.
+            lists: the list ratings of the player that came into force since, in order.
         """
-        return self.taken_along(left, era, who, lists)[0]
+        return self.carry_and_restart(left, era, who, lists)[0]
 
-    def taken_along(
-        self, left: EraState, era: int, who: Who, lists: Sequence[LaterList] = ()
+    def carry_and_restart(
+        self, left: EraState, era: int, who: NewPlayerAt, lists: Sequence[ListRating] = ()
     ) -> tuple[tuple[float, ...], Newcomer | None]:
-        """Return the state with which a player enters *era*, and as which new player; None if it does not restart.
+        """Return the state with which a player enters *era*, and the new player as which it restarts; or None.
 
         A player restarts if a change of scheme says so, or if the older scheme gave no rating yet, and stays
-        a newcomer over further changes until the next game or list.
+        a new player over further changes until the next game or list.
         """
         state, newcomer, listed = left.state, None, 0
         # One change after the other: a map of ratings is stated from one scheme to the next, not over several.
@@ -408,27 +419,24 @@ class Pool:
             state, newcomer = self._relisted(era, state, later), None
         return state, newcomer
 
-    def _relisted(self, era: int, state: Sequence[float], later: LaterList) -> tuple[float, ...]:
+    def _relisted(self, era: int, state: Sequence[float], later: ListRating) -> tuple[float, ...]:
         """Return the state of a player of an era from the day of a list on."""
         rated_by = self.eras[era]
-        return rated_by.scheme.relisted(self.at_time(era, state, later.ms), later.who, rated_by.numbers)
+        return rated_by.scheme.apply_list(self.at_time(era, state, later.ms), later.who, rated_by.numbers)
 
     def lists_until(self, rated_ms: int, first_ms: int) -> int:
-        """Return the last instant whose list a batch takes into account.
+        """Return the last instant whose list ratings a batch at *rated_ms* takes into account.
 
-        A batch is rated with what is in force when its player's first game in it ends. A scheme that knows which rating
-        was in force when, and rates tournaments whole, takes all lists up to its place: it looks back by itself.
-
-        Args:
-            rated_ms: its place in rating order.
-            first_ms: when the player's first game in it ended.
+        A batch is rated with what is in force when its player's first game in it ends, *first_ms*. A scheme that knows
+        which rating was in force when, and rates tournaments whole, takes all lists up to its place: it looks back by
+        itself.
         """
         era = self.era_at(rated_ms)
         looks_back = self.eras[era].scheme.in_force is not None and self._calendars[era].by_event
         return rated_ms if looks_back and rated_ms != OPEN else first_ms
 
     def _over(
-        self, to: int, state: tuple[float, ...], games: int, who: Who
+        self, to: int, state: tuple[float, ...], games: int, who: NewPlayerAt
     ) -> tuple[tuple[float, ...], Newcomer | None]:
         """Carry a state over one change of scheme, into era *to*; return the new player if it restarts."""
         old, new = self.eras[to - 1], self.eras[to]
@@ -438,25 +446,20 @@ class Pool:
         state = scheme.at_time(old.scheme, old.numbers, state, self.when(to - 1, new.since_ms - 1, new.since_ms - 1))
         newcomer = who(new.since_ms)
         # who has no rating yet has nothing that could be carried or converted
-        if new.carry is Carry.RESTART or not old.scheme.lists(state, old.numbers):
+        if new.carry is Carry.RESTART or not old.scheme.is_listed(state, old.numbers):
             return new.scheme.begin(newcomer, new.numbers), newcomer
         rated = dict(zip(old.scheme.state, state, strict=True))
         rating = rated["rating"] if new.carry is Carry.KEEP else new.converted(rated["rating"])
         return new.scheme.carried(rating, rated.get("games", float(games)), newcomer, new.numbers), None
 
-    def state_at(self, left: EraState, ms: int, who: Who) -> tuple[int, tuple[float, ...]]:
-        """Return the era of an instant, and a player's state there."""
-        era = max(self.era_at(ms), left.era)
-        return era, self.at_time(era, self.carried(left, era, who), ms)
-
     def at_time(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
-        """Return a state of *era* at an instant, milliseconds."""
+        """Return a player's state of *era* as it is at an instant, milliseconds."""
         rated_by = self.eras[era]
         return scheme.at_time(rated_by.scheme, rated_by.numbers, state, self.when(era, ms, ms))
 
 
 def _over(last_ms: int, calendar: Calendar) -> int:
-    """The instant whose period a tournament belongs to that ended at *last_ms*."""
+    """Return the instant whose period a tournament belongs to that ended at *last_ms*."""
     if calendar.by_runs:  # a run says itself up to when it reaches
         return last_ms
     return min(last_ms + int(calendar.included) * DAY_MS, OPEN)

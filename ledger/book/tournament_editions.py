@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.book import decisions, whole_tournaments
 from ledger.book.stored_pools import stored_pools
-from ledger.book.stored_proposals import Decided
+from ledger.book.stored_proposals import StoredProposals
 from ledger.book.timeline import Pool
 from ledger.book.whole_tournaments import Edition
-from ledger.facts.changes import Verb
 from ledger.facts.events import RoundWithoutGame
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
@@ -76,7 +75,7 @@ class StoredRound(NamedTuple):
         return instant_end_ms(self.edition)
 
 
-def as_stored(event: RoundWithoutGame, position: int) -> StoredRound:
+def stored_round(event: RoundWithoutGame, position: int) -> StoredRound:
     """Return a round without a game as it would be read from an entry at a position."""
     return StoredRound(
         event.tournament,
@@ -90,26 +89,26 @@ def as_stored(event: RoundWithoutGame, position: int) -> StoredRound:
     )
 
 
-def names_in(connection: sqlite3.Connection, pool: Pool) -> list[str]:
+def tournaments_with_rounds(connection: sqlite3.Connection, pool: Pool) -> list[str]:
     """Return the names of a pool's tournaments with such rounds."""
     return [name for (name,) in connection.execute(_NAMES, (pool.pool,))]
 
 
-def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int) -> list[str]:
+def tournaments_with_rounds_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int) -> list[str]:
     """Return the names with a reported day of an edition between two instants."""
     return [name for (name,) in connection.execute(_NAMES_SINCE, (pool.pool, ms, until))]
 
 
-def reach_ms(pool: Pool, quiet_days: float | None) -> int:
+def max_distance_ms(pool: Pool, quiet_days: float | None) -> int:
     """Return how far apart two games of one edition may be, milliseconds, if it was not announced."""
     days = QUIET_DAYS if quiet_days is None else min(quiet_days, _AGES)
     return max(int(max(days, _VAGUE) + 1) * DAY_MS, pool.reach_ms)
 
 
-def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
+def tournaments_with_rounds_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
     """Return the names with such rounds of a person."""
-    decided = Decided(connection)
-    numbers = sorted(decisions.below(decided.merges, player))
+    decided = StoredProposals(connection)
+    numbers = sorted(decisions.numbers_of_person(decided.merges, player))
     return [name for (name,) in connection.execute(_NAMES_OF_PLAYERS, (pool.pool, json.dumps(numbers)))]
 
 
@@ -120,45 +119,42 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     # as nearly always: nothing else is asked then
     if not rows:
         return rounds
-    decided = Decided(connection)
+    decided = StoredProposals(connection)
     for row in rows:
         stored = StoredRound._make(row)
         # only then is it worth asking which changes are of the round alone
-        if decided.spans_at(pool.name, stored.tournament):
+        if decided.spans_for_tournament(pool.name, stored.tournament):
             subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
-            changes = [change for of_one in decided.acting(subjects).values() for change in of_one]
-            if annulled_by(decided, pool.name, stored, decisions.remainder(changes)) is not None:
+            changes = [change for of_one in decided.approved_changes(subjects).values() for change in of_one]
+            if annulled_by(decided, pool.name, stored, decisions.combined_change(changes)) is not None:
                 continue
-        person = decisions.root(decided.merges, stored.player)
+        person = decisions.person_of(decided.merges, stored.player)
         rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
     return rounds
 
 
 def annulled_by(
-    decided: Decided, pool: str, stored: StoredRound, in_force: decisions.Remainder, *, until: int | None = None
+    decided: StoredProposals,
+    pool: str,
+    stored: StoredRound,
+    in_force: decisions.CombinedChange,
+    *,
+    until: int | None = None,
 ) -> int | None:
-    """The proposal that took it away, by itself or with its tournament's games of that day.
-
-    None if the last change that concerns it does not annul it, as of a game.
+    """Return the proposal that annulled a round without a game, by itself or with its tournament; None if in force.
 
     Args:
-        decided: what was decided.
+        decided: the proposals.
         pool: name of the pool.
         stored: the round, with its corrected fields.
-        in_force: the round after the changes of it alone.
-        until: the last entry of those whose decisions count; by default all that are folded in.
+        in_force: the changes of the round alone.
+        until: the last entry whose decisions count; by default all that were applied.
     """
-    verdicts: list[tuple[decisions.Place, int | None]] = []
-    if in_force.annulled is not None:
-        verdicts.append(in_force.annulled)
-    if in_force.restored is not None:
-        verdicts.append((in_force.restored, None))
-    for span in decided.spans_at(pool, stored.tournament, until=until):
-        first, last = decisions.span(span.change)
-        if first <= stored.last_ms and stored.edition_ms <= last:
-            voids = span.change.do is Verb.ANNUL_TOURNAMENT
-            verdicts.append(((span.position, span.number), span.proposal if voids else None))
-    return max(verdicts)[1] if verdicts else None
+    spans = decided.spans_for_tournament(pool, stored.tournament, until=until)
+    times = ((span, *decisions.span_ms(span.change)) for span in spans)
+    return in_force.annulled_by(
+        span for span, first, last in times if first <= stored.last_ms and stored.edition_ms <= last
+    )
 
 
 _ENDS = (  # read if a round is repeated under another day, which is rare: it has no index
@@ -189,7 +185,7 @@ def editions_by_end(
             return days
         return inf if end in vague else QUIET_DAYS if quiet_days is None else quiet_days
 
-    return whole_tournaments.editions(list(ends), gap, pool.announced(tournament))
+    return whole_tournaments.group_into_editions(list(ends), gap, pool.announcements(tournament))
 
 
 class Editions(NamedTuple):
@@ -219,7 +215,7 @@ def editions_of(
     played = sorted(set(editions_by_end(pool, tournament, ends, quiet_days).values()))
     if not byes:
         return Editions(played, {})
-    announced = pool.announced(tournament)
+    announced = pool.announcements(tournament)
     opened = announced.editions()
     over = {*announced.closed, *(edition.last_ms for edition in opened)}
     rounds: dict[Edition, list[StoredRound]] = {}
@@ -232,7 +228,7 @@ def editions_of(
         else:
             rounds.setdefault(edition, []).append(bye)
     days_alone = sorted({bye.edition_ms for bye in alone})
-    by_day = whole_tournaments.editions(
+    by_day = whole_tournaments.group_into_editions(
         days_alone, lambda _: QUIET_DAYS if quiet_days is None else quiet_days, announced
     )
     for bye in alone:
@@ -240,14 +236,14 @@ def editions_of(
     return Editions(sorted({*played, *rounds}), rounds)
 
 
-def are_near(first: RoundWithoutGame, second: RoundWithoutGame) -> bool:
+def may_share_edition(first: RoundWithoutGame, second: RoundWithoutGame) -> bool:
     """Return whether two reports of one round would be of one edition if the tournament had no other facts."""
     # rounds without a number are distinguished by their days alone
     days = abs(instant_ms(first.edition) // DAY_MS - instant_ms(second.edition) // DAY_MS)
     return first.round is not None and days <= QUIET_DAYS
 
 
-def in_edition(
+def find_in_same_edition(
     connection: sqlite3.Connection, event: RoundWithoutGame, reports: Sequence[RoundWithoutGame]
 ) -> RoundWithoutGame | None:
     """Return, of the rounds of one number, player and name, the one of the same edition as another report.
@@ -264,7 +260,7 @@ def in_edition(
     # rounds without a number are distinguished by their days alone
     if pool is None or event.round is None:
         return None
-    byes = [as_stored(report, position) for position, report in enumerate((event, *reports))]
+    byes = [stored_round(report, position) for position, report in enumerate((event, *reports))]
     ends = dict(connection.execute(_ENDS, (pool.pool, event.tournament)).fetchall())
     for together in editions_of(pool, event.tournament, ends, byes, None).rounds.values():
         if byes[0] in together:

@@ -1,7 +1,7 @@
-"""Tournaments that are rated whole: which games of one name form an edition, when it began and when it was over.
+"""Tournaments that are rated whole: groups the games of one name into editions with a first and a last instant.
 
 An edition is announced (opened), ended by a closing, or recognised by its games: so many days without one end it.
-``timeline`` says what a scheme makes of it. Pure: instants in, editions out; nothing is read or written.
+``timeline`` places its games. Nothing is read or written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ledger.facts.periods import DAY_MS
 
 
 class Edition(NamedTuple):
-    """One tournament.
+    """One edition of a tournament.
 
     Attributes:
         first_ms: its first millisecond: of the day of its first game, or as announced.
@@ -28,34 +28,34 @@ class Edition(NamedTuple):
 
     @property
     def days(self) -> int:
-        """Its length in days, the first and the last one counted."""
+        """The length in days, with the first and the last one."""
         return self.last_ms // DAY_MS - self.first_ms // DAY_MS + 1
 
 
 @attrs.frozen
-class Announced:
-    """The announcements of the editions of one name.
+class Announcements:
+    """The announcements of one tournament's editions.
 
     Attributes:
-        closed: their last milliseconds as closings say them, ascending.
-        opened: their first and last milliseconds as openings say them, ascending.
+        closed: the last milliseconds by closings, ascending.
+        opened: the first and last milliseconds by openings, ascending.
     """
 
     closed: tuple[int, ...] = ()
     opened: tuple[tuple[int, int], ...] = ()
 
-    def closed_at(self, last: int) -> Announced:
-        """Return these with a closing: its last millisecond."""
+    def with_closing(self, last: int) -> Announcements:
+        """Return the announcements with one more closing, given by its last millisecond."""
         return attrs.evolve(self, closed=tuple(sorted({*self.closed, last})))
 
-    def opened_for(self, first: int, last: int) -> Announced:
-        """Return these with an opening: first and last millisecond; of two with one beginning the longer holds."""
+    def with_opening(self, first: int, last: int) -> Announcements:
+        """Return the announcements with one more opening; of two with one beginning the longer holds."""
         opened = dict(self.opened)
         opened[first] = max(last, opened.get(first, last))
         return attrs.evolve(self, opened=tuple(sorted(opened.items())))
 
     def editions(self) -> list[Edition]:
-        """The editions that were opened, in order: none reaches into the next one, a closing within it ends it."""
+        """Return the opened editions in order; each ends before the next one begins, or with a closing within it."""
         spans = []
         begins = [first for first, _ in self.opened]
         for place, (first, last) in enumerate(self.opened):
@@ -67,25 +67,27 @@ class Announced:
         return spans
 
 
-NOTHING = Announced()
+NO_ANNOUNCEMENTS = Announcements()
 
-Gap = Callable[[int], float]  # by end of a game, the days without one before it that do not yet end an edition
+GapDays = Callable[[int], float]  # by end of a game, the days without one before it that do not yet end an edition
 
 
-def alone(ended_ms: int) -> Edition:
-    """A game of no tournament: it began on the day on which it ended."""
+def single_game_edition(ended_ms: int) -> Edition:
+    """Return the edition of a game that is rated alone, from the beginning of the day on which it ended."""
     return Edition(ended_ms - ended_ms % DAY_MS, ended_ms)
 
 
-def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING) -> dict[int, Edition]:
-    """By end of a game, the edition that the game belongs to.
+def group_into_editions(
+    ends: Sequence[int], gap_days: GapDays, announced: Announcements = NO_ANNOUNCEMENTS
+) -> dict[int, Edition]:
+    """Return the edition of each game of a tournament, by end of the game.
 
     A closing ends the last edition before it, unless that was opened, or another one was opened in between.
 
     Args:
-        ends: when the games of one name ended, milliseconds, ascending; an instant may occur several times.
-        gap_days: more days than it says of a game end an edition where they lie between the game before and that one.
-        announced: their announcements.
+        ends: when the games ended, milliseconds, ascending; an instant may occur several times.
+        gap_days: returns of a game's end the number of days without a game before it that do not end an edition.
+        announced: the announcements of the tournament.
     """
     opened = announced.editions()
     clusters = list(_clusters(ends, gap_days, announced.closed, opened))
@@ -93,7 +95,7 @@ def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING)
     for place, (edition, games) in enumerate(clusters):
         if edition is None:
             first, last = games[0], games[-1]
-            closing = first_from(last, announced.closed)
+            closing = first_closing_from(last, announced.closed)
             later = [begin for begin, _ in opened if begin > last]
             if place + 1 < len(clusters):
                 later.append(clusters[place + 1][1][0])
@@ -106,9 +108,9 @@ def editions(ends: Sequence[int], gap_days: Gap, announced: Announced = NOTHING)
 
 
 def _clusters(
-    ends: Sequence[int], gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]
+    ends: Sequence[int], gap_days: GapDays, closed: Sequence[int], opened: Sequence[Edition]
 ) -> Iterator[tuple[Edition | None, list[int]]]:
-    """The games of each edition in order, and the edition itself where it was opened."""
+    """Yield the games of each edition in order, with the edition if it was opened."""
     games: list[int] = []
     inside: Edition | None = None
     for end in ends:
@@ -123,15 +125,15 @@ def _clusters(
         yield inside, games
 
 
-def _parted(before: int, end: int, gap_days: Gap, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
+def _parted(before: int, end: int, gap_days: GapDays, closed: Sequence[int], opened: Sequence[Edition]) -> bool:
     """Return whether an edition ends between two games that lie in no opened one."""
     if end // DAY_MS - before // DAY_MS > gap_days(end):
         return True
-    closing = first_from(before, closed)
+    closing = first_closing_from(before, closed)
     return (closing is not None and closing < end) or any(before < edition.first_ms < end for edition in opened)
 
 
-def first_from(end: int, closed: Sequence[int]) -> int | None:
-    """The first closing at or after a game."""
+def first_closing_from(end: int, closed: Sequence[int]) -> int | None:
+    """Return the first closing at or after a game's end; None if there is none."""
     place = bisect_left(closed, end)
     return closed[place] if place < len(closed) else None

@@ -1,7 +1,7 @@
-"""Corrections of a ledger: propose, list, decide. Nothing is edited; what follows is derived again.
+"""Proposing, listing and deciding corrections of a ledger. Nothing is edited: results are derived again.
 
-Whether a proposal or a decision may be is judged by ``book.proposal_gate`` under the journal's write lock; what a
-decision makes of the facts is the game book's business.
+``book.proposal_judge`` decides under the journal's write lock whether a proposal or a decision may be recorded; the
+game book applies it to the facts.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import attrs
 import orjson
 
 from ledger.auth.tokens import VERBS_OF, Actor
-from ledger.book.policies import Party, refused_by
-from ledger.book.proposal_gate import ProposalGate
-from ledger.book.stored_proposals import Decided, Proposal
+from ledger.book.policies import Party, refusal_of_decision
+from ledger.book.proposal_judge import ProposalJudge
+from ledger.book.stored_proposals import Proposal, StoredProposals
 from ledger.correcting.drafts import Drafts, entries_of_proposal, facts_of_approval
 from ledger.correcting.previews import Impact, Previews
 from ledger.correcting.verbs import Verbs, at_lines, read_batch
@@ -27,26 +27,26 @@ from ledger.facts.changes import Change
 from ledger.facts.events import ROLES_OF, CorrectionDecided, CorrectionProposed, Decision, Event, Role, proposal_key
 from ledger.facts.words import Receipt
 from ledger.handle import OpenLedger
-from ledger.journal import Find, Writer
+from ledger.journal import FindEntries, Writer
 from ledger.players.reasons import reason_faults
 from ledger.runtime.calls import checked_methods
 
 
 @attrs.frozen
-class Proposed:
-    """A proposal that was recorded.
+class RecordedProposal:
+    """The receipt of a proposal: its number and entries, and other open proposals about the same facts.
 
     Attributes:
         proposal: its number.
-        receipts: its entries.
-        alike: numbers of the open proposals about the same facts.
-        duplicate: whether it had been recorded before, so that nothing was recorded: sent under the same word, or
-            without one by the same person with the same changes and reason, and still open.
+        receipts: the receipts of its entries.
+        related: numbers of the open proposals about the same facts.
+        duplicate: True if it was recorded before: sent under the same key, or without one by the same person with the
+            same changes and reason, and still open.
     """
 
     proposal: int
     receipts: tuple[Receipt, ...]
-    alike: tuple[int, ...]
+    related: tuple[int, ...]
     duplicate: bool = False
 
 
@@ -55,7 +55,7 @@ class IdempotencyKey:
     """The mark of a request, by which a repeat is recognised.
 
     Attributes:
-        word: chosen by the sender; the same person with the same word repeats the request.
+        word: the sender's key; the same person with the same key repeats the request.
         content: the request without its reason, which may be erased and must not be guessed later.
     """
 
@@ -64,17 +64,17 @@ class IdempotencyKey:
 
 
 @attrs.frozen
-class ShownProposal:
-    """A proposal as it is shown.
+class ProposalDetails:
+    """A proposal with its changes, times and reasons.
 
     Attributes:
         proposal: its current state.
-        changes: what it changes.
+        changes: its changes.
         proposed_at: when it was recorded.
         decided_at: when it was decided; None while it is open.
         reason: the reason; None if it was erased, or is not in the people file.
-        decision_reason: why it was decided so; None without, or where that was erased.
-        alike: numbers of other open proposals about the same facts, while it is open.
+        decision_reason: the reason of the decision; None if there is none or it was erased.
+        related: numbers of other open proposals about the same facts, while it is open.
     """
 
     proposal: Proposal
@@ -83,7 +83,7 @@ class ShownProposal:
     decided_at: str | None
     reason: str | None
     decision_reason: str | None
-    alike: tuple[int, ...]
+    related: tuple[int, ...]
 
     @property
     def state(self) -> str:
@@ -97,16 +97,12 @@ class ShownProposal:
 
 
 def _related_proposals(
-    judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str
+    judging: ProposalJudge, proposals: Sequence[Sequence[Change]], reason: str
 ) -> dict[int, tuple[int, ...]]:
-    """Return, by the number of each new proposal, the open ones about the same facts, its siblings included.
-
-    Raises:
-        ProposalError: one of them may not be proposed; all its faults are listed.
-    """
-    alike: dict[int, tuple[int, ...]] = {}
-    about: defaultdict[str, list[int]] = defaultdict(list)  # by subject, who of these speaks of it
-    for number, changes in enumerate(proposals, judging.decided.next_number()):
+    """Return, by the number of each new proposal, the open ones about the same facts; refuse all if one is refused."""
+    related: dict[int, tuple[int, ...]] = {}
+    about: defaultdict[str, list[int]] = defaultdict(list)  # by subject, the new proposals about it
+    for number, changes in enumerate(proposals, judging.proposals.next_number()):
         refusals = [Refusal(0, "no-reason", fault) for fault in reason_faults(reason)]
         refusals += judging.refusals(changes)
         if refusals:
@@ -114,10 +110,10 @@ def _related_proposals(
         subjects = dict.fromkeys(change.subject for change in changes)
         # those that are proposed together are open by then, too
         siblings = {other for subject in subjects for other in about[subject]}
-        alike[number] = (*judging.decided.open_about([*subjects]), *sorted(siblings))
+        related[number] = (*judging.proposals.open_proposals_about([*subjects]), *sorted(siblings))
         for subject in subjects:
             about[subject].append(number)
-    return alike
+    return related
 
 
 def _sent_by(person: str, idempotency_key: IdempotencyKey) -> str:
@@ -128,37 +124,33 @@ def _sent_by(person: str, idempotency_key: IdempotencyKey) -> str:
 @checked_methods
 @attrs.frozen
 class Corrections:
-    """The corrections of one ledger.
-
-    Attributes:
-        ledger: whose facts are corrected.
-    """
+    """The corrections of one ledger: proposals and their decisions."""
 
     ledger: OpenLedger
 
     @property
     def drafts(self) -> Drafts:
-        """The drafts, which put changes into the words of a proposal."""
+        """The drafts, which make the changes of proposals."""
         return Drafts(self.ledger)
 
     @property
     def verbs(self) -> Verbs:
-        """The verbs, which read a change from the words of a command, or of a row of a file."""
+        """The verbs, which read changes from a command's arguments or the rows of a file."""
         return Verbs(self.drafts)
 
     def refusals(self, changes: Sequence[Change]) -> list[Refusal]:
-        """Return why these changes may not be proposed now; empty if they may. Nothing is recorded."""
+        """Return the reasons why changes may not be proposed now; empty if they may. Nothing is recorded."""
         with self.ledger.moment():
             return self._judging(self.ledger.now_ms()).refusals(changes)
 
-    def _judging(self, now_ms: int) -> ProposalGate:
+    def _judging(self, now_ms: int) -> ProposalJudge:
         ledger = self.ledger
-        return ProposalGate(ledger.views.connection, ledger.journal, now_ms, ledger.current_facts)
+        return ProposalJudge(ledger.views.connection, ledger.journal, now_ms, ledger.current_facts)
 
     def propose(
         self, changes: Sequence[Change], *, reason: str, by: str | None = None, token: str | None = None
-    ) -> Proposed:
-        """Record a proposal, as ``propose_each`` does."""
+    ) -> RecordedProposal:
+        """Record a proposal of changes, as ``propose_each`` does."""
         return self.propose_each([changes], reason=reason, by=by, token=token)[0]
 
     def propose_each(
@@ -169,15 +161,15 @@ class Corrections:
         by: str | None = None,
         token: str | None = None,
         idempotency_key: IdempotencyKey | None = None,
-    ) -> list[Proposed]:
-        """Record proposals in one transaction: all, or none; each acts once it is approved.
+    ) -> list[RecordedProposal]:
+        """Record proposals in one transaction: all, or none; each takes effect once it is approved.
 
         Args:
-            proposals: of each, what is to be changed; ``drafts`` writes that.
+            proposals: the changes of each proposal; ``drafts`` makes them.
             reason: why, 1 to 1,000 characters.
-            by: who proposes; where tokens are set up, the token of a corrector names that person.
+            by: the name of the proposer; if tokens are set up, the token of a corrector names that person.
             token: that token.
-            idempotency_key: the mark of a repeat, which ``find_previous`` finds from then on.
+            idempotency_key: the mark by which ``find_previous`` recognises a repeat of the request.
 
         Raises:
             ProposalError: one of the changes may not be proposed; all faults of the first such proposal are listed.
@@ -187,8 +179,8 @@ class Corrections:
         """
         tried = "propose a correction"
         who = self.ledger.tokens.who(token, by, Role.CORRECTOR, tried)
-        alike: dict[int, tuple[int, ...]] = {}
-        repeat: list[Proposed] = []
+        related: dict[int, tuple[int, ...]] = {}
+        repeat: list[RecordedProposal] = []
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             self.ledger.tokens.check(who, Role.CORRECTOR, writer.size + 1, tried)
@@ -202,21 +194,21 @@ class Corrections:
             if idempotency_key is None and (same := self._open_already(judging, proposals, reason, who)):
                 repeat.extend(same)
                 return []
-            alike.update(_related_proposals(judging, proposals, reason))
-            sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in alike})
+            related.update(_related_proposals(judging, proposals, reason))
+            sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in related})
             if idempotency_key is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
-                word, key = _sent_by(who.name, idempotency_key), proposal_key(min(alike))
-                self.ledger.tokens.store.remember_key(word, idempotency_key.content, key, sealed[key], len(alike))
+                word, key = _sent_by(who.name, idempotency_key), proposal_key(min(related))
+                self.ledger.tokens.store.remember_key(word, idempotency_key.content, key, sealed[key], len(related))
             return [
                 entry
-                for number, changes in zip(alike, proposals, strict=True)
+                for number, changes in zip(related, proposals, strict=True)
                 for entry in entries_of_proposal(
                     number, changes, sealed[proposal_key(number)], proven=who.proven, by_token=who.entry
                 )
             ]
 
-        # what is long is done before the lock; the gate takes in what came since
+        # long work is done before the lock; the gate catches up with later entries
         self.ledger.level()
         with self.ledger.tokens.noting(who, tried):
             receipts = self.ledger._record_judged(gate, who.name)
@@ -224,7 +216,7 @@ class Corrections:
             return repeat
         # parts of one proposal follow each other: their keys are proposal:7@1, proposal:7@2
         of_each = groupby(receipts, lambda receipt: int(receipt.key.removeprefix("proposal:").partition("@")[0]))
-        return [Proposed(number, tuple(parts), alike[number]) for number, parts in of_each]
+        return [RecordedProposal(number, tuple(parts), related[number]) for number, parts in of_each]
 
     def propose_batch(
         self,
@@ -235,22 +227,22 @@ class Corrections:
         by: str | None = None,
         token: str | None = None,
         idempotency_key: IdempotencyKey | None = None,
-    ) -> list[Proposed]:
-        """Propose every row of a CSV file with the columns of ``verbs.read_batch``: all of them, or none.
+    ) -> list[RecordedProposal]:
+        """Propose the corrections in a CSV file with the columns of ``verbs.read_batch``: all of them, or none.
 
-        Rows are judged together, with *each* as well: two that change one field contradict each other.
+        Rows are judged together, with *each* as well: two that change one field contradict each other. The other
+        arguments and errors are those of ``propose_each``.
 
         Args:
             content: the file, UTF-8.
             reason: why, 1 to 1,000 characters.
-            each: a proposal, and so a decision, for each row; else one for all.
-            by: who proposes, as in ``propose_each``.
-            token: a token, as there.
-            idempotency_key: the mark of a repeat, as there.
+            each: True for a proposal, and so a decision, for each row; False for one proposal with all rows.
+            by: the name of the proposer.
+            token: a token of a corrector.
+            idempotency_key: the mark of a repeat.
 
         Raises:
             BatchError: rows that cannot be read, or may not be proposed; all faults are listed by their lines.
-            ProposalError, RejectedError, MalformedError, StorageError: as in ``propose_each``.
         """
         rows, faults = read_batch(self.verbs, content)
         changes = [row.change for row in rows]
@@ -263,23 +255,25 @@ class Corrections:
 
     def find_previous(
         self, idempotency_key: IdempotencyKey, *, reason: str, by: str | None = None, token: str | None = None
-    ) -> list[Proposed]:
-        """Return the proposals of the same person's same earlier request; empty if there was none.
+    ) -> list[RecordedProposal]:
+        """Return the proposals that an earlier identical request of the same person recorded; empty if there is none.
 
         Call it before the changes are drafted, for facts may have changed since.
 
         Raises:
-            RejectedError: something else was sent under that word; or for want of a token.
+            RejectedError: another request was sent with that key; or for want of a token.
             StorageError: a file refuses.
         """
         who = self.ledger.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
         proposed = self._sent(who.name, idempotency_key, reason, self.ledger.journal.find)
         if proposed:
             # an answer that it is recorded must be about stored entries
-            self.ledger.journal.fence()
+            self.ledger.journal.ensure_durable()
         return proposed
 
-    def _sent(self, person: str, idempotency_key: IdempotencyKey, reason: str, find: Find) -> list[Proposed]:
+    def _sent(
+        self, person: str, idempotency_key: IdempotencyKey, reason: str, find: FindEntries
+    ) -> list[RecordedProposal]:
         """Return the recorded proposals of a person's request; empty if there are none."""
         row = self.ledger.tokens.store.sending(_sent_by(person, idempotency_key), idempotency_key.content)
         stored = None if row is None else find([row.entry]).get(row.entry)
@@ -289,40 +283,39 @@ class Corrections:
             return []
         if not row.is_same or self.ledger.people.reasons.text(row.reason) not in {reason, None}:  # None: it was erased
             message = (
-                f"something else was sent under the same word, as proposal {entry.proposal}: "
-                "open the form anew, or take another Idempotency-Key"
+                f"another request was sent with the same key, as proposal {entry.proposal}: "
+                "open the form again, or take another Idempotency-Key"
             )
             raise RejectedError("sent-already", row.entry, message)
         numbers = range(entry.proposal, entry.proposal + row.proposals)
-        return [Proposed(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
+        return [RecordedProposal(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
 
     def _open_already(
-        self, judging: ProposalGate, proposals: Sequence[Sequence[Change]], reason: str, who: Actor
-    ) -> list[Proposed]:
+        self, judging: ProposalJudge, proposals: Sequence[Sequence[Change]], reason: str, who: Actor
+    ) -> list[RecordedProposal]:
         """Return the same person's open proposals with the same changes and reasons; empty unless all are open.
 
         A command that was stopped after the commit is repeated so.
         """
-        decided, numbers = judging.decided, list[int]()
+        decided, numbers = judging.proposals, list[int]()
         for changes in proposals:
             subjects = [*dict.fromkeys(change.subject for change in changes)]
-            for number in decided.open_about(subjects):
+            for number in decided.open_proposals_about(subjects):
                 stored = decided.proposal(number)
                 if number in numbers or stored is None:
                     continue
-                # whom a token names is not known to be who only gave the same name
+                # a person whom a token names need not be the one who only gave the same name
                 if (stored.proposed_by, bool(stored.proposed_proven)) != (who.name, who.proven):
                     continue
-                same = [numbered.change for numbered in decided.changes([number])] == [*changes]
+                same = list(decided.changes([number])) == [*changes]
                 if same and self.ledger.people.reasons.text(stored.reason) == reason:
                     numbers.append(number)
                     break
             else:
                 return []
-        return [Proposed(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
+        return [RecordedProposal(number, tuple(self._receipts_of(number)), (), duplicate=True) for number in numbers]
 
     def _receipts_of(self, proposal: int) -> Iterator[Receipt]:
-        """The receipts of the entries of a recorded proposal, as of a repeat."""
         for part in count(1):
             key = proposal_key(proposal, part)
             if (stored := self.ledger.journal.find([key]).get(key)) is None:
@@ -340,27 +333,24 @@ class Corrections:
         seen: int | None = None,
         despite_games: bool = False,
     ) -> list[Receipt]:
-        """Approve a proposal, reject it, or take it back.
+        """Approve, reject or withdraw a proposal; return the receipts of the decision and of the facts that it records.
 
         The approval of a late fact records that fact in the same transaction.
 
         Args:
-            proposal: its number.
-            decision: what becomes of it.
-            by: who decides; where tokens are set up, the token of an approver, of a corrector to withdraw, names that
-                person.
+            proposal: the number of the proposal.
+            decision: the decision.
+            by: the name of the person who decides; if tokens are set up, the token of an approver, or of a corrector to
+                withdraw, names that person.
             token: that token.
-            reason: why, where that is to be kept.
-            seen: the number of entries for which the impact was looked at: refused where more are there by now. The
-                command and the server ask for it where facts came since the proposal. It is no rule of a fact,
-                for no entry says what a person looked at.
-            despite_games: though games came since it was looked at, but nothing else: ``OpenLedger.unseen``.
-
-        Returns:
-            The receipts of the decision and of the facts that it records.
+            reason: why, 1 to 1,000 characters.
+            seen: the number of entries for which the person looked at the impact: refused if there are more by now. The
+                command and the server require it if facts were recorded after the proposal. It is no rule of the
+                journal, for no entry says what a person looked at.
+            despite_games: allow further games since, but nothing else: ``OpenLedger.unseen``.
 
         Raises:
-            ProposalError: it may not be decided so; ``stale`` where the facts say something else by now.
+            ProposalError: it may not be decided so; ``stale`` if the facts have changed since.
             RejectedError: for want of a token.
             MalformedError: no name of a person.
         """
@@ -370,7 +360,7 @@ class Corrections:
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             # four eyes hold from the entry of their policy on, never backwards
             position = writer.size + 1
-            # Again, under the lock: the token may have been revoked while its holder waited for that.
+            # Again, under the lock: the token may have been revoked while its holder waited for it.
             self.ledger.tokens.check(who, role, position, tried)
             self.ledger.level()
             judging = self._judging(now_ms)
@@ -381,7 +371,7 @@ class Corrections:
                 proposal,
                 decision,
                 who.name,
-                lambda stored: refused_by(self.ledger.views.connection, position, stored, decision, party),
+                lambda stored: refusal_of_decision(self.ledger.views.connection, position, stored, decision, party),
             )
             if not refusals:
                 # Last: a person who may not decide need not look at the impact again.
@@ -395,7 +385,7 @@ class Corrections:
                 proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
             )
             # In one transaction: after a crash an approved game would not be recorded.
-            added = facts_of_approval(judging.decided, proposal) if decision is Decision.APPROVED else []
+            added = facts_of_approval(judging.proposals, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
         self.ledger.level()
@@ -405,13 +395,13 @@ class Corrections:
     def preview(
         self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
-        """Return the impact of an approval: a dry run in the views, which is rolled back. Others read on meanwhile.
+        """Return the impact of an approval, by a dry run in the views that is rolled back; others can read meanwhile.
 
         Args:
             proposal: the number of an open proposal, or changes that are not proposed yet.
-            others_wait: seconds for which others may be kept from writing the views; where it takes longer it begins
-                again on a copy. None: as long as it takes.
-            at_most: seconds that it may take on a copy; None: any.
+            others_wait: seconds for which others may be kept from writing the views, before the dry run begins again on
+                a copy of them; None for no limit.
+            at_most: the limit of seconds on a copy; None for no limit.
 
         Raises:
             ProposalError: it may not be approved, or proposed; all faults are listed.
@@ -420,86 +410,79 @@ class Corrections:
         return Previews(self.ledger).of(proposal, others_wait=others_wait, at_most=at_most)
 
     def recorded_since(self, number: int) -> tuple[int, int]:
-        """Return how many facts and decisions followed a proposal, and the number of all entries.
+        """Return the number of facts and decisions recorded after a proposal, and the number of all entries.
 
-        Other proposals do not count, for they move nothing; 0 where there is no such proposal.
+        Other proposals do not count, for they change nothing; 0 if there is no such proposal.
         """
         with self.ledger.moment() as position:
-            return Decided(self.ledger.views.connection).recorded_since(number, position), position
+            return StoredProposals(self.ledger.views.connection).entries_since(number, position), position
 
     def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
-        """Forget why a proposal was made and why it was decided so, for good; both entries stay as they are.
+        """Erase the reasons of a proposal and of its decision for good; return how many there were.
+
+        The entries stay as they are.
 
         Args:
-            number: of the proposal.
-            by: who erases them; where tokens are set up, the token of an approver names that person.
+            number: the number of the proposal.
+            by: the name of the person who erases them; if tokens are set up, the token of an approver names that
+                person.
             token: that token.
-
-        Returns:
-            How many of these reasons were known.
 
         Raises:
             RejectedError: for want of a token.
-            UnknownNameError: there is none of this number.
+            UnknownNameError: there is no proposal of this number.
             StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
         """
         self.ledger.tokens.who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
         with self.ledger.moment():
-            proposals = list(Decided(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
+            proposals = list(StoredProposals(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
         # There is one at most, for numbers are never used again.
         for proposal in proposals:
             sealed = filter(None, (proposal.reason, proposal.decision_reason))
             return self.ledger.people.reasons.erase(self.ledger.journal.writing(), sealed)
         raise UnknownNameError("proposal", str(number), "see 'correct list'")
 
-    def proposal(self, number: int) -> ShownProposal:
-        """A proposal as it is shown.
+    def proposal(self, number: int) -> ProposalDetails:
+        """Return a proposal with its changes, times and reasons.
 
         Raises:
-            UnknownNameError: there is none of this number.
+            UnknownNameError: there is no proposal of this number.
         """
         for proposal in self.proposals(numbers=[number]):
             return proposal
         raise UnknownNameError("proposal", str(number), "see 'correct list'")
 
     def stored(self, *, open_only: bool = False) -> list[Proposal]:
-        """Proposals in order of their numbers, as the views have them: nothing else is looked up, of however many.
-
-        Args:
-            open_only: only undecided ones.
-        """
+        """Return all proposals, or only the open ones, by number, without their changes and reasons."""
         with self.ledger.moment():
-            return Decided(self.ledger.views.connection).proposals(open_only=open_only)
+            return StoredProposals(self.ledger.views.connection).proposals(open_only=open_only)
 
-    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[ShownProposal]:
-        """Proposals in order of their numbers, as they are shown, all as of the moment of the call.
-
-        Of each its changes, its reasons and its entries are looked up: who needs a few of many names their *numbers*.
-
-        Args:
-            open_only: only undecided ones.
-            numbers: only these.
-        """
+    def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[ProposalDetails]:
+        """Yield all proposals, only the open ones, or those with some numbers, by number, from one read snapshot."""
         with self.ledger.moment():
-            # A list: the moment ends with this call, and a generator would read on after it.
+            # A list: the snapshot ends with this call, and a generator would read on after it.
             return iter(list(self._proposals(open_only=open_only, numbers=numbers)))
 
-    def _proposals(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ShownProposal]:
-        decided = Decided(self.ledger.views.connection)
+    def _proposals(self, *, open_only: bool, numbers: Sequence[int] | None) -> Iterator[ProposalDetails]:
+        decided = StoredProposals(self.ledger.views.connection)
         for proposal in decided.proposals(open_only=open_only, numbers=numbers):
-            changes = tuple(numbered.change for numbered in decided.changes([proposal.proposal]))
-            alike = decided.open_about([change.subject for change in changes]) if proposal.decision is None else []
+            changes = tuple(decided.changes([proposal.proposal]))
+            related = (
+                decided.open_proposals_about([change.subject for change in changes])
+                if proposal.decision is None
+                else []
+            )
             sealed = [proposal.reason, *([proposal.decision_reason] if proposal.decision_reason else [])]
             texts = self.ledger.people.reasons.texts(sealed)
             position = proposal.decided_position
-            yield ShownProposal(
+            yield ProposalDetails(
                 proposal,
                 changes,
                 self._recorded_at(proposal.position),
                 None if position is None else self._recorded_at(position),
                 texts.get(proposal.reason),
                 texts.get(proposal.decision_reason or ""),
-                tuple(number for number in alike if number != proposal.proposal),
+                tuple(number for number in related if number != proposal.proposal),
             )
 
     def _recorded_at(self, position: int) -> str:

@@ -1,7 +1,7 @@
-"""Changes as people mean them, put into the words of a proposal: the entry that is corrected, the values expected now.
+"""Drafting the changes of a proposal: each names the corrected entry and the values that it has now.
 
-Also the entries that a proposal, and its approval, are made of. Asked of the views, level with the journal. Whether a
-change may be proposed, the gate says; nothing is written.
+Also the entries of a proposal and of its approval. Nothing is recorded; ``book.proposal_gate`` decides whether a change
+may be proposed.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import orjson
 
 from ledger import schemes
 from ledger.book import initial_ratings
-from ledger.book.conflicts import Fact, HypotheticalFacts
-from ledger.book.stored_proposals import Decided
+from ledger.book.conflicts import Fact, WhatIfFacts
+from ledger.book.stored_proposals import StoredProposals
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, MOST_CHANGES, Change, Verb, Which
+from ledger.facts.changes import BLANK, MOST_CHANGES, AnnulledGames, Change, Verb
 from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
 from ledger.handle import OpenLedger
 from ledger.journal.game_references import find_game
 from ledger.runtime.calls import checked_methods
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.visible import is_storable
 
 _SIDES = ("white", "black")
@@ -35,44 +35,36 @@ _SIDES = ("white", "black")
 @checked_methods
 @attrs.frozen
 class Drafts:
-    """The drafts of one ledger: they write changes as proposals have them.
-
-    Attributes:
-        ledger: what the facts are that are to be changed.
-    """
+    """The drafts of one ledger: methods that return the changes of a proposal, from facts that are up to date."""
 
     ledger: OpenLedger
 
     def _called(self, player: int) -> str:
-        """Name and number of a player, for messages."""
         person = self.ledger.people.by_number([player]).get(player)
         return f"{person.name} ({player})" if person and person.name else str(player)
 
     def fact(self, key: str) -> Fact:
-        """Return a fact in its current form.
-
-        Args:
-            key: its key in the journal, such as ``game:...``, ``scheme:standard@2006``, ``player:7``.
+        """Return a fact as corrected, by a key such as ``game:...``, ``scheme:standard@2006`` or ``player:7``.
 
         Raises:
-            UnknownNameError: the journal holds no such fact.
+            UnknownNameError: the journal has no such fact.
         """
         self.ledger.level()
-        facts = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal)
+        facts = WhatIfFacts(self.ledger.views.connection, self.ledger.journal)
         fact = facts.fact(key) if is_storable(key) else None
         if fact is None:
             raise UnknownNameError("fact", key, "give its key as 'log' shows it")
         return fact
 
     def game(self, key: str) -> str:
-        """The key in the journal of a game, by what ``find_game`` takes."""
+        """Return the journal key of a game, by a reference as ``find_game`` takes it."""
         return f"game:{find_game(self.ledger.journal, key)[0]}"
 
     def replace(self, key: str, fields: Mapping[str, Any]) -> Change:
-        """Other values for some fields of a fact; None or the empty text blanks one.
+        """Return the change that replaces the values of some fields of a fact; None or the empty text blanks one.
 
-        A game of another result that cannot have ended as it was said, and of whose ending nothing is said, ended
-        the way is unknown: the change says so.
+        If a game's new result contradicts its recorded termination and *fields* names none, the change sets that to
+        unknown.
 
         Raises:
             UnknownNameError: there is no such fact.
@@ -81,7 +73,7 @@ class Drafts:
         fact = self.fact(key)
         names = [field.name for field in attrs.fields(fact.cls)]
         if faults := [
-            f"no field {name!r} in {key!r}; {choice_of(str(name), names)}" for name in fields if name not in names
+            f"no field {name!r} in {key!r}; {expected_names(str(name), names)}" for name in fields if name not in names
         ]:
             raise MalformedError(faults)
         # of an enumeration the word is kept, whichever of the two was given
@@ -91,7 +83,7 @@ class Drafts:
             values |= _settings_in_full(fact, values)
         if fact.cls is GameRecorded and "outcome" in values and values.get("termination") is None:
             former, outcome, ending = fact.facts["outcome"], values["outcome"], fact.facts["termination"]
-            # Of an outcome that is none the gate speaks.
+            # the gate refuses an outcome that is none
             is_another = outcome != former and outcome in set(Outcome)
             if is_another and (becomes_drawn_by_time(former, outcome, ending) or result_fault(outcome, ending)):
                 values["termination"] = Termination.UNKNOWN.value
@@ -99,7 +91,7 @@ class Drafts:
         return Change(do=Verb.REPLACE, fact=key, entry=fact.entry, expects=expects, facts=values)
 
     def annul(self, key: str) -> Change:
-        """A fact as if it had never been recorded; of a game: void it."""
+        """Return the change that annuls a fact, as if it had never been recorded; it voids a game."""
         return Change(do=Verb.ANNUL, fact=key, entry=self.fact(key).entry)
 
     def restore(self, key: str) -> Change:
@@ -107,12 +99,12 @@ class Drafts:
         return Change(do=Verb.RESTORE, fact=key, entry=self.fact(key).entry)
 
     def reassign(self, game: str, player: int, to: int) -> Change:
-        """One side of a game belongs to another player.
+        """Return the change that gives a player's side of a game to another player.
 
         Args:
-            game: its key in the journal.
-            player: number of the present player of that side.
-            to: number of the player who played.
+            game: the journal key of the game.
+            player: the number of the present player of that side.
+            to: the number of the player who played.
 
         Raises:
             UnknownNameError: the player did not play in it.
@@ -126,9 +118,9 @@ class Drafts:
 
     @staticmethod
     def add(event: Event) -> Change:
-        """A fact that was missed: the approval records it, an adoption with every setting."""
+        """Return the change that adds a missing fact, which the approval records; an adoption gets every setting."""
         if isinstance(event, SchemeAdopted):
-            event = schemes.in_full(event)
+            event = schemes.complete_adoption(event)
         return Change(do=Verb.ADD, fact=event.key, kind=event.KIND, facts=codec.facts_mapping(event))
 
     def close_account(self, player: int, since: str) -> Change:
@@ -136,30 +128,30 @@ class Drafts:
         return self.add(PlayerChanged(player=player, effective_at=since, standing=Standing.CLOSED))
 
     def declare(self, player: int, rating: int, since: str) -> Change:
-        """A player declares a rating, points, from an instant on; the standing stays."""
+        """Return the change that sets a player's declared rating, points, from an instant on; the standing stays."""
         self.ledger.level()
         # the event has rating and membership status together: a change of one must not change the other
         standing = Standing(initial_ratings.standing_at(self.ledger.views.connection, player, instant_ms(since)))
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 
     @staticmethod
-    def annul_games(player: int, which: Which, since: str | None = None, until: str | None = None) -> Change:
+    def annul_games(player: int, which: AnnulledGames, since: str | None = None, until: str | None = None) -> Change:
         """Return the change that voids a player's rated games between two instants, or only those they won."""
         return Change(do=Verb.ANNUL_GAMES, player=player, which=which, since=since, until=until)
 
     @staticmethod
     def merge(player: int, into: int) -> Change:
-        """A player is the same person as another one, whose number stays."""
+        """Return the change that merges a player into another one, the same person, whose number stays."""
         return Change(do=Verb.MERGE, player=player, into=into)
 
-    def part(self, player: int) -> Change:
-        """A player who was merged is another person again.
+    def unmerge(self, player: int) -> Change:
+        """Return the change that undoes a player's merge.
 
         Raises:
             UnknownNameError: the player is not merged.
         """
         self.ledger.level()
-        merges = HypotheticalFacts(self.ledger.views.connection, self.ledger.journal).decided.merges
+        merges = WhatIfFacts(self.ledger.views.connection, self.ledger.journal).proposals.merges
         if player not in merges:
             raise UnknownNameError("merge of player", self._called(player), "see 'correct list'")
         # The one merge of this player: where the other was merged further, that stays.
@@ -175,25 +167,20 @@ class Drafts:
 
     @staticmethod
     def undo(proposal: int) -> Change:
-        """An approved proposal acts no longer."""
+        """Return the change that undoes an approved proposal."""
         return Change(do=Verb.UNDO, proposal=proposal)
 
 
 def _settings_in_full(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings of an adoption that goes to another scheme or has others now, and the versions that rate it now."""
+    """Return all settings of an adoption whose scheme or settings change, and the current versions of its code."""
     scheme = values.get("scheme", fact.facts["scheme"])
-    if values.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available():
-        return {}  # of a scheme that is none the gate speaks
-    settings = values.get("settings", {})
-    adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=settings)
+    if values.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available_schemes():
+        return {}  # the gate refuses an unknown scheme
+    adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=values.get("settings", {}))
     # As an adoption is recorded: in full, so that a new default never changes it, and with the versions, which
     # explain numbers that cannot be reproduced.
-    whole = schemes.in_full(adoption)
-    return {
-        "settings": dict(whole.settings),
-        "scheme_version": whole.scheme_version,
-        "arithmetic": whole.arithmetic,
-    }
+    full = schemes.complete_adoption(adoption)
+    return {"settings": dict(full.settings), "scheme_version": full.scheme_version, "arithmetic": full.arithmetic}
 
 
 MOST_BYTES = 40_000  # of the changes in one part, far from what a body may hold
@@ -202,7 +189,7 @@ MOST_BYTES = 40_000  # of the changes in one part, far from what a body may hold
 def entries_of_proposal(
     number: int, changes: Sequence[Change], reason: str, *, proven: bool, by_token: int | None = None
 ) -> list[CorrectionProposed]:
-    """A proposal in as many entries as its changes need.
+    """Return the entries of a proposal: as many as its changes need.
 
     Raises:
         MalformedError: one change alone is too long.
@@ -232,11 +219,11 @@ def entries_of_proposal(
     ]
 
 
-def facts_of_approval(decided: Decided, proposal: int) -> list[Event]:
-    """The facts that the approval of a proposal records."""
-    return facts_of_changes(numbered.change for numbered in decided.changes([proposal]))
+def facts_of_approval(decided: StoredProposals, proposal: int) -> list[Event]:
+    """Return the facts that the approval of a stored proposal records."""
+    return facts_of_changes(decided.changes([proposal]))
 
 
 def facts_of_changes(changes: Iterable[Change]) -> list[Event]:
-    """The facts that the approval of changes records."""
+    """Return the facts that the approval of changes records."""
     return [codec.structure_event(change.kind, dict(change.facts or {})) for change in changes if change.do is Verb.ADD]

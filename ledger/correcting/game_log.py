@@ -1,8 +1,7 @@
-"""All that the journal says about a game: its recording, what was added, the proposals that concern it, the decisions.
+"""The log of a game: its recording, its supplements, and the proposals and decisions that concern it.
 
-A proposal concerns a game that it names; a game that is one of many, those of a player or tournament, which it
-annuls or restores; and the games that a merge gives to another person. It does so whatever was decided, and who
-undoes it concerns the game too.
+A proposal concerns a game that it names; the games of a player or tournament that it annuls or restores; and the games
+that a merge gives to another person. It does so whatever was decided; a proposal that undoes it concerns the game too.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import attrs
 import orjson
 
 from ledger.book import decisions
-from ledger.book.reapplied_games import recorded_facts, rows_at
-from ledger.facts.changes import Change, Verb, Which, change_of, games_at
+from ledger.book.reapplied_games import game_rows, recorded_facts
+from ledger.facts.changes import AnnulledGames, Change, Verb, parse_change, tournament_subject
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
@@ -49,26 +48,19 @@ class _Concern(NamedTuple):
 @checked_methods
 @attrs.frozen
 class GameLog:
-    """The log of single games of one ledger.
-
-    Attributes:
-        ledger: the ledger.
-    """
+    """The logs of single games of one ledger."""
 
     ledger: OpenLedger
 
     def entries(self, game: str) -> list[JournalEntry]:
-        """Every entry about a game, in order; those that have a reason with its words.
-
-        Args:
-            game: as ``find_game`` takes it.
+        """Return all journal entries about a game in order, with the texts of their reasons.
 
         Raises:
-            UnknownNameError: no such game, or several.
+            UnknownNameError: ``find_game`` finds no game, or several.
         """
         with self.ledger.moment():
             journal = self.ledger.journal_of_moment
-            entries = listing.about(journal, game)
+            entries = listing.entries_of_game(journal, game)
             concerning = self.proposals(game)
             if concerning:
                 query = "SELECT parts FROM proposals WHERE proposal = ?"
@@ -86,13 +78,10 @@ class GameLog:
         ]
 
     def proposals(self, game: str) -> dict[int, list[Change]]:
-        """By proposal that concerns a game, in order of their numbers, those of its changes that do.
-
-        Args:
-            game: as ``find_game`` takes it.
+        """Return the changes that concern a game, by the number of their proposal, in order.
 
         Raises:
-            UnknownNameError: no such game, or several.
+            UnknownNameError: ``find_game`` finds no game, or several.
         """
         key, stored = find_game(self.ledger.journal_of_moment, game)
         with self.ledger.moment():
@@ -125,14 +114,14 @@ def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list
     concerning = [*by_key, *_merging(merges, facts["white"] | facts["black"])]
     white, black = (_same_persons(merges, facts[side]) for side in ("white", "black"))
     of_players = _concerns(connection, _ABOUT, [f"games-of:{player}" for player in sorted(white | black)])
-    tournaments = [games_at(pool, name) for pool in facts["pool"] for name in facts["tournament"]]
+    tournaments = [tournament_subject(pool, name) for pool in facts["pool"] for name in facts["tournament"]]
     ends = [instant_ms(ended) for ended in facts["ended_at"]]
     for concern in (*of_players, *_concerns(connection, _ABOUT, tournaments)):
-        first, last = decisions.span(concern.change)
+        first, last = decisions.span_ms(concern.change)
         if any(first <= ms <= last for ms in ends) and _means(concern.change, white, black, facts):
             concerning.append(concern)
     waiting = {concern.proposal for concern in concerning}
-    # who undoes one of them, and who undoes that
+    # the proposals that undo one of them, and those that undo these
     while waiting:
         undoing = _concerns(connection, _ABOUT, [f"proposal:{number}" for number in sorted(waiting)])
         # each once: an undo may be undone, and that again
@@ -146,15 +135,15 @@ def _concerns(connection: sqlite3.Connection, query: str, subjects: list[str] | 
     arguments = () if subjects is None else (orjson.dumps(subjects).decode(),)
     rows = connection.execute(query, arguments).fetchall()
     return [
-        _Concern(proposal, number, change_of(orjson.loads(change)), bool(approved))
+        _Concern(proposal, number, parse_change(orjson.loads(change)), bool(approved))
         for proposal, number, change, approved in rows
     ]
 
 
 def _ever(connection: sqlite3.Connection, position: int, by_key: Iterable[_Concern]) -> dict[str, set[Any]]:
-    """By field, what a game was recorded with, and what approved corrections made of it at any time."""
+    """Return, by field, the recorded value of a game and all values that approved corrections gave it."""
     names = dict(connection.execute("SELECT pool, name FROM pools").fetchall())
-    (recorded,) = recorded_facts(connection, rows_at(connection, [position]), names)
+    (recorded,) = recorded_facts(connection, game_rows(connection, [position]), names)
     fields = ("white", "black", "pool", "tournament", "ended_at", "outcome", "rated")
     ever = {name: {recorded[name]} if name in recorded else set() for name in fields}
     for concern in by_key:
@@ -165,7 +154,7 @@ def _ever(connection: sqlite3.Connection, position: int, by_key: Iterable[_Conce
 
 
 def _merging(merges: Iterable[_Concern], players: set[int]) -> list[_Concern]:
-    """The merges, and what takes them apart, that make another person of one of these players."""
+    """Return the merges, and their undoing, that make another person of one of these players."""
     listed, reached = list(merges), set(players)
     while True:
         further = {
@@ -182,7 +171,7 @@ def _merging(merges: Iterable[_Concern], players: set[int]) -> list[_Concern]:
 
 
 def _same_persons(merges: Iterable[_Concern], players: set[int]) -> set[int]:
-    """These players, and all who were at any time one person with one of them."""
+    """Return these players, and all who were at any time the same person as one of them."""
     pairs = [
         {concern.change.player or 0, concern.change.into or 0}
         for concern in merges
@@ -201,7 +190,7 @@ def _means(change: Change, white: set[int], black: set[int], facts: Mapping[str,
     # Such a change annuls rated games alone.
     if facts["rated"] == {False}:
         return False
-    if change.which is Which.ALL:
+    if change.which is AnnulledGames.ALL:
         return True
     # What is left are the losses of the opponents: games that the player won.
     won = {Outcome.WHITE: white, Outcome.BLACK: black}

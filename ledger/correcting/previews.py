@@ -1,21 +1,21 @@
-"""The impact of a correction before it is approved: what would move, for whom, by how much.
+"""The impact of a correction before it is approved: whose ratings would change, and by how much.
 
-It is tried: the entries of the decision take effect in the views, in a transaction that is rolled back. The numbers are
-those that the approval will give, to the last bit, as long as nothing else is recorded before it.
+It is a dry run: the entries of the decision take effect in the views, in a transaction that is rolled back. The numbers
+are those that the approval will give, to the last bit, as long as nothing else is recorded before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import NamedTuple, cast
 
 import attrs
 
 from ledger.auth.issued_tokens import IssuedTokens
-from ledger.book.policies import Party, broken_by
-from ledger.book.proposal_gate import ProposalGate
-from ledger.book.stored_proposals import Decided, Proposal
+from ledger.book.policies import Party, breach_of_decision
+from ledger.book.proposal_judge import ProposalJudge
+from ledger.book.stored_proposals import Proposal, StoredProposals
 from ledger.correcting.drafts import entries_of_proposal, facts_of_approval, facts_of_changes
 from ledger.errors import MalformedError, ProposalError, Refusal, TooLongError
 from ledger.facts.changes import Change, Verb
@@ -27,14 +27,14 @@ from ledger.handle import OpenLedger
 from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.publishing.publications import Publications
-from ledger.ratings import trials, what_ifs
+from ledger.ratings import dry_runs, rating_previews
+from ledger.ratings.rating_previews import ListEffect, PlayerFigures, RatingPreview
 from ledger.ratings.row_changes import RowChange
 from ledger.ratings.views import Views
-from ledger.ratings.what_ifs import Figures, ListMove, Preview
 from ledger.runtime import sqlite
 
 _WHEN = "2000-01-01T00:00:00.000Z"  # when an entry was recorded never influences a rating
-_SOMEBODY, _ANOTHER = "somebody", "somebody else"
+_PROPOSER, _APPROVER = "somebody", "somebody else"
 _NO_REASON = "0" * 64  # the commitment to a reason that was not given
 _OF_GAMES = {Verb.ANNUL_GAMES, Verb.ANNUL_TOURNAMENT, Verb.RESTORE_TOURNAMENT}
 _FACTS_OF_GAMES = ("game:", "opening:", "tournament:")  # how their keys begin
@@ -48,12 +48,12 @@ _SECONDS_APIECE = 1.3  # an approval folds the read models, too, which takes abo
 
 
 @attrs.frozen(kw_only=True)
-class Move(RowChange[Figures]):
+class Move(RowChange[PlayerFigures]):
     """A player whose row in a pool would change: without a rated game or a list rating there is no row.
 
     Attributes:
-        pool: name of the pool.
-        name: of the player; None where the person was erased, or the people file does not know the number.
+        pool: the name of the pool.
+        name: the name of the player; None if the person was erased, or the people file does not know the number.
     """
 
     pool: str
@@ -61,7 +61,7 @@ class Move(RowChange[Figures]):
 
     @property
     def ratings(self) -> tuple[float | None, float | None]:
-        """The ratings before and after, points; None where there is none, and for whom the scheme does not list."""
+        """The ratings before and after, points; None without one, and if the scheme does not list the player."""
         before, after = (side.rating if side and side.listed else None for side in (self.before, self.after))
         return before, after
 
@@ -72,15 +72,15 @@ class Impact:
 
     Attributes:
         proposal: its number, or the one that the changes would get.
-        seen: the number of entries that it was worked out for; ``decide`` takes it.
-        recorded_since: how many facts and decisions were recorded after the proposal; other proposals do not count, for
-            they move nothing; 0 for changes that are not proposed.
-        games: games that would be rated again.
-        players: players whose games would be rated again, once for each pool.
+        seen: the number of entries for which it was calculated; ``decide`` takes it.
+        recorded_since: the number of facts and decisions recorded after the proposal; other proposals do not count, for
+            they change nothing; 0 for changes that are not proposed.
+        games: the number of games that would be rated again.
+        players: the number of players whose games would be rated again, once for each pool.
         moves: the players whose rows would change, by a game, a scheme or a list: those who come or go first, then the
-            largest moves.
-        lists: the published lists that would say something else, as revised, by pool and instant.
-        seconds: how long the approval would take, about; from what rating again took.
+            largest changes.
+        lists: the published lists that would change if they were revised, by pool and instant.
+        seconds: the approximate time that the approval would take, from the time of the dry run.
     """
 
     proposal: int
@@ -89,63 +89,47 @@ class Impact:
     games: int
     players: int
     moves: tuple[Move, ...]
-    lists: tuple[ListMove, ...]
-    # Two impacts are the same that say the same, however long each took.
+    lists: tuple[ListEffect, ...]
     seconds: float = attrs.field(eq=False)
 
     @property
     def moved(self) -> int:
-        """Players whose rating would be another one, or who would come or go; once for each pool."""
+        """The number of players whose rating would change, or who would come or go; once for each pool."""
         return sum(move.ratings[0] != move.ratings[1] for move in self.moves)
 
 
 class _Tried(NamedTuple):
-    """The object of a dry run.
+    """The object of a dry run: a proposal, its changes, and the entries that its approval would record."""
 
-    Attributes:
-        number: of the proposal, or the one that the changes would get.
-        seen: entries that were there.
-        since: how many of them were recorded after the proposal.
-        changes: what it changes.
-        entries: those that would come next.
-    """
-
-    number: int
-    seen: int
-    since: int
+    number: int  # of the proposal, or the one that the changes would get
+    seen: int  # entries that were there
+    since: int  # how many of them were recorded after the proposal
     changes: Sequence[Change]
     entries: Sequence[Entry]
 
 
 @attrs.frozen
 class Previews:
-    """The previews of one ledger: they compute the impact of corrections.
-
-    Attributes:
-        ledger: level, of which an approval is tried.
-    """
+    """The previews of one ledger: dry runs of approvals."""
 
     ledger: OpenLedger
 
     def of(
         self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
-        """Return the impact of approving an open proposal, or changes if they were proposed and approved now.
+        """Return the impact of approving an open proposal, or changes that are not proposed yet.
 
-        It takes and raises what ``Corrections.preview`` says.
-
-        Raises:
-            MalformedError: *proposal* is neither.
+        Arguments and errors are those of ``Corrections.preview``; MalformedError if *proposal* is neither.
         """
         now_ms = self.ledger.now_ms()
         if (impact := self._remembered(proposal, now_ms)) is not None:
             return impact
         try:
-            with trials.trial(self.ledger.views, others_wait) as views:
+            with dry_runs.dry_run(self.ledger.views, others_wait) as views:
                 tried, preview = self._what_comes(views, proposal, now_ms)
         except TooLongError:
             # too long to keep others waiting for the lock: on a copy it may take its time
-            with trials.trial(self.ledger.views, at_most, apart=True) as views:
+            with dry_runs.dry_run(self.ledger.views, at_most, apart=True) as views:
                 tried, preview = self._what_comes(views, proposal, now_ms)
         impact = self._impact(tried, preview)
         if type(proposal) is int:
@@ -155,15 +139,17 @@ class Previews:
             self.ledger.impacts[proposal, tried.seen] = now_ms, impact
         return impact
 
-    def _what_comes(self, views: Views, proposal: int | Sequence[Change], now_ms: int) -> tuple[_Tried, Preview]:
+    def _what_comes(self, views: Views, proposal: int | Sequence[Change], now_ms: int) -> tuple[_Tried, RatingPreview]:
         """Return the object of a dry run within views, and its effects."""
         tried = self._tried(views, proposal)
         # Corrections of games and of tournaments' days move those whose games are rated again; a scheme, a seed or a
         # merge may move anybody.
-        everybody = not _concern_games_alone(Decided(views.connection), tried.changes)
+        everybody = not _concern_games_alone(StoredProposals(views.connection), tried.changes)
         published = Publications(self.ledger).last_editions()
         with closing(self._journal(tried)) as journal:
-            preview = what_ifs.preview(views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms)
+            preview = rating_previews.preview_ratings(
+                views, journal, tried.entries, published, everybody=everybody, now_ms=now_ms
+            )
         return tried, preview
 
     def _remembered(self, proposal: int | Sequence[Change], now_ms: int) -> Impact | None:
@@ -180,25 +166,19 @@ class Previews:
 
     @contextmanager
     def as_if(self, proposal: int | Sequence[Change], *, apart: bool = False) -> Iterator[tuple[Views, Journal]]:
-        """The views and the journal as they would be after it, for the length of the block; all read models follow.
+        """Yield the views, with all read models, and the journal as they would be after an approval, inside the block.
 
-        Args:
-            proposal: as of ``of``.
-            apart: whether other connections are to read them, too: then a copy of the views is made for it.
-
-        Raises: as ``of``.
+        With *apart* a copy of the views is made, which other connections can read, too. Raises what ``of`` raises.
         """
         self.ledger.level()
-        with trials.copied(self.ledger.views) if apart else trials.trial(self.ledger.views) as views:
+        with dry_runs.copy_of_views(self.ledger.views) if apart else dry_runs.dry_run(self.ledger.views) as views:
             tried = self._tried(views, proposal)
             with closing(self._journal(tried)) as journal:
+                # Of a copy the transaction is committed: another connection reads nothing else.
+                with sqlite.write_transaction(views.connection) if apart else nullcontext():
+                    dry_runs.apply_entries(views, journal, tried.entries, views.kept())
                 if apart:
-                    # Committed: another connection reads nothing else.
-                    with sqlite.immediate(views.connection):
-                        trials.fold_in(views, journal, tried.entries, views.kept())
                     views.journal = journal  # they are up to date with it
-                else:
-                    trials.fold_in(views, journal, tried.entries, views.kept())
                 yield views, journal
 
     def _journal(self, tried: _Tried) -> ScratchJournal:
@@ -214,54 +194,51 @@ class Previews:
         raise MalformedError([f"expected {expected}; got {proposal!r}"])
 
     def _proposal(self, views: Views, number: int) -> _Tried:
-        """The entries of the approval of an open proposal."""
         connection, seen = views.connection, views.position()
         gate = self._gate(views)
         refusals = gate.decision_refusals(
             number,
             Decision.APPROVED,
             "",
-            lambda proposal: broken_by(connection, seen + 1, proposal, Decision.APPROVED, _approver_for(proposal)),
+            lambda proposal: breach_of_decision(
+                connection, seen + 1, proposal, Decision.APPROVED, _approver_for(proposal)
+            ),
         )
         if refusals:
             raise ProposalError(f"decision:{number}", refusals)
-        proposal = gate.decided.proposal(number)
+        proposal = gate.proposals.proposal(number)
         assert proposal is not None  # else it was refused
         approver = _approver_for(proposal)
         issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
         by_token = seen + len(issued) if issued else None
         events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
-        events += facts_of_approval(gate.decided, number)
+        events += facts_of_approval(gate.proposals, number)
         named = [*issued, *((approver.name, event) for event in events)]
-        changes = [numbered.change for numbered in gate.decided.changes([number])]
-        return _Tried(number, seen, gate.decided.recorded_since(number, seen), changes, _further(seen, named))
+        changes = list(gate.proposals.changes([number]))
+        return _Tried(number, seen, gate.proposals.entries_since(number, seen), changes, _further(seen, named))
 
     def _changes(self, views: Views, changes: Sequence[Change]) -> _Tried:
         """Return the entries of changes that one person proposes and another approves."""
         seen, gate = views.position(), self._gate(views)
-        number, refusals = gate.decided.next_number(), gate.refusals(changes)
+        number, refusals = gate.proposals.next_number(), gate.refusals(changes)
         if refusals:
             raise ProposalError(proposal_key(number), refusals)
-        issued = self._issued(number, seen, {_SOMEBODY: Role.CORRECTOR, _ANOTHER: Role.APPROVER})
+        issued = self._issued(number, seen, {_PROPOSER: Role.CORRECTOR, _APPROVER: Role.APPROVER})
         # of these entries: that of the approver, and before it that of the proposer
         last = seen + len(issued)
         by_tokens = (last - 1, last) if issued else (None, None)
         proposed = entries_of_proposal(number, changes, _NO_REASON, proven=True, by_token=by_tokens[0])
         decided: list[Event] = [_approval(number, proven=True, by_token=by_tokens[1]), *facts_of_changes(changes)]
-        named = [*issued, *((_SOMEBODY, part) for part in proposed), *((_ANOTHER, event) for event in decided)]
+        named = [*issued, *((_PROPOSER, part) for part in proposed), *((_APPROVER, event) for event in decided)]
         return _Tried(number, seen, 0, changes, _further(seen, named))
 
-    def _gate(self, views: Views) -> ProposalGate:
+    def _gate(self, views: Views) -> ProposalJudge:
         # No further than the views know: entries recorded meanwhile are not part of this dry run.
         journal = ScratchJournal(self.ledger.journal, views.position())
-        return ProposalGate(views.connection, journal, self.ledger.now_ms(), self.ledger.current_facts)
+        return ProposalJudge(views.connection, journal, self.ledger.now_ms(), self.ledger.current_facts)
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
-        """Return the entries that issue tokens to the persons of a dry run; none if the journal has no tokens.
-
-        Raises:
-            ProposalError: no person has the token of an approver.
-        """
+        """Return the entries that issue tokens to the persons of a dry run; none if the journal has no tokens."""
         register = IssuedTokens(self.ledger.journal).now()
         if register.first is None or not persons:
             return []
@@ -271,26 +248,20 @@ class Previews:
             message = "nobody holds the token of an approver any more, so that nobody can approve; see 'token reset'"
             raise ProposalError(f"decision:{number}", [Refusal(0, "four-eyes", message)])
         by, by_token = ("", None) if issuer is None else (issuer.event.person, issuer.position)
-        # far from the numbers of issued tokens
-        first = MAX_WHOLE - len(persons)
+        # their numbers are far from those of issued tokens
         return [
             (
                 # before there is an approver everybody issues their own
                 by or person,
                 TokenIssued(
-                    number=first + place,
-                    person=person,
-                    roles=role.value,
-                    salt=_NO_REASON,
-                    digest=_NO_REASON,
-                    by_token=by_token,
-                    reset=False,
+                    number=token, person=person, roles=role.value, salt=_NO_REASON, digest=_NO_REASON,
+                    by_token=by_token, reset=False,
                 ),
             )
-            for place, (person, role) in enumerate(persons.items())
-        ]
+            for token, (person, role) in enumerate(persons.items(), MAX_WHOLE - len(persons))
+        ]  # fmt: skip
 
-    def _impact(self, tried: _Tried, preview: Preview) -> Impact:
+    def _impact(self, tried: _Tried, preview: RatingPreview) -> Impact:
         changed = [(pool, change) for pool, changes in preview.changes.items() for change in changes]
         people = self.ledger.people.by_number(sorted({change.player for _, change in changed}))
         names = {player: person.name or None for player, person in people.items()}
@@ -311,14 +282,14 @@ class Previews:
 
 
 def _further(seen: int, named: Sequence[tuple[str, Event]]) -> list[Entry]:
-    """Entries after so many, each with who records it; who decides is not who proposes."""
+    """Return the entries from position *seen* + 1 on, of events with the names of those who record them."""
     return [
         Entry(position=position, recorded_at=_WHEN, actor=actor, event=event)
         for position, (actor, event) in enumerate(named, seen + 1)
     ]
 
 
-def _concern_games_alone(decided: Decided, changes: Iterable[Change]) -> bool:
+def _concern_games_alone(decided: StoredProposals, changes: Iterable[Change]) -> bool:
     """Return whether changes, and those that they undo, concern only games or the days of tournaments."""
     return all(
         change.do is Verb.UNDO or change.do in _OF_GAMES or (change.fact or "").startswith(_FACTS_OF_GAMES)
@@ -332,7 +303,7 @@ def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionD
 
 def _approver_for(proposal: Proposal) -> Party:
     """Return a person who may approve: another one than the proposer, and authenticated as well."""
-    name = "another person" if same_person(proposal.proposed_by, _ANOTHER) else _ANOTHER
+    name = "another person" if same_person(proposal.proposed_by, _APPROVER) else _APPROVER
     # Next to an authenticated person a bare name may be the same person's, which four eyes refuse
     # (``policies.breach``).
     return Party(name, bool(proposal.proposed_proven))

@@ -1,7 +1,7 @@
-"""The verbs of corrections in words: what commands and the rows of a file of corrections give, each as one change.
+"""The verbs of corrections: parsing a command's arguments, or a row of a CSV file, into one change.
 
-A verb is a row of ``VERBS``: the words that it needs and may have. Names are looked up, values are read by the schema
-of their field; the change itself is written by ``drafts``.
+``VERBS`` has each verb with its words, which are its arguments. Names are looked up, values are read by the schema of
+their field; ``drafts`` makes the change.
 
 In a file each row is a verb with its words; all faults are reported at once, each with its line. It is CSV with a
 header, its cells separated by commas, semicolons or tabs; a column has the name of its word, and ``verb`` is the verb.
@@ -21,10 +21,10 @@ from typing import Any, NamedTuple, TypeVar
 import attrs
 
 from ledger.correcting.drafts import Drafts
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.duplicates.repeats import Difference
 from ledger.errors import LedgerError, MalformedError, Refusal, UnknownNameError
-from ledger.facts.changes import BLANK, Change, Which
+from ledger.facts.changes import BLANK, AnnulledGames, Change
 from ledger.facts.events import (
     BirthYearLearnt,
     ConversionRange,
@@ -38,26 +38,27 @@ from ledger.facts.events import (
     TournamentOpened,
 )
 from ledger.facts.instants import instant_ms
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault, excerpt
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
-from ledger.imports.csv.values import result
-from ledger.runtime.nearest import choice_of
+from ledger.imports.csv.values import parse_result
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.visible import in_cell
 
 Words = Mapping[str, str]
 Read = TypeVar("Read")
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class VerbWords(NamedTuple):
-    """The words of a verb.
+    """The description of a verb: its help text and its words, which are its arguments.
 
     Attributes:
         help: what it does, in a sentence or two.
-        needed: words that it needs, in the order in which a command takes them.
-        options: words that it needs too, and that a command takes by name.
-        allowed: words that it may have.
-        example: of a command, after ``rating-ledger correct club.db``.
+        needed: required words, in the order in which a command takes them.
+        options: further required words, which a command takes by name.
+        allowed: optional words.
+        example: an example of a command, after ``rating-ledger correct club.db``.
     """
 
     help: str
@@ -67,8 +68,7 @@ class VerbWords(NamedTuple):
     example: str
 
 
-# So many digits are always below 2^53, the limit of whole numbers in entries (RFC 8259, section 6).
-_DIGITS = 15  # of a number; Python reads no more than some thousands
+_DIGITS = 15  # of a number: always below 2^53, the limit of whole numbers in entries (RFC 8259, section 6)
 VERBS: Mapping[str, VerbWords] = {
     "result": VerbWords(
         "Another result of a game, and how it ended where that is another way, too. Where the old ending does not go "
@@ -197,7 +197,7 @@ WORD_HELP: Mapping[str, str] = {  # what each word says; those that a command ta
 }  # fmt: skip
 _CHOICES: Mapping[str, type[StrEnum]] = {
     "termination": Termination,
-    "which": Which,
+    "which": AnnulledGames,
     "carry": Carry,
     "format": Format,
     "brings": Brings,
@@ -232,23 +232,19 @@ WORDS = tuple(dict.fromkeys(w for verb in VERBS.values() for w in (*verb.needed,
 
 @attrs.frozen
 class Verbs:
-    """The verbs of one ledger: they read changes from words.
-
-    Attributes:
-        drafts: what writes changes.
-    """
+    """The verbs of one ledger, which turn words into changes."""
 
     drafts: Drafts
 
     def change(self, verb: str, words: Words) -> Change:
-        """The change that a verb with its words means; empty words count as not given, but for ``to``.
+        """Return the change that a verb with its words means; an empty word counts as missing, but for ``to``.
 
         Raises:
-            MalformedError: no such verb, a word that is missing, one too many, or a value that may not be.
-            UnknownNameError: no such game, player, fact, proposal.
+            MalformedError: an unknown verb, a missing or superfluous word, or an impossible value.
+            UnknownNameError: an unknown game, player, fact or proposal.
         """
         if verb not in VERBS:
-            raise MalformedError([f"no verb {verb!r}; {choice_of(verb, VERBS)}"])
+            raise MalformedError([f"no verb {verb!r}; {expected_names(verb, VERBS)}"])
         taken = VERBS[verb]
         filled = {name: word for name, word in words.items() if word or name == "to"}
         needed = (*taken.needed, *taken.options)
@@ -269,23 +265,6 @@ def _result(drafts: Drafts, words: Words) -> Change:
     if "half_moves" in words:
         fields["half_moves"] = half_moves
     return drafts.replace(drafts.game(words["game"]), fields)
-
-
-def _game(drafts: Drafts, words: Words) -> Change:
-    return _field(drafts, drafts.game(words["game"]), words)
-
-
-def _void(drafts: Drafts, words: Words) -> Change:
-    return drafts.annul(drafts.game(words["game"]))
-
-
-def _reinstate(drafts: Drafts, words: Words) -> Change:
-    return drafts.restore(drafts.game(words["game"]))
-
-
-def _reassign(drafts: Drafts, words: Words) -> Change:
-    game = drafts.game(words["game"])
-    return drafts.reassign(game, _number(drafts, words["player"]), _number(drafts, words["to"]))
 
 
 def _swap_colours(drafts: Drafts, words: Words) -> Change:
@@ -328,7 +307,7 @@ def _late(drafts: Drafts, words: Words) -> Change:
 
 
 def _late_key(drafts: Drafts, pool: str, players: tuple[int, int], facts: Sequence[str | None]) -> str:
-    """The key of a late game that has none: of the players' identities, so that other ledgers give the same."""
+    """Make a key for a late game without one, from the players' identities: the same in every ledger."""
     ledger = drafts.ledger
     # Earlier releases made it of their numbers, which differ between ledgers; such a game keeps its key.
     old = f"late:{_hash([pool, *players, *facts])[:16]}"
@@ -340,13 +319,10 @@ def _late_key(drafts: Drafts, pool: str, players: tuple[int, int], facts: Sequen
     # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
     # 9).
     plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
-    return MadeKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
+    return DerivedKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 
 
 def _bye(drafts: Drafts, words: Words) -> Change:
-    brings = words["brings"]
-    if brings not in set(Brings):
-        raise MalformedError([f"brings must be one of {[word.value for word in Brings]}, got {brings!r}"])
     return drafts.add(
         RoundWithoutGame(
             pool=_pool(drafts, words),
@@ -354,33 +330,25 @@ def _bye(drafts: Drafts, words: Words) -> Change:
             edition=words["edition"],
             round=_whole(words, "round"),
             player=_number(drafts, words["player"]),
-            brings=Brings(brings),
+            brings=_choice(Brings, "brings", words["brings"]),
             half_points=_whole(words, "half_points"),
         )
     )
 
 
 def _annul(drafts: Drafts, words: Words) -> Change:
-    if words["which"] not in set(Which):
-        raise MalformedError([f"which must be one of {[which.value for which in Which]}, got {words['which']!r}"])
-    player = _number(drafts, words["player"])
-    return drafts.annul_games(player, Which(words["which"]), words.get("from"), words.get("until"))
-
-
-def _close(drafts: Drafts, words: Words) -> Change:
-    return drafts.close_account(_number(drafts, words["player"]), words["from"])
+    which = _choice(AnnulledGames, "which", words["which"])
+    return drafts.annul_games(_number(drafts, words["player"]), which, words.get("from"), words.get("until"))
 
 
 def _standing(drafts: Drafts, words: Words) -> Change:
-    if words["to"] not in set(Standing):
-        raise MalformedError([f"to must be one of {[word.value for word in Standing]}, got {words['to']!r}"])
+    standing = _choice(Standing, "to", words["to"])
     player = _number(drafts, words["player"])
-    change = PlayerChanged(player=player, effective_at=words["from"], standing=Standing(words["to"]))
-    return drafts.add(change)
+    return drafts.add(PlayerChanged(player=player, effective_at=words["from"], standing=standing))
 
 
 def _rating(drafts: Drafts, words: Words) -> Change:
-    past = Past(
+    past = PriorRating(
         rating=words["to"],
         games=_whole(words, "games"),
         deviation=words.get("deviation"),
@@ -393,37 +361,14 @@ def _rating(drafts: Drafts, words: Words) -> Change:
     return drafts.add(past.seed(_number(drafts, words["player"]), _pool(drafts, words)))
 
 
-def _declared(drafts: Drafts, words: Words) -> Change:
-    return drafts.declare(_number(drafts, words["player"]), _whole(words, "to") or 0, words["from"])
-
-
-def _born(drafts: Drafts, words: Words) -> Change:
-    year = _whole(words, "to") or 0
-    return drafts.add(BirthYearLearnt(player=_number(drafts, words["player"]), birth_year=year))
-
-
-def _merge(drafts: Drafts, words: Words) -> Change:
-    return drafts.merge(_number(drafts, words["player"]), _number(drafts, words["into"]))
-
-
-def _unmerge(drafts: Drafts, words: Words) -> Change:
-    return drafts.part(_number(drafts, words["player"]))
-
-
 def _void_tournament(drafts: Drafts, words: Words, *, restore: bool = False) -> Change:
     return drafts.tournament(
         _pool(drafts, words), words["tournament"], restore=restore, since=words.get("from"), until=words.get("until")
     )
 
 
-def _reinstate_tournament(drafts: Drafts, words: Words) -> Change:
-    return _void_tournament(drafts, words, restore=True)
-
-
 def _adopt(drafts: Drafts, words: Words) -> Change:
-    carry = words.get("carry")
-    if carry not in {None, *Carry}:
-        raise MalformedError([f"carry must be one of {[way.value for way in Carry]}, got {carry!r}"])
+    carry = _choice(Carry, "carry", words["carry"]) if "carry" in words else None
     settings = _value(SchemeAdopted, "settings", words.get("settings") or "{}")
     return drafts.add(
         SchemeAdopted(
@@ -431,53 +376,25 @@ def _adopt(drafts: Drafts, words: Words) -> Change:
             scheme=words["scheme"],
             settings=settings,
             effective_from=words["from"],
-            carry=None if carry is None else Carry(carry),
+            carry=carry,
             conversion=conversion_in(words.get("map", "").split()),
         )
     )
 
 
-def _close_run(drafts: Drafts, words: Words) -> Change:
-    return drafts.add(RatingRunClosed(pool=_pool(drafts, words), as_of=words["ended"]))
-
-
 def _open_tournament(drafts: Drafts, words: Words) -> Change:
-    kind = words.get("format")
-    if kind not in {None, *Format}:
-        raise MalformedError([f"format must be one of {[word.value for word in Format]}, got {kind!r}"])
+    tournament_format = _choice(Format, "format", words["format"]) if "format" in words else None
     return drafts.add(
         TournamentOpened(
             pool=_pool(drafts, words),
             tournament=words["tournament"],
             starts_at=words["started"],
             ends_at=words["ended"],
-            format=None if kind is None else Format(kind),
+            format=tournament_format,
             entrants=_whole(words, "entrants"),
             rounds=_whole(words, "rounds"),
         )
     )
-
-
-def _close_tournament(drafts: Drafts, words: Words) -> Change:
-    return drafts.add(
-        TournamentClosed(pool=_pool(drafts, words), tournament=words["tournament"], ended_at=words["ended"])
-    )
-
-
-def _fact(drafts: Drafts, words: Words) -> Change:
-    return _field(drafts, words["fact"], words)
-
-
-def _take_back(drafts: Drafts, words: Words) -> Change:
-    return drafts.annul(words["fact"])
-
-
-def _put_back(drafts: Drafts, words: Words) -> Change:
-    return drafts.restore(words["fact"])
-
-
-def _undo(drafts: Drafts, words: Words) -> Change:
-    return drafts.undo(_whole(words, "proposal") or 0)
 
 
 def _field(drafts: Drafts, key: str, words: Words) -> Change:
@@ -495,39 +412,47 @@ def _number(drafts: Drafts, player: str) -> int:
 
 _MEANINGS: Mapping[str, Callable[[Drafts, Words], Change]] = {
     "result": _result,
-    "game": _game,
-    "void": _void,
-    "reinstate": _reinstate,
-    "reassign": _reassign,
+    "game": lambda drafts, words: _field(drafts, drafts.game(words["game"]), words),
+    "void": lambda drafts, words: drafts.annul(drafts.game(words["game"])),
+    "reinstate": lambda drafts, words: drafts.restore(drafts.game(words["game"])),
+    "reassign": lambda drafts, words: drafts.reassign(
+        drafts.game(words["game"]), _number(drafts, words["player"]), _number(drafts, words["to"])
+    ),
     "swap-colours": _swap_colours,
     "late": _late,
     "bye": _bye,
     "annul": _annul,
-    "close": _close,
+    "close": lambda drafts, words: drafts.close_account(_number(drafts, words["player"]), words["from"]),
     "standing": _standing,
     "rating": _rating,
-    "declared": _declared,
-    "born": _born,
-    "merge": _merge,
-    "unmerge": _unmerge,
+    "declared": lambda drafts, words: drafts.declare(
+        _number(drafts, words["player"]), _whole(words, "to") or 0, words["from"]
+    ),
+    "born": lambda drafts, words: drafts.add(
+        BirthYearLearnt(player=_number(drafts, words["player"]), birth_year=_whole(words, "to") or 0)
+    ),
+    "merge": lambda drafts, words: drafts.merge(_number(drafts, words["player"]), _number(drafts, words["into"])),
+    "unmerge": lambda drafts, words: drafts.unmerge(_number(drafts, words["player"])),
     "void-tournament": _void_tournament,
-    "reinstate-tournament": _reinstate_tournament,
+    "reinstate-tournament": lambda drafts, words: _void_tournament(drafts, words, restore=True),
     "adopt": _adopt,
-    "close-run": _close_run,
+    "close-run": lambda drafts, words: drafts.add(RatingRunClosed(pool=_pool(drafts, words), as_of=words["ended"])),
     "open-tournament": _open_tournament,
-    "close-tournament": _close_tournament,
-    "fact": _fact,
-    "take-back": _take_back,
-    "put-back": _put_back,
-    "undo": _undo,
+    "close-tournament": lambda drafts, words: drafts.add(
+        TournamentClosed(pool=_pool(drafts, words), tournament=words["tournament"], ended_at=words["ended"])
+    ),
+    "fact": lambda drafts, words: _field(drafts, words["fact"], words),
+    "take-back": lambda drafts, words: drafts.annul(words["fact"]),
+    "put-back": lambda drafts, words: drafts.restore(words["fact"]),
+    "undo": lambda drafts, words: drafts.undo(_whole(words, "proposal") or 0),
 }  # by verb, the function that reads its words
 
 
 def conversion_in(maps: Sequence[str]) -> tuple[ConversionRange, ...] | None:
-    """The linear maps of an adoption that words such as ``0.6:800`` and ``2000:1:0`` mean; None of no words.
+    """Parse the linear maps of a scheme's adoption, such as ``0.6:800`` and ``2000:1:0``; None without any.
 
     Raises:
-        MalformedError: a word is no map ``[FROM:]FACTOR:OFFSET``.
+        MalformedError: a text is no map ``[FROM:]FACTOR:OFFSET``.
     """
     ranges = []
     for word in maps:
@@ -556,7 +481,9 @@ def _ending(words: Words) -> tuple[Outcome, Termination | None, int | None]:
             return None
 
     result_word = read(lambda: _result_word(words["to"]))
-    termination = read(lambda: _termination(words["termination"]) if "termination" in words else None)
+    termination = read(
+        lambda: _choice(Termination, "termination", words["termination"]) if "termination" in words else None
+    )
     half_moves = read(lambda: _whole(words, "half_moves"))
     read(lambda: instant_ms(words["ended"]) if "ended" in words else 0, "ended_at: ")
     if result_word is None:
@@ -568,9 +495,9 @@ def _ending(words: Words) -> tuple[Outcome, Termination | None, int | None]:
 
 
 def _result_word(text: str) -> str:
-    """A result as tables are read: ``white``, ``+white`` for a forfeit, ..., ``*`` or ``-``."""
+    """Parse a result as tables have it: ``white``, ``+white`` for a forfeit, ..., ``*`` or ``-``."""
     try:
-        return str(result(text))
+        return str(parse_result(text))
     except ValueError as error:
         raise MalformedError([f"result {text!r} {error}"]) from None
 
@@ -589,10 +516,10 @@ def _outcome_and_ending(word: str, text: str, termination: Termination | None) -
     return outcome, Termination.UNPLAYED
 
 
-def _termination(text: str) -> Termination:
-    if text not in set(Termination):
-        raise MalformedError([f"termination must be one of {[word.value for word in Termination]}, got {text!r}"])
-    return Termination(text)
+def _choice(enumeration: type[Choice], name: str, text: str) -> Choice:
+    if text not in set(enumeration):
+        raise MalformedError([f"{name} must be one of {[member.value for member in enumeration]}, got {text!r}"])
+    return enumeration(text)
 
 
 def _whole(words: Words, name: str) -> int | None:
@@ -606,15 +533,10 @@ def _whole(words: Words, name: str) -> int | None:
 
 
 def _value(cls: type[Event], field: str, text: str) -> Any:
-    """Return the value of a field that a text means; the empty text is a blank.
-
-    Raises:
-        UnknownNameError: a fact of that kind has no such field.
-        MalformedError: no value of that field.
-    """
+    """Return the value of a field that a text means; the empty text is a blank."""
     fields = attrs.fields_dict(cls)
     if field not in fields:
-        raise UnknownNameError("field", field, choice_of(field, fields), where=f"in a {cls.KIND}")
+        raise UnknownNameError("field", field, expected_names(field, fields), where=f"in a {cls.KIND}")
     kind = fields[field].metadata["schema"].get("type", "string")
     if text == BLANK or kind == "string":
         return text
@@ -646,12 +568,7 @@ class Row(NamedTuple):
 
 
 def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[FileFault]]:
-    """The changes that a file asks for, and its faults.
-
-    Args:
-        verbs: what reads the words.
-        content: the file, UTF-8.
-    """
+    """Read a file of corrections, UTF-8; return its rows and its faults."""
     try:
         # Spreadsheets put a mark before the text, which must not become part of the first column's name.
         text = content.decode("utf-8-sig")
@@ -666,7 +583,9 @@ def read_batch(verbs: Verbs, content: bytes) -> tuple[list[Row], list[FileFault]
     try:
         header = [column.strip() for column in next(reader, [])]
         if "verb" in header:
-            problems = [f"no column {name!r}; {choice_of(name, COLUMNS)}" for name in header if name not in COLUMNS]
+            problems = [
+                f"no column {name!r}; {expected_names(name, COLUMNS)}" for name in header if name not in COLUMNS
+            ]
             twice = sorted({name for name in header if header.count(name) > 1})
             problems += [f"column {name!r} stands twice" for name in twice]
         else:  # likely no file of corrections at all: a list of its columns would not help
@@ -699,13 +618,10 @@ def _read(
 
 
 def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]:
-    """A batch that would change games to what a file says, and the differences that no batch can settle.
+    """Return a batch that would correct games to the differing values of an import, and the differences left over.
 
-    A person must first find out who played, or which moves were made; or a value begins as a formula of a
-    spreadsheet does, in which a batch is likely to be looked through.
-
-    Args:
-        differences: of an import that was asked to keep them.
+    Those are left over about which a person must first find out who played, or which moves were made; and those with a
+    value that begins as a formula of a spreadsheet does, in which people are likely to open a batch.
     """
     text, left = io.StringIO(), list[Difference]()
     writer = csv.DictWriter(text, _PROPOSED, restval="", lineterminator="\n")
@@ -729,7 +645,7 @@ def proposing(differences: Iterable[Difference]) -> tuple[str, list[Difference]]
 
 
 def at_lines(rows: Sequence[Row], refusals: Sequence[Refusal]) -> list[FileFault]:
-    """Return the judge's refusals, by the lines of the file."""
+    """Return the refusals of proposed changes as faults with the lines of the file."""
     return [
         # what is said of the whole proposal, number 0, has no line of its own
         FileFault(rows[refusal.number - 1].line if refusal.number else 1, f"{refusal.rule}: {refusal.message}")

@@ -1,4 +1,4 @@
-"""The recorded games that the games of an import may repeat: an index names them, and each is read by itself.
+"""Candidates: the recorded games that the games of an import may repeat, each read by itself after a look at an index.
 
 ``candidate_index_columns`` reads the whole journal and gives the same answers; a test compares both.
 """
@@ -13,20 +13,20 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from ledger.duplicates.game_keys import is_made
-from ledger.duplicates.namesakes import SameNames
+from ledger.duplicates.game_keys import is_derived_key
+from ledger.duplicates.namesakes import NameGroups
 from ledger.duplicates.reported_games import ReportedGames
 from ledger.duplicates.similar_games import (
-    DIGEST,
+    DIGEST_LETTERS,
     MOST_LOOKED_AT,
-    Sides,
+    SideMatches,
     days_of,
     is_round,
-    long_text,
+    long_game_digest,
 )
 from ledger.errors import CorruptError, one_line
-from ledger.facts.words import moves_number
-from ledger.journal import Find, Journal
+from ledger.facts.words import movetext_number
+from ledger.journal import FindEntries, Journal
 from ledger.players.people import People
 from ledger.players.persons import Person
 
@@ -36,7 +36,14 @@ _SUPPLEMENTS = ("supplement:", "supplement;")  # the keys of all supplements lie
 
 
 class GameComparison(NamedTuple):
-    """A row, the entry of its key (0 if new), the entries that it may repeat, and those that differ in day or name."""
+    """A reported game with the recorded games to compare it with.
+
+    Attributes:
+        row: of the reported game.
+        own: the entry of its key; 0 if the key is new.
+        entries: of games that it may repeat.
+        others: entries of games that differ in day or name, and may be the same.
+    """
 
     row: int
     own: int
@@ -50,7 +57,7 @@ class GameLookup(NamedTuple):
     Attributes:
         days: White, Black and a day, or a month or year if that is all.
         meetings: White, Black, tournament and round.
-        moves: numbers of movetexts, as ``words.moves_number`` makes them.
+        moves: numbers of movetexts, as ``words.movetext_number`` makes them.
     """
 
     days: list[tuple[int, int, str]]
@@ -59,37 +66,37 @@ class GameLookup(NamedTuple):
 
 
 class GameIndex(Protocol):
-    """An index, derived from a journal up to some entry, that names the games to compare."""
+    """An index of recorded games, derived from a journal up to some entry, that finds the games to compare."""
 
-    def reached(self) -> int | None:
+    def indexed_up_to(self) -> int | None:
         """Return the entry up to which the journal is indexed; None if there is no index."""
 
     def entries(self, lookup: GameLookup) -> tuple[int, set[int]] | None:
-        """Return the value of ``reached``, and the entries of games with these values and maybe of others.
+        """Return the value of ``indexed_up_to``, and the entries of games with these values, maybe of others, too.
 
         Of one movetext the first ``MOST_LOOKED_AT`` are enough.
         """
 
 
 def has_games(body: bytes) -> bool:
-    """Return whether an entry records or supplements a game; the body is canonical, so bytes are enough."""
+    """Return whether the body of an entry records or supplements a game, by its canonical bytes."""
     return body.find(_GAME, _END) >= 0 or body.find(_SUPPLEMENT, _END) >= 0
 
 
-def unreadable(error: Exception) -> CorruptError:
-    """Return the error for an entry that was damaged since it was recorded."""
+def unreadable_entry(error: Exception) -> CorruptError:
+    """Return the error of an entry that was damaged since it was recorded."""
     return CorruptError("journal", 0, f"cannot be read ({one_line(error)}); run 'audit'")
 
 
-class Candidates(ABC):
+class CandidateGames(ABC):
     """The recorded games that an import may repeat, as of its beginning, with the names of their players."""
 
-    def __init__(self, people: People, names: SameNames, claimed: bytearray) -> None:
-        """Take the players.
+    def __init__(self, people: People, names: NameGroups, claimed: bytearray) -> None:
+        """Take the registered players, their groups by name, and the entries claimed so far.
 
         Args:
-            people: who the players are.
-            names: who is alike, among the players of these games and of those that will be asked about.
+            people: the registered players.
+            names: the players of one name, among those of these games and of the reported ones.
             claimed: by entry, 1 if the file has reported that game; one byte longer than the journal.
         """
         self._people = people
@@ -98,22 +105,22 @@ class Candidates(ABC):
         self.claimed = claimed
 
     @abstractmethod
-    def look(self, games: ReportedGames) -> Iterator[GameComparison]:
-        """Yield the rows whose key is not known, but whose players and day are.
+    def find_candidates(self, games: ReportedGames) -> Iterator[GameComparison]:
+        """Yield the rows to compare: their key is new, but recorded games have their players and day.
 
-        So are rows whose key was made of facts, where the players met more than once that day, as far as the journal or
-        the file knows: their order in the file may be another one. The games of all other rows are claimed.
+        Rows with a derived key are compared, too, if the players met more than once that day by the journal or the
+        file: their order in the file may be another one. The games of all other rows are claimed.
         """
 
     def number(self, identity: str) -> int:
-        """Return the number of a player who was asked about; ``NOBODY`` if there is none."""
+        """Return the number of a reported player; ``UNREGISTERED`` if there is none."""
         return self._numbers[identity][0]
 
-    def sides(self, ids: tuple[str, str], numbers: tuple[int, int]) -> Sides:
-        """Return who of two players, White and Black, is who in a game between two numbers."""
+    def sides(self, ids: tuple[str, str], numbers: tuple[int, int]) -> SideMatches:
+        """Return which side of a report, White and Black, is which side of a recorded game, by numbers or names."""
         (white, black), (recorded_white, recorded_black) = ids, map(self._names.lowest, numbers)
         own_white, own_black = self._numbers[white][1], self._numbers[black][1]
-        return Sides(
+        return SideMatches(
             own_white == recorded_white,
             own_black == recorded_black,
             own_white == recorded_black,
@@ -121,7 +128,7 @@ class Candidates(ABC):
         )
 
     def name(self, number: int) -> str:
-        """Return the name of a player, empty if nobody knows it."""
+        """Return the name of a player, empty if there is none."""
         person = self._people.by_number([number]).get(number)
         return (person.name or "") if person is not None else ""
 
@@ -139,11 +146,11 @@ class Candidates(ABC):
             raise CorruptError("journal", 0, "an entry tells of a game at no position of this journal; run 'audit'")
 
 
-class CandidateIndex(Candidates):
-    """A few such games, each looked up by players and day, by its moves and by event, round and players."""
+class CandidateIndex(CandidateGames):
+    """Candidates for a few reported games, by players and day, by moves, and by event, round and players."""
 
-    def __init__(self, bodies: Iterable[bytes], people: People, names: SameNames, claimed: bytearray) -> None:
-        """Read entries; people, names and claims are those of ``Candidates``.
+    def __init__(self, bodies: Iterable[bytes], people: People, names: NameGroups, claimed: bytearray) -> None:
+        """Read entries; people, names and claims are those of ``CandidateGames``.
 
         Raises:
             CorruptError: an entry cannot be read.
@@ -156,35 +163,41 @@ class CandidateIndex(Candidates):
         try:
             self._read([orjson.loads(body) for body in bodies if has_games(body)])
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise unreadable(error) from error
+            raise unreadable_entry(error) from error
         for index in (self._days, self._moves, self._meetings):
             for entries in index.values():
                 entries.sort()
 
     @classmethod
-    def every(cls, journal: Journal, people: People, claimed: bytearray) -> CandidateIndex:
+    def of_journal(cls, journal: Journal, people: People, claimed: bytearray) -> CandidateIndex:
         """Return the games of the first entries of a journal, as many as can be claimed."""
         bodies = (body for block in journal.read(0, len(claimed) - 1) for body in block)
-        return cls(bodies, people, SameNames.of_all(people), claimed)
+        return cls(bodies, people, NameGroups.of_all(people), claimed)
 
     @classmethod
-    def of_games(
-        cls, games: ReportedGames, journal: Journal, find: Find, people: People, claimed: bytearray, index: GameIndex
+    def for_games(
+        cls,
+        games: ReportedGames,
+        journal: Journal,
+        find: FindEntries,
+        people: People,
+        claimed: bytearray,
+        index: GameIndex,
     ) -> CandidateIndex | None:
-        """Return those that some games may be; None if there is no index.
+        """Return the candidates for reported games; None if there is no index.
 
         Args:
             games: in the fields of ``SourceGame``.
-            journal: where they stand, among the first entries, as many as can be claimed.
-            find: what looks up keys in it.
-            people: who the players are.
-            claimed: as above.
-            index: which entries to read, of those up to some position; later ones are all read.
+            journal: the recorded games; as many of the first entries as can be claimed are read.
+            find: looks up keys in the journal.
+            people: the registered players.
+            claimed: as of ``CandidateGames``.
+            index: finds the entries to read up to some position; later ones are all read.
         """
         size = len(claimed) - 1
         reported_names = games.players()
         persons = people.by_identity(list(reported_names))
-        names = SameNames.of_some(people, persons, reported_names)
+        names = NameGroups.of_some(people, persons, reported_names)
         answer = index.entries(_lookup(games, reported_names, persons, names))
         if answer is None:
             return None
@@ -199,7 +212,7 @@ class CandidateIndex(Candidates):
             positions.update(int(orjson.loads(body)["facts"]["entry"]) for body in later if _SUPPLEMENT in body[_END:])
             bodies = _with_their_supplements(journal, find, sorted(entry for entry in positions if 0 < entry <= size))
         except (ValueError, KeyError) as error:
-            raise unreadable(error) from error
+            raise unreadable_entry(error) from error
         bodies.update(zip(range(size - len(later) + 1, size + 1), later, strict=True))
         return cls([bodies[position] for position in sorted(bodies) if position <= size], people, names, claimed)
 
@@ -215,7 +228,7 @@ class CandidateIndex(Candidates):
                 pairs[position] = self._names.lowest(facts["white"]), self._names.lowest(facts["black"])
                 self._own[entry["key"].removeprefix("game:")] = position
             if "text" in facts:
-                self._moves[facts["text"][:DIGEST]].append(position)
+                self._moves[facts["text"][:DIGEST_LETTERS]].append(position)
             event = events.setdefault(position, {})
             event.update((name, facts[name]) for name in ("tournament", "round") if name in facts)
         self._refuse_strays(min(positions, default=1), max(positions, default=1))
@@ -228,8 +241,8 @@ class CandidateIndex(Candidates):
             if meeting is not None:
                 self._meetings[meeting].append(position)
 
-    def look(self, games: ReportedGames) -> Iterator[GameComparison]:
-        """Yield the rows to compare, as of ``Candidates``."""
+    def find_candidates(self, games: ReportedGames) -> Iterator[GameComparison]:
+        """Yield the rows to compare, as of ``CandidateGames``."""
         self._meet(games.players())
         rows = list(games.rows())
         pairs = [(self._numbers[row["white_id"]][1], self._numbers[row["black_id"]][1]) for row in rows]
@@ -240,7 +253,7 @@ class CandidateIndex(Candidates):
             own = self._own.get(row["key"], 0)
             same_day = [entry for day in of_row for entry in self._days.get((*pair, day), ())]
             crowded = len(same_day) > 1 or meetings[pair, of_row[0]] > 1
-            is_compared = bool(same_day) and (not own or (is_made(row["key"]) and crowded))
+            is_compared = bool(same_day) and (not own or (is_derived_key(row["key"]) and crowded))
             if not is_compared:
                 # Entry 0 does not exist: rows without an entry of their own mark it and claim no game.
                 self.claimed[own] = 1
@@ -254,7 +267,7 @@ class CandidateIndex(Candidates):
 
     def _by_moves_or_meeting(self, row: Mapping[str, Any], pair: tuple[int, int]) -> set[int]:
         """Return the games of the same moves, and those of the same event, round and players."""
-        moves = self._moves.get(long_text(row["half_moves"], row["text"]) or "", [])
+        moves = self._moves.get(long_game_digest(row["half_moves"], row["text"]) or "", [])
         meeting = _meeting(pair, row["tournament"], row["round"])
         meetings = [] if meeting is None else self._meetings.get(meeting, [])
         return {*moves[:MOST_LOOKED_AT], *meetings[:MOST_LOOKED_AT]}
@@ -268,7 +281,7 @@ def _meeting(pair: tuple[int, int], tournament: str | None, round_: str | None) 
 
 
 def _lookup(
-    games: ReportedGames, reported_names: Mapping[str, str], persons: Mapping[str, Person], names: SameNames
+    games: ReportedGames, reported_names: Mapping[str, str], persons: Mapping[str, Person], names: NameGroups
 ) -> GameLookup:
     """Return the look-up of games, under all numbers that their players may have."""
     numbers = {identity: names.numbers(persons.get(identity), name) for identity, name in reported_names.items()}
@@ -277,9 +290,9 @@ def _lookup(
     moves: set[int] = set()
     for row in games.rows():
         tournament, round_ = row["tournament"], row["round"]
-        text = long_text(row["half_moves"], row["text"])
+        text = long_game_digest(row["half_moves"], row["text"])
         if text is not None:
-            moves.add(moves_number(text))
+            moves.add(movetext_number(text))
         for pair in ((white, black) for white in numbers[row["white_id"]] for black in numbers[row["black_id"]]):
             days.update(((*pair, day), None) for day in days_of(row["ended_at"], row["started_at"]))
             if tournament is not None and round_ is not None:
@@ -287,7 +300,7 @@ def _lookup(
     return GameLookup(list(days), list(meetings), list(moves))
 
 
-def _with_their_supplements(journal: Journal, find: Find, positions: Sequence[int]) -> dict[int, bytes]:
+def _with_their_supplements(journal: Journal, find: FindEntries, positions: Sequence[int]) -> dict[int, bytes]:
     """Return the bodies of games by position, and those of what supplements them."""
     bodies: dict[int, bytes] = {}
     breaks = [place for place, (before, after) in enumerate(pairwise(positions), 1) if after != before + 1]

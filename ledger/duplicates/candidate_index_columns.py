@@ -1,4 +1,4 @@
-"""All recorded games as whole columns, for an import of many games: some 50 bytes each.
+"""Candidates for an import of many games: all recorded games as whole columns, some 50 bytes each.
 
 The rules are those of ``candidate_index``, in expressions over columns.
 """
@@ -9,19 +9,19 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ledger.duplicates.candidate_index import Candidates, GameComparison, has_games, unreadable
-from ledger.duplicates.game_keys import MADE
-from ledger.duplicates.namesakes import SameNames
+from ledger.duplicates.candidate_index import CandidateGames, GameComparison, has_games, unreadable_entry
+from ledger.duplicates.game_keys import DERIVED_KEY_PATTERN
+from ledger.duplicates.namesakes import NameGroups
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import (
     DAY_LETTERS,
-    Index,
-    full_meetings,
-    meeting,
-    moves_digest,
-    partial_meeting,
-    report_moves,
-    spans,
+    NumberIndex,
+    find_spans,
+    full_meeting_numbers,
+    meeting_number,
+    moves_number_column,
+    moves_numbers,
+    partial_meeting_number,
 )
 from ledger.journal import Journal
 from ledger.players.people import People
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from polars import DataFrame, Expr, Series
 
 
-class CandidateColumns(Candidates):
-    """Games that a journal held when an import began, as columns."""
+class CandidateColumns(CandidateGames):
+    """The games that a journal held when an import began, as columns, as candidates for reported games."""
 
-    def __init__(self, blocks: Iterable[list[bytes]], people: People, names: SameNames, claimed: bytearray) -> None:
-        """Read blocks of entries, in order of their positions; the other arguments are those of ``Candidates``.
+    def __init__(self, blocks: Iterable[list[bytes]], people: People, names: NameGroups, claimed: bytearray) -> None:
+        """Read blocks of entries, in order of their positions; the other arguments are those of ``CandidateGames``.
 
         Raises:
             CorruptError: an entry cannot be read.
@@ -44,9 +44,12 @@ class CandidateColumns(Candidates):
         try:
             games = [part for part in map(self._indexed, blocks) if len(part)]
         except (pl.exceptions.PolarsError, IndexError) as error:  # an entry was damaged since it was recorded
-            raise unreadable(error) from error
+            raise unreadable_entry(error) from error
         schema = {"position": pl.Int64, "pair": pl.UInt64, "place": pl.UInt64, "key": pl.UInt64}
-        self._of_moves, self._of_meetings = Index(games, "moves"), Index(full_meetings(games), "meeting")
+        self._of_moves, self._of_meetings = (
+            NumberIndex(games, "moves"),
+            NumberIndex(full_meeting_numbers(games), "meeting"),
+        )
         every = pl.concat(self._with_supplements(games)) if games else pl.DataFrame(schema=schema)
         if len(every):
             self._refuse_strays(*every.select(low=pl.col("position").min(), high=pl.col("position").max()).row(0))
@@ -56,18 +59,16 @@ class CandidateColumns(Candidates):
         self._keys, self._own = own["key"].to_numpy(), own["position"].to_numpy()
 
     @classmethod
-    def every(cls, journal: Journal, people: People, claimed: bytearray) -> CandidateColumns:
+    def of_journal(cls, journal: Journal, people: People, claimed: bytearray) -> CandidateColumns:
         """Return the games of the first entries of a journal, as many as can be claimed."""
-        return cls(journal.read(0, len(claimed) - 1), people, SameNames.of_all(people), claimed)
+        return cls(journal.read(0, len(claimed) - 1), people, NameGroups.of_all(people), claimed)
 
-    def look(self, games: ReportedGames) -> Iterator[GameComparison]:
-        """Yield the rows to compare, as of ``Candidates``."""
+    def find_candidates(self, games: ReportedGames) -> Iterator[GameComparison]:
+        """Yield the rows to compare, as of ``CandidateGames``."""
         self._meet(games.players())
         frame = games.frame()
         reports = frame.select(
-            *(self._lowest_numbers(frame, side) for side in SIDES),
-            *_days(),
-            pl.col("key").hash().alias("key"),
+            *(self._lowest_numbers(frame, side) for side in SIDES), *_days(), pl.col("key").hash().alias("key")
         ).with_columns(pair=_pair())
         # by row the entry that recorded its key, 0 if there is none
         own = np.zeros(len(frame), np.int64)
@@ -78,16 +79,16 @@ class CandidateColumns(Candidates):
         # By row the games of the same moves, and those of the same event, round and players; which rows have any.
         others: list[tuple[Callable[[int], list[int]], Any]] = []
         if len(self._of_moves) and frame["text"].null_count() < len(frame):
-            others.append(self._of_moves.entries(report_moves(frame)))
+            others.append(self._of_moves.entries(moves_numbers(frame)))
         if len(self._of_meetings) and frame["round"].null_count() < len(frame):
             meetings = reports.select("white", "black").with_columns(frame["tournament"], frame["round"])
-            others.append(self._of_meetings.entries(meetings.select(meeting()).to_series()))
+            others.append(self._of_meetings.entries(meetings.select(meeting_number()).to_series()))
         # For each row the first and one after the last of the games between its players on that day.
         have_numbers = (pl.col("white") >= 0) & (pl.col("black") >= 0)
         places = reports.select(pl.when(have_numbers).then(_place(day)).alias(day) for day in ("ended", "started"))
-        of_days = [spans(self._places, column) for column in places]
+        of_days = [find_spans(self._places, column) for column in places]
         same_day = sum(last - first for first, last in of_days)
-        made = frame["key"].str.contains(f"^{MADE}$").to_numpy()
+        made = frame["key"].str.contains(f"^{DERIVED_KEY_PATTERN}$").to_numpy()
         crowded = reports.select(_place("ended")).to_series().is_duplicated().to_numpy()
         is_compared = (same_day > 0) & ((own == 0) | (made & ((same_day > 1) | crowded)))
         # Entry 0 does not exist: rows without an entry of their own mark it and claim no game.
@@ -113,9 +114,11 @@ class CandidateColumns(Candidates):
         # The facts of a supplement alone name an entry; its key is that of no game.
         key = pl.when(pl.col("entry").is_null()).then(pl.col("key").str.slice(len("game:")).hash())
         position = pl.coalesce("entry", "position").alias("position")
-        columns = frame.select(position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_digest())
+        columns = frame.select(
+            position, *sides, *_days(), key.alias("key"), "tournament", "round", moves_number_column()
+        )
         pair = pl.when(pl.col("white").is_not_null()).then(_pair()).alias("pair")
-        return columns.select("position", "key", "ended", "started", pair, "moves", *partial_meeting())
+        return columns.select("position", "key", "ended", "started", pair, "moves", *partial_meeting_number())
 
     def _with_supplements(self, parts: list[DataFrame]) -> Iterator[DataFrame]:
         """Yield each game by the day of its end and, if that is another one, by the day of its beginning."""

@@ -1,4 +1,4 @@
-"""Games of an import under new keys that resemble recorded games: the same, probably the same, or other ones.
+"""Probable duplicates: games of an import under new keys that resemble recorded games, or are the same.
 
 A key identifies its game if a source gave it: two keys from one source, or from two servers, name two games. A key that
 was made of a game's facts distinguishes nothing: such a game is the recorded one if players and day agree and nothing
@@ -15,22 +15,22 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from ledger.duplicates.candidate_index import CandidateIndex, Candidates, GameComparison, GameIndex
+from ledger.duplicates.candidate_index import CandidateGames, CandidateIndex, GameComparison, GameIndex
 from ledger.duplicates.candidate_index_columns import CandidateColumns
-from ledger.duplicates.candidates import KnownGame, load_games
-from ledger.duplicates.game_keys import MADE, is_made
-from ledger.duplicates.namesakes import NOBODY
+from ledger.duplicates.game_keys import DERIVED_KEY_PATTERN, is_derived_key
+from ledger.duplicates.namesakes import UNREGISTERED
+from ledger.duplicates.repeats import SupplementedGame, load_games
 from ledger.duplicates.reported_games import SIDES, ReportedGames
-from ledger.duplicates.similar_games import DAY_LETTERS, contradictions
+from ledger.duplicates.similar_games import DAY_LETTERS, describe_difference
 from ledger.errors import CorruptError
 from ledger.facts.instants import is_before
-from ledger.facts.submissions import compared
-from ledger.journal import Find, Journal, Stored
+from ledger.facts.submissions import compare
+from ledger.journal import FindEntries, Journal, StoredEntry
 from ledger.players.people import People
 
 Block = TypeVar("Block", bound=ReportedGames)
 SERVERS = ("chesscom", "fics", "lichess")  # each of their identifiers names one game, for ever
-_OF_SERVER = re.compile(f"(?!{MADE}$)(?:{'|'.join(SERVERS)}):", re.ASCII)
+_OF_SERVER = re.compile(f"(?!{DERIVED_KEY_PATTERN}$)(?:{'|'.join(SERVERS)}):", re.ASCII)
 _SECOND = 20  # characters of an instant that is known to the second
 # To look a game up costs about as much as to read so many entries: if a file has more games than this part of the
 # journal, the whole journal is read. Measured at 1 million entries: 5 µs to read one, 100 µs for a game of 1,000.
@@ -54,9 +54,14 @@ _OF_A_GAME = (
 
 
 class ProbableDuplicate(NamedTuple):
-    """A game that is held back: its line and key, key and entry of the game that it probably is, and how they differ.
+    """A reported game that is held back because it probably is a recorded one.
 
-    The key is empty if that game has an erased side: two equal keys would disclose the name.
+    Attributes:
+        line: of the reported game.
+        key: of the reported game; empty if the recorded one has an erased side: equal keys would disclose the name.
+        known: key of the recorded game.
+        entry: position of its entry.
+        how: how the two differ.
     """
 
     line: int
@@ -67,12 +72,12 @@ class ProbableDuplicate(NamedTuple):
 
     def __str__(self) -> str:
         game = repr(self.key) if self.key else "this"
-        return f"{game} is probably {self.known!r} of entry {self.entry}, told {self.how}: held back"
+        return f"{game} is probably {self.known!r} of entry {self.entry}, reported {self.how}: held back"
 
 
-def may_be_one(key: str, other: str) -> bool:
-    """Return whether two keys can be of one game; false decides, whatever else the games have in common."""
-    if is_made(key) or is_made(other):
+def may_name_one_game(key: str, other: str) -> bool:
+    """Return whether two keys may name one game; if not, the games differ whatever else they have in common."""
+    if is_derived_key(key) or is_derived_key(other):
         return True
     source, other_source = _source(key), _source(other)
     return source != other_source and not {source, other_source} <= {*SERVERS}
@@ -83,27 +88,27 @@ def _source(key: str) -> str:
 
 
 class DuplicateDetector:
-    """Matches the games of one file with those that the journal held before it."""
+    """Finds the games of one file that are, or probably are, recorded ones."""
 
     def __init__(self, journal: Journal, people: People, index: GameIndex | None = None) -> None:
-        """Take the journal; it is read at the first question.
+        """Take the journal, which is read at the first question.
 
         Args:
             journal: the recorded games.
-            people: who the players are.
-            index: finds a few of these games without reading all; None: all are read.
+            people: the registered players.
+            index: finds candidates without reading all games; None: all are read.
         """
         self._journal = journal
         self._people = people
         self._index = index
         self._size = 0  # of the journal when the import began
         self._before: str | None = None  # what it held then
-        self._candidates: Candidates | None = None
+        self._candidates: CandidateGames | None = None
         self._is_whole = False  # whether that has all games, or only the candidates for the games of one block
         self._read = 0  # entries that could have been read for what was looked up so far
         self._claimed = bytearray()  # by entry, 1 if the file has reported that game
 
-    def split_off_duplicates(self, games: Block, find: Find, size: int) -> tuple[Block, list[ProbableDuplicate]]:
+    def split_off_duplicates(self, games: Block, find: FindEntries, size: int) -> tuple[Block, list[ProbableDuplicate]]:
         """Return the games without those that are held back; recorded ones get the keys of their records.
 
         Args:
@@ -125,9 +130,9 @@ class DuplicateDetector:
             self._candidates = self._few(games, find)
         if self._candidates is None:
             index = CandidateIndex if len(games) + self._size <= _AS_ROWS else CandidateColumns
-            self._candidates = index.every(self._journal, self._people, self._claimed)
+            self._candidates = index.of_journal(self._journal, self._people, self._claimed)
             self._is_whole = True
-        rows = list(self._candidates.look(games))
+        rows = list(self._candidates.find_candidates(games))
         if not rows:
             return games, []
         repeats: list[tuple[int, ProbableDuplicate]] = []
@@ -153,18 +158,18 @@ class DuplicateDetector:
             games = games.keep([row not in away for row in range(len(games))])
         return games, [duplicate for _, duplicate in sorted(repeats)]
 
-    def _few(self, games: ReportedGames, find: Find) -> CandidateIndex | None:
+    def _few(self, games: ReportedGames, find: FindEntries) -> CandidateIndex | None:
         """Return the games that those of a block may be; None if it is cheaper, or the only way, to read all."""
-        indexed_up_to = None if self._index is None else self._index.reached()
+        indexed_up_to = None if self._index is None else self._index.indexed_up_to()
         if self._index is None or indexed_up_to is None:
             return None
         # Entries behind the index are read again for each block, and so they count each time.
         self._read += _READ_FOR_ONE * len(games) + max(self._size - indexed_up_to, 0)
         if self._read > self._size:
             return None
-        return CandidateIndex.of_games(games, self._journal, find, self._people, self._claimed, self._index)
+        return CandidateIndex.for_games(games, self._journal, find, self._people, self._claimed, self._index)
 
-    def _match(self, report: _Report, comparison: GameComparison, find: Find) -> _Candidate | None:
+    def _match(self, report: _Report, comparison: GameComparison, find: FindEntries) -> _Candidate | None:
         """Claim and return the recorded game that a report repeats or resembles; no other row of the file gets it."""
         assert self._candidates is not None
         best: _Candidate | None = None
@@ -172,14 +177,14 @@ class DuplicateDetector:
             if self._candidates.claimed[entry]:
                 continue
             key, game = self._game(entry, find)
-            if not may_be_one(report.key, key):
+            if not may_name_one_game(report.key, key):
                 continue
-            agreeing = report.agreeing(game.facts) if is_made(report.key) else 0
+            agreeing = report.agreeing(game.facts) if is_derived_key(report.key) else 0
             if agreeing:
                 # Doubled, so that the entry of its own key wins among those that agree equally well, and never against
                 # one that agrees better: another file may list the games of a day in another order.
                 candidate = _Candidate(key, entry, 2 * agreeing + (entry == comparison.own), is_same=True)
-            elif not comparison.own and report.looks_like(game.facts):
+            elif not comparison.own and report.resembles(game.facts):
                 # A report whose key is recorded repeats that game or contradicts it, which ``match_repeats`` decides.
                 candidate = _Candidate(key, entry, 0, is_same=False, how=report.how(key, game.facts))
             else:
@@ -191,19 +196,21 @@ class DuplicateDetector:
             self._candidates.claimed[best.entry] = True
         return best
 
-    def _match_with_contradiction(self, report: _Report, comparison: GameComparison, find: Find) -> _Candidate | None:
+    def _match_with_contradiction(
+        self, report: _Report, comparison: GameComparison, find: FindEntries
+    ) -> _Candidate | None:
         """Return the first recorded game that a report resembles but for its day, its colours or a name."""
         assert self._candidates is not None
         for entry in comparison.others:
             if self._candidates.claimed[entry]:
                 continue
             key, game = self._game(entry, find)
-            if not may_be_one(report.key, key):
+            if not may_name_one_game(report.key, key):
                 continue
             numbers = game.facts["white"], game.facts["black"]
             sides = self._candidates.sides(report.ids, numbers)
             names = partial(self._names, report, numbers)
-            how = contradictions(report.facts, game.facts, sides, names)
+            how = describe_difference(report.facts, game.facts, sides, names)
             if how:
                 return _Candidate(key, entry, 0, is_same=False, how=how)
         return None
@@ -212,13 +219,13 @@ class DuplicateDetector:
         assert self._candidates is not None
         return [(name, self._candidates.name(number)) for name, number in zip(report.names, numbers, strict=True)]
 
-    def _game(self, entry: int, find: Find) -> tuple[str, KnownGame]:
+    def _game(self, entry: int, find: FindEntries) -> tuple[str, SupplementedGame]:
         ((body,),) = self._journal.read(entry - 1, entry)
         try:
             key = str(orjson.loads(body)["key"])
         except (ValueError, KeyError) as error:
             raise CorruptError("journal", entry, f"cannot be read ({error}); run 'audit'") from error
-        (game,) = load_games(find, {key: Stored(entry, body, b"")}).values()
+        (game,) = load_games(find, {key: StoredEntry(entry, body, b"")}).values()
         return key.removeprefix("game:"), game
 
 
@@ -235,7 +242,7 @@ class _Candidate(NamedTuple):
 class _Report:
     """A game as a file reports it."""
 
-    def __init__(self, row: Mapping[str, Any], games: Candidates) -> None:
+    def __init__(self, row: Mapping[str, Any], games: CandidateGames) -> None:
         self.line: int = row["line"]
         self.key: str = row["key"]
         self.facts = {name: row[name] for name in _OF_A_GAME if row[name] is not None}
@@ -248,23 +255,26 @@ class _Report:
 
     def agreeing(self, facts: Mapping[str, Any]) -> int:
         """Return how many fields agree; 0 if one contradicts."""
-        if NOBODY in {self.facts["white"], self.facts["black"]} or compared(facts, self.facts).conflict is not None:
+        if (
+            UNREGISTERED in {self.facts["white"], self.facts["black"]}
+            or compare(facts, self.facts).conflict is not None
+        ):
             return 0
         return sum(facts.get(name) == value for name, value in self.facts.items())
 
-    def looks_like(self, facts: Mapping[str, Any]) -> bool:
+    def resembles(self, facts: Mapping[str, Any]) -> bool:
         """Return whether no field contradicts that two sources would write in the same way."""
-        return looks_like(self.facts, facts)
+        return resembles(self.facts, facts)
 
     def how(self, key: str, facts: Mapping[str, Any]) -> str:
         """Return how it differs from the game that it resembles; of made keys, the field that makes them differ."""
-        conflict = compared(facts, self.facts).conflict if is_made(self.key) and is_made(key) else None
+        conflict = compare(facts, self.facts).conflict if is_derived_key(self.key) and is_derived_key(key) else None
         if conflict is None:
             return UNDER_ANOTHER_KEY
         return f"with another {'identity' if conflict in SIDES else conflict}"
 
 
-def looks_like(report: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+def resembles(report: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
     """Return whether no field contradicts that two sources would write in the same way; players are not compared.
 
     Args:

@@ -1,4 +1,4 @@
-"""Games of an import that may be recorded ones of an erased player, or of one whose name was lost.
+"""Matches games of an import with recorded games of erased players, or of players whose names were lost.
 
 An erased player has a number and no name: a file that names the person reports a game of an unknown player, or of one
 who was registered since. So a report is compared with the games of nameless players by all other facts, and by its key
@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import compress, count
 from typing import Any, TypeVar
 
-from ledger.duplicates.detector import ProbableDuplicate, looks_like, may_be_one
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.detector import ProbableDuplicate, may_name_one_game, resembles
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import days_of
 from ledger.facts.person_names import spelt
-from ledger.journal import Find, rules
+from ledger.journal import FindEntries, rules
 from ledger.players.people import People
 from ledger.players.sealed_names import registration_key
 
@@ -32,12 +32,12 @@ GamesOf = Callable[[Iterable[int]], Iterable[Mapping[str, Any]]]
 class ErasedPlayerMatcher:
     """Matches the games of one file with recorded games of which a side is nameless."""
 
-    def __init__(self, people: People, keys: MadeKeys, games_of: GamesOf) -> None:
+    def __init__(self, people: People, keys: DerivedKeys, games_of: GamesOf) -> None:
         """Take the people; nothing is read before the first question.
 
         Args:
-            people: the players.
-            keys: makes keys of facts.
+            people: the registered players.
+            keys: derives keys from facts.
             games_of: called once, if a player is nameless and a file names an unknown one.
         """
         self._people = people
@@ -56,11 +56,11 @@ class ErasedPlayerMatcher:
         return player in self._players
 
     def forget(self) -> None:
-        """Load the nameless players again at the next question: other processes have written since."""
+        """Read the nameless players again at the next question: other processes have written since."""
         self._players = None
 
-    def split_off_duplicates(self, games: Block, find: Find) -> tuple[Block, list[ProbableDuplicate]]:
-        """Return the games without those that are held back.
+    def split_off_duplicates(self, games: Block, find: FindEntries) -> tuple[Block, list[ProbableDuplicate]]:
+        """Return the games without probable duplicates, and these, which are held back.
 
         Args:
             games: in the fields of ``SourceGame``, with the keys of the ledger and what these are made from.
@@ -90,7 +90,7 @@ class ErasedPlayerMatcher:
                 if not any(self.is_nameless(facts[side]) and facts[side] != players[side] for side in SIDES):
                     continue
                 # the game may be recorded as another one than that of the erased side
-                further = self._keys.further(row["plain"], find) if row["plain"] is not None else ()
+                further = self._keys.further_games(row["plain"], find) if row["plain"] is not None else ()
                 if any({side: rules.facts_of(other)[side] for side in SIDES} == players for other in further):
                     continue
                 game: tuple[str, int] | None = row["key"], entry.position
@@ -103,7 +103,9 @@ class ErasedPlayerMatcher:
         remaining = games.keep([row not in repeats for row in range(len(games))]) if repeats else games
         return remaining, list(repeats.values())
 
-    def _match(self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: Find) -> tuple[str, int] | None:
+    def _match(
+        self, row: Mapping[str, Any], sides: Mapping[str, int | None], find: FindEntries
+    ) -> tuple[str, int] | None:
         """Return key and entry of the first game of a nameless side that a report may repeat."""
         if self._by_day is None:  # the games of nameless players are read for the first report that may be one of them
             self._by_day = {}
@@ -116,8 +118,8 @@ class ErasedPlayerMatcher:
                 continue
             facts = {name: game[name] for name in _COMPARED if game[name] is not None}
             if (
-                may_be_one(row["key"], game["key"])
-                and looks_like(report, facts)
+                may_name_one_game(row["key"], game["key"])
+                and resembles(report, facts)
                 and all(
                     self._may_be(row[f"{side}_name"], sides[side], game[side], game["position"], find) for side in SIDES
                 )
@@ -125,7 +127,7 @@ class ErasedPlayerMatcher:
                 return game["key"], game["position"]
         return None
 
-    def _may_be(self, name: str, number: int | None, player: int, entry: int, find: Find) -> bool:
+    def _may_be(self, name: str, number: int | None, player: int, entry: int, find: FindEntries) -> bool:
         """Return whether a reported player may be that of an entry: same number, same name, or nameless.
 
         A player who was registered before the game was recorded is not a nameless one.

@@ -1,4 +1,4 @@
-"""Keys of games whose source gave none: keyed hashes of their facts, under the secret of the ledger.
+"""Derived keys, for games whose source gave none: keyed hashes of their facts, under the secret of the ledger.
 
 An importer hashes what every report of a game has (day, event, round, players). A plain hash is never stored: in a
 journal that is published, copied or stolen, names can be tried against it. The journal holds its HMAC-SHA256 under a
@@ -19,21 +19,20 @@ from typing import TypeVar
 
 from ledger.duplicates.reported_games import ReportedGames
 from ledger.facts.source_games import PLAIN_KEY, SourceGame, plain_key
-from ledger.journal import Find, Journal, Stored
+from ledger.journal import FindEntries, Journal, StoredEntry
 
 Block = TypeVar("Block", bound=ReportedGames)
 MOST_OF_ONE_KEY = 64  # games of one made key
 # A letter that is no hexadecimal digit, in place of the first one, distinguishes keyed hashes from plain ones.
-KEYED = r"[A-Za-z0-9._-]{1,32}:k[0-9a-f]{23}"
-MADE = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
-_MADE = re.compile(MADE, re.ASCII)
+DERIVED_KEY_PATTERN = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
+_MADE = re.compile(DERIVED_KEY_PATTERN, re.ASCII)
 _BLOCK = 64  # bytes of a block of SHA-256
 _KEYED_DIGITS = 23
 _PLAIN = re.compile(PLAIN_KEY, re.ASCII)
 
 
-def keyed(secret: bytes, plain: Iterable[str]) -> list[str]:
-    """Return the keyed forms of plain keys: 92 bits of their HMAC-SHA256 (RFC 2104) behind the same source.
+def keyed_hashes(secret: bytes, plain: Iterable[str]) -> list[str]:
+    """Return derived keys by plain hashes: the source, and 92 bits of the hash's HMAC-SHA256 (RFC 2104).
 
     Its two halves are begun once and copied for each key: 1.3 µs; ``hmac.digest`` takes 3.3.
     """
@@ -51,39 +50,33 @@ def keyed(secret: bytes, plain: Iterable[str]) -> list[str]:
 
 
 def numbered_key(made: str, number: int) -> str:
-    """Return the plain key of the *number*-th game (from 2 on) with the facts of which *made* is the first key."""
+    """Return the plain key of the *number*-th game (from 2 on) of the facts that have *made* as their first key."""
     source = made.partition(":")[0]
     return plain_key(source, f"{made} {number}")
 
 
-def is_made(key: str) -> bool:
-    """Return whether an importer made the key of the facts of a game whose source gave none."""
+def is_derived_key(key: str) -> bool:
+    """Return whether a key was derived from the facts of a game, whose source gave none."""
     return _MADE.fullmatch(key) is not None
 
 
-def is_plain(key: str) -> bool:
-    """Return whether names can be tried against a key: an earlier release made it of facts, without a secret."""
+def is_plain_hash(key: str) -> bool:
+    """Return whether a key is a hash without a secret, by an earlier release: names can be tried against it."""
     return _PLAIN.fullmatch(key) is not None
 
 
-class MadeKeys:
-    """The keys that one ledger makes of facts."""
+class DerivedKeys:
+    """Derives the keys of one ledger from facts, with its secret; its journal may hold plain keys of old releases."""
 
     def __init__(self, journal: Journal, secret: Callable[[], bytes]) -> None:
-        """Take the journal; it is read when the first key is made.
-
-        Args:
-            journal: it may hold plain keys of earlier releases.
-            secret: returns that of the ledger.
-        """
         self._journal = journal
         self._secret = secret
         self._of_old: dict[str, bool] = {}  # by source, whether the journal may hold plain keys
 
-    def keys(self, plain: Iterable[str], find: Find) -> list[str]:
-        """Return the keys of games by their plain ones: these if the journal has them, else keyed ones."""
+    def keys(self, plain: Iterable[str], find: FindEntries) -> list[str]:
+        """Return the keys of games: the plain ones that the journal has, else derived ones with the secret."""
         plain_keys = list(plain)
-        keys = keyed(self._secret(), plain_keys)
+        keys = keyed_hashes(self._secret(), plain_keys)
         sources = {key[: key.index(":")] for key in plain_keys}
         stored = find([f"game:{key}" for key in plain_keys]) if any(map(self._may_be_of_old, sources)) else {}
         if not stored:
@@ -92,10 +85,10 @@ class MadeKeys:
         return [old if f"game:{old}" in stored else key for old, key in zip(plain_keys, keys, strict=True)]
 
     def key_of(self, game: SourceGame) -> str:
-        """Return the ledger's key of a game that an importer read, if it is the only one of its facts."""
+        """Return the ledger's key of a game that an importer read, if no other game has its facts."""
         return self.keys([game.key], self._journal.find)[0] if game.is_made else game.key
 
-    def with_keys(self, games: Block, find: Find) -> Block:
+    def with_keys(self, games: Block, find: FindEntries) -> Block:
         """Return games with the keys that they are recorded under, and the plain keys in field ``plain``.
 
         If a source gave the key, ``plain`` is null.
@@ -104,18 +97,18 @@ class MadeKeys:
             games: in the fields of ``SourceGame``.
             find: what looks up keys in the journal.
         """
-        keys, is_made = games.column("key"), games.column("is_made")
-        plain = [key if made else None for key, made in zip(keys, is_made, strict=True)]
+        keys, flags = games.column("key"), games.column("is_made")
+        plain = [key if made else None for key, made in zip(keys, flags, strict=True)]
         games = games.with_column("plain", plain)
-        if not any(is_made):
+        if not any(flags):
             return games
-        made_keys = iter(self.keys([key for key in plain if key is not None], find))
+        derived_keys = iter(self.keys([key for key in plain if key is not None], find))
         return games.with_column(
-            "key", [next(made_keys) if made else key for key, made in zip(keys, is_made, strict=True)]
+            "key", [next(derived_keys) if made else key for key, made in zip(keys, flags, strict=True)]
         )
 
-    def with_next_keys(self, games: Block, number: int, find: Find) -> Block:
-        """Return games, in the fields of events, with the *number*-th key of their made ones.
+    def with_next_keys(self, games: Block, number: int, find: FindEntries) -> Block:
+        """Return games, in the fields of events, each with the *number*-th derived key of its facts.
 
         If a key is another game's, the caller asks for the next number, so that a repeated file ends at the same keys
         and adds nothing.
@@ -124,13 +117,8 @@ class MadeKeys:
         keys = self.keys([numbered_key(made, number) for made in plain], find)
         return games.with_column("plain", plain).with_column("game", keys)
 
-    def further(self, made: str, find: Find) -> Iterator[Stored]:
-        """Yield the second game of some facts, and those after it, in the order in which they were recorded.
-
-        Args:
-            made: the plain key of the first.
-            find: looks up keys in the journal.
-        """
+    def further_games(self, made: str, find: FindEntries) -> Iterator[StoredEntry]:
+        """Yield the entries of the second game of some facts and later ones; *made* is the plain key of the first."""
         for number in range(2, MOST_OF_ONE_KEY + 1):
             (key,) = self.keys([numbered_key(made, number)], find)
             stored = find([f"game:{key}"])

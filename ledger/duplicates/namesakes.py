@@ -1,4 +1,4 @@
-"""Players of one name: reported when a new one is registered, for they may be one person, and equal in duplicates.
+"""Namesakes: registered players with the name of a new one, who may be one person, and groups of players by name.
 
 When games are matched, players of one name count as one, in upper or lower case. When players are registered, names
 count as one that differ only in case, accents, the order of their words or blanks; ``answers.searching`` handles
@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
-from ledger.facts.person_names import PLAIN_LETTERS, are_apart, folded, spelt
+from ledger.facts.person_names import PLAIN_LETTERS, are_different_people, folded, spelt
 from ledger.players.misspelt import resembling
 from ledger.players.name_indexes import fold
 from ledger.players.people import People
@@ -29,7 +29,7 @@ _LETTERS = {"ß": "ss", **PLAIN_LETTERS}
 
 
 class Namesakes(NamedTuple):
-    """A new player, by place in the question, and the identities of others with that name."""
+    """A new player, by place among the new ones, and the identities of others with that name."""
 
     place: int
     identity: str
@@ -47,9 +47,9 @@ class Namesakes(NamedTuple):
 
 
 def namesakes(people: People, new_players: Sequence[tuple[str, str]]) -> list[Namesakes]:
-    """Return the new players who have the name of an earlier one, in their order.
+    """Return the new players who have the name of an earlier player, in their order.
 
-    Behind them come those whose name is another's with one letter changed.
+    Behind them come new players whose name is another's with one letter changed.
 
     Args:
         people: the registered players; the new ones may be among them.
@@ -64,7 +64,7 @@ def namesakes(people: People, new_players: Sequence[tuple[str, str]]) -> list[Na
             other
             for other, other_name in persons.items()
             if places.get(spelt(other), -1) < place  # of two new players the later one has the other's name
-            and not are_apart(identity, other)
+            and not are_different_people(identity, other)
             and (other_name.casefold() == name.casefold() or keys & folded(other_name).keys)
         ]
         if others:
@@ -137,37 +137,33 @@ def _letters() -> Expr:
     return text.str.replace_all(r"[^\p{L}\p{N}]", "").str.split("").list.sort().list.join("").alias("letters")
 
 
-NOBODY = -1
+UNREGISTERED = -1
 
 
-class SameNames:
-    """Players by the lowest number of those of one name.
+class NameGroups:
+    """Groups of players by name, each known by its lowest number.
 
-    For many games all players are read once; for a few, an index names those who bear one of their names.
+    For many games all players are read once; for a few, an index names the players of their names.
     """
 
     def __init__(self, bearers: Mapping[str, Sequence[int]]) -> None:
-        """Take the bearers of each name.
-
-        Args:
-            bearers: by folded name, all numbers that bear it, ascending.
-        """
+        """Take the numbers of the players of each folded name, ascending."""
         self._bearers = bearers
         self._lowest = {number: numbers[0] for numbers in bearers.values() for number in numbers}
 
     @classmethod
-    def of_all(cls, people: People) -> SameNames:
-        """Return the players of all names."""
+    def of_all(cls, people: People) -> NameGroups:
+        """Return the groups of all registered players."""
         return cls(people.folds.everybody())
 
     @classmethod
-    def of_some(cls, people: People, persons: Mapping[str, Person], reported_names: Mapping[str, str]) -> SameNames:
-        """Return the bearers of the names of the players of some games.
+    def of_some(cls, people: People, persons: Mapping[str, Person], reported_names: Mapping[str, str]) -> NameGroups:
+        """Return the groups of the players of some games.
 
         Args:
             people: the registered players.
-            persons: by identity, those of the players who are registered: their registered names count.
-            reported_names: by identity, the names of all as the games report them.
+            persons: by identity, the registered ones among the players of the games: their registered names count.
+            reported_names: by identity, the reported names of all players of the games.
         """
         names = {
             fold(persons[identity].name or "" if identity in persons else name)
@@ -176,23 +172,23 @@ class SameNames:
         return cls(people.folds.bearers(names - {""}))
 
     def lowest(self, number: int) -> int:
-        """Return the lowest number of the players of the same name."""
+        """Return the lowest number of a player's name."""
         return self._lowest.get(number, number)
 
     def of_person(self, person: Person | None, name: str) -> tuple[int, int]:
-        """Return the number of a player and the lowest of those of the same name; ``NOBODY`` if there is none.
+        """Return the number of a player and the lowest number of the name; ``UNREGISTERED`` for each without one.
 
         Args:
             person: the player; None if not registered.
-            name: the reported one.
+            name: the reported name.
         """
         if person is not None:
             return person.player, self.lowest(person.player)
         bearers = self._bearers.get(fold(name))
-        return NOBODY, NOBODY if bearers is None else bearers[0]
+        return UNREGISTERED, UNREGISTERED if bearers is None else bearers[0]
 
     def numbers(self, person: Person | None, name: str) -> Sequence[int]:
-        """Return the numbers of all who count as one with a player, as of ``of_person``."""
+        """Return the numbers of all players of a player's name, as of ``of_person``."""
         own_name = name if person is None else person.name or ""
         bearers = self._bearers.get(fold(own_name), [])
         return bearers if person is None or person.player in bearers else [person.player]

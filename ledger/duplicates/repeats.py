@@ -1,4 +1,4 @@
-"""Games of an import whose key is already in the file or in the journal: what each of them adds or contradicts.
+"""Repeats: games of an import whose key is in the journal or in an earlier row, and what each adds or contradicts.
 
 Most repeats are equal byte for byte; only the others are parsed. Nothing is written here.
 """
@@ -8,22 +8,76 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import Any, NamedTuple
 
+import attrs
 import orjson
 
-from ledger.duplicates.candidates import KnownGame, load_games
-from ledger.duplicates.game_keys import is_made
+from ledger.duplicates.game_keys import is_derived_key
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.errors import ConflictError, RejectedError
-from ledger.facts.events import GameRecorded, GameSupplemented
-from ledger.facts.submissions import compared, contradictions
-from ledger.facts.words import becomes_drawn_by_time, rules_itself_out
-from ledger.journal import Find, Stored, rules
+from ledger.facts.events import SUPPLEMENTED, GameRecorded, GameSupplemented
+from ledger.facts.submissions import compare, contradictions
+from ledger.facts.words import Outcome, Termination, becomes_drawn_by_time, is_impossible
+from ledger.journal import FindEntries, StoredEntry, rules
 
+_WORDS: Mapping[str, Callable[[str], Any]] = {"outcome": Outcome, "termination": Termination}
 _ENDING = frozenset({"termination", "half_moves"})
-ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
+_ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
 
 
-class Corrected(NamedTuple):
+@attrs.define
+class SupplementedGame:
+    """A recorded game with the facts of its supplements.
+
+    Attributes:
+        entry: position of the entry that recorded it.
+        facts: in the fields of ``game-recorded/1`` as plain values, without the key.
+        supplements: number of its supplements.
+    """
+
+    entry: int
+    facts: dict[str, Any]
+    supplements: int = 0
+
+    def supplement(self, game: str, added: Mapping[str, Any]) -> GameSupplemented:
+        """Return a supplement with the facts *added*, and add them to the game's.
+
+        Raises:
+            ValueError: a value is not allowed in its field.
+        """
+        event = GameSupplemented(game=game, entry=self.entry, number=self.supplements + 1, **_in_words(added))
+        self.supplements += 1
+        self.facts = {**self.facts, **added}
+        return event
+
+    def with_facts(self, game: str, added: Mapping[str, Any]) -> GameRecorded:
+        """Return the game as it would be recorded with further facts."""
+        return GameRecorded(game=game, **_in_words({**self.facts, **added}))
+
+
+def load_games(find: FindEntries, recorded: Mapping[str, StoredEntry]) -> dict[str, SupplementedGame]:
+    """Return recorded games with their supplements, by key of the game; *recorded* has their entries by key."""
+    # supplements of a game are numbered, so that each is found by its key; nearly all journals have none
+    games = {
+        key[len("game:") :]: SupplementedGame(entry.position, rules.facts_of(entry)) for key, entry in recorded.items()
+    }
+    pending = list(games)
+    while pending:
+        entries = find([f"supplement:{game}@{games[game].supplements + 1}" for game in pending])
+        for entry in entries.values():
+            facts = rules.facts_of(entry)
+            game = games[facts["game"]]
+            game.facts.update({field: facts[field] for field in SUPPLEMENTED if field in facts})
+            game.supplements += 1
+        pending = [game for game in pending if f"supplement:{game}@{games[game].supplements}" in entries]
+    return games
+
+
+def _in_words(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain values as the event classes take them."""
+    return {field: _WORDS[field](value) if field in _WORDS else value for field, value in facts.items()}
+
+
+class CorrectedGame(NamedTuple):
     """A game after its corrections.
 
     Attributes:
@@ -35,16 +89,16 @@ class Corrected(NamedTuple):
     person: Callable[[int], int]
 
 
-CorrectedGames = Callable[[str], Corrected | None]  # by key of a game; None if it is as recorded
+CorrectedGames = Callable[[str], CorrectedGame | None]  # by key of a game; None if it is as recorded
 
 
 class Difference(NamedTuple):
-    """A recorded game that a file contradicts in its current state.
+    """A row of a file that contradicts a recorded game in its current state.
 
     Attributes:
         line: of the file.
         game: key of the game.
-        fields: what the file says, by the fields of ``game-recorded/1`` that it contradicts, as plain values.
+        fields: the values of the contradicting fields of ``game-recorded/1``, as plain values.
         message: the first contradiction in words.
     """
 
@@ -58,11 +112,10 @@ class ReportedEntries:
     """The entries of games that a file has reported so far, without contradicting them: a byte for each entry."""
 
     def __init__(self) -> None:
-        """Start without entries."""
         self._flags = bytearray()
 
     def add(self, first: int, count: int = 1) -> None:
-        """Mark so many entries from one on as reported."""
+        """Mark *count* entries from *first* on as reported."""
         self._flags.extend(bytes(max(first + count - len(self._flags), 0)))
         self._flags[first : first + count] = b"\1" * count
 
@@ -72,7 +125,7 @@ class ReportedEntries:
 
 
 class RepeatMatches(NamedTuple):
-    """The games of a block matched with recorded ones.
+    """The repeats among the games of a block, matched with recorded games.
 
     Attributes:
         known: the rows whose key is in the journal or in an earlier row (Boolean).
@@ -90,7 +143,7 @@ class RepeatMatches(NamedTuple):
 
 
 def match_repeats(
-    find: Find,
+    find: FindEntries,
     games: ReportedGames,
     first: int,
     pools: Container[str],
@@ -99,7 +152,7 @@ def match_repeats(
     corrected_games: CorrectedGames,
     is_nameless: Callable[[int], bool],
 ) -> RepeatMatches:
-    """Find the rows that repeat a recorded game.
+    """Match the rows of a file that repeat a recorded game with it.
 
     Args:
         find: looks up keys in the journal.
@@ -135,7 +188,7 @@ def match_repeats(
     names = {name for _, name, _, _ in different}
     recorded_games = load_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
-        recorded_games[name] = KnownGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
+        recorded_games[name] = SupplementedGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
     matches = RepeatMatches(flags, [], [], [], [])
     conflicts: list[_Conflict] = []
     for row, name, report, line in different:
@@ -163,7 +216,7 @@ class _Conflict(NamedTuple):
     row: int
     line: int
     game: str
-    known: KnownGame
+    known: SupplementedGame
     report: dict[str, Any]
     words: str
 
@@ -180,8 +233,8 @@ def _classify(
     recorded = game_before.facts
     is_erased = any(is_nameless(recorded[side]) and recorded[side] != report[side] for side in SIDES)
     if is_erased:
-        words = ERASED.format(game)
-    if is_made(game) and (is_erased or game_before.entry in reported or _is_another(recorded, report)):
+        words = _ERASED.format(game)
+    if is_derived_key(game) and (is_erased or game_before.entry in reported or _is_another(recorded, report)):
         matches.others.append((row, line, words))
     elif is_erased:
         matches.faults.append((line, words))
@@ -199,11 +252,7 @@ def _is_another(recorded: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
 
 
 def supplement_for(
-    recorded_game: KnownGame,
-    game: str,
-    report: dict[str, Any],
-    now_ms: int,
-    corrected_games: CorrectedGames,
+    recorded_game: SupplementedGame, game: str, report: dict[str, Any], now_ms: int, corrected_games: CorrectedGames
 ) -> GameSupplemented | None:
     """Return the supplement with the facts that a report adds to a recorded game; None if it adds none.
 
@@ -219,7 +268,7 @@ def supplement_for(
         if current is None:
             raise
         persons = {side: current.person(report[side]) for side in ("white", "black")}
-        conflict, added = compared(current.facts, {**report, **persons}, game)
+        conflict, added = compare(current.facts, {**report, **persons}, game)
         if conflict is not None:
             raise
         added = {field: value for field, value in added.items() if recorded_game.facts.get(field) is None}
@@ -232,7 +281,7 @@ def supplement_for(
 
 
 def _contradicted(
-    recorded_game: KnownGame, game: str, report: dict[str, Any], corrected_games: CorrectedGames
+    recorded_game: SupplementedGame, game: str, report: dict[str, Any], corrected_games: CorrectedGames
 ) -> dict[str, Any]:
     """Return the reported fields that contradict the current state of a game."""
     current = corrected_games(game)
@@ -252,18 +301,18 @@ def _fitting(added: dict[str, Any], recorded: Mapping[str, Any], current: Mappin
         drawn_by_time = "termination" in new and becomes_drawn_by_time(
             recorded["outcome"], after["outcome"], after["termination"]
         )
-        if drawn_by_time or (rules_itself_out(after) and not rules_itself_out({**recorded, **fitting})):
+        if drawn_by_time or (is_impossible(after) and not is_impossible({**recorded, **fitting})):
             fitting.pop(field, None)
     return fitting
 
 
-def _facts_text(stored: Stored) -> str:
+def _facts_text(stored: StoredEntry) -> str:
     body = stored.body
     try:
         start = body.index(b',"facts":') + len(b',"facts":')
         return body[start : body.rindex(b',"key":"game:')].decode()
     except ValueError as error:
-        raise rules.unreadable(stored.position, error) from error
+        raise rules.unreadable_entry(stored.position, error) from error
 
 
 def _report(facts_text: str, *, is_numbered: bool) -> dict[str, Any]:
@@ -278,5 +327,5 @@ def _plain(facts_text: str) -> dict[str, Any]:
     try:
         plain: dict[str, Any] = orjson.loads(facts_text)
     except ValueError as error:
-        raise rules.unreadable(0, error) from error
+        raise rules.unreadable_entry(0, error) from error
     return plain

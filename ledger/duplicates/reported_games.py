@@ -1,4 +1,4 @@
-"""The games of a file as duplicate detection reads them, whether these are rows or columns."""
+"""The interface through which duplicate detection reads the games of a file, as rows or as columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded games that a new report may repeat although it gives another day, other colours or another name.
+"""Similar games: recorded games that a report may repeat although it gives another day, other colours or another name.
 
 Two small indexes of the recorded games, by their moves and by event, round and players, say which games to compare.
 Whether one of them resembles the report is judged here, and the importer decides. Nothing is read.
@@ -13,23 +13,23 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.runtime.lazy import np, pl
-from ledger.runtime.nearest import nearest
+from ledger.runtime.nearest import similar_names
 
 if TYPE_CHECKING:
     from polars import DataFrame, Expr
 
 DAY_LETTERS = 10  # characters of an instant that name its day; a month or a year has fewer
 
-LONG = 30  # half-moves from which the same moves are the same game; two players have shorter ones by heart
+LONG_GAME = 30  # half-moves from which the same moves are the same game; two players have shorter ones by heart
 # Each is read from the journal: of moves that many have played after each other, all would be read for one report.
 MOST_LOOKED_AT = 32  # games that are compared with one report
 _NUMBER = r"\d"  # in the name of every round
-DIGEST = 16  # characters of a SHA-256 that are indexed
+DIGEST_LETTERS = 16  # characters of a SHA-256 that are indexed
 _MIRRORED = {"white": "black", "black": "white", "draw": "draw"}
 
 
-class Sides(NamedTuple):
-    """The sides of a report that are those of a recorded game, in the same or in the other colours."""
+class SideMatches(NamedTuple):
+    """The players of a report matched with those of a recorded game, in the same or in the other colours."""
 
     white: bool
     black: bool
@@ -37,8 +37,8 @@ class Sides(NamedTuple):
     black_as_white: bool
 
 
-class Index:
-    """Games by a number: 12 bytes for each. A number that is null is left out."""
+class NumberIndex:
+    """An index of games by a number, such as that of the moves, with 12 bytes for each; null is left out."""
 
     def __init__(self, parts: Sequence[DataFrame], column: str) -> None:
         """Take the columns ``position`` and *column* of each part."""
@@ -56,13 +56,13 @@ class Index:
         Args:
             places: a series of numbers, null for a row without a number.
         """
-        first, last = spans(self._places, places)
+        first, last = find_spans(self._places, places)
         return lambda row: self._positions[
             first[row] : min(last[row], first[row] + MOST_LOOKED_AT)
         ].tolist(), first < last
 
 
-def spans(ascending: Any, places: Any) -> tuple[Any, Any]:
+def find_spans(ascending: Any, places: Any) -> tuple[Any, Any]:
     """Return for each number its first place among sorted ones, and the place after its last.
 
     Args:
@@ -81,15 +81,15 @@ def spans(ascending: Any, places: Any) -> tuple[Any, Any]:
     return first, last
 
 
-def moves_digest() -> Expr:
-    """Return the number of a movetext by its SHA-256, column ``text``."""
+def moves_number_column() -> Expr:
+    """Return the expression for the number of a movetext by its SHA-256, column ``text``."""
     # Polars promises no stable hashes from one version to the next: none of these numbers outlives the process.
-    return pl.col("text").str.slice(0, DIGEST).hash().alias("moves")
+    return pl.col("text").str.slice(0, DIGEST_LETTERS).hash().alias("moves")
 
 
-def long_text(half_moves: int | None, text: str | None) -> str | None:
+def long_game_digest(half_moves: int | None, text: str | None) -> str | None:
     """Return the first digits of the SHA-256 of a game's movetext; None for short games."""
-    return None if text is None or (half_moves or 0) < LONG else sha256(text.encode()).hexdigest()[:DIGEST]
+    return None if text is None or (half_moves or 0) < LONG_GAME else sha256(text.encode()).hexdigest()[:DIGEST_LETTERS]
 
 
 def is_round(text: str) -> bool:
@@ -105,28 +105,30 @@ def days_of(ended_at: str | None, started_at: str | None) -> list[str]:
     return list(dict.fromkeys(days))
 
 
-def report_moves(frame: DataFrame) -> Any:
-    """Return the numbers of the movetexts of a frame's games, as of ``moves_digest``; null for short games."""
+def moves_numbers(frame: DataFrame) -> Any:
+    """Return the numbers of the movetexts of a frame's games, as of ``moves_number_column``; null for short games."""
     columns = (frame[name].to_list() for name in ("half_moves", "text"))
-    digests = pl.Series("text", list(map(long_text, *columns)), dtype=pl.String)
-    return pl.DataFrame({"text": digests}).select(moves_digest()).to_series()
+    digests = pl.Series("text", list(map(long_game_digest, *columns)), dtype=pl.String)
+    return pl.DataFrame({"text": digests}).select(moves_number_column()).to_series()
 
 
 # bits for what a game lacks: event, round and players
 _NO_EVENT, _NO_ROUND, _NO_PLAYERS = 1, 2, 4
 
 
-def meeting() -> Expr:
-    """Return a number for event, round and players, in columns ``white``, ``black``, ``tournament`` and ``round``.
+def meeting_number() -> Expr:
+    """Return the expression for a number of event, round and players.
+
+    The columns are ``white``, ``black``, ``tournament`` and ``round``.
 
     Null if one of them is missing, or the round is no round.
     """
-    number, lacks = partial_meeting()
+    number, lacks = partial_meeting_number()
     return pl.when(lacks == 0).then(number).alias("meeting")
 
 
-def partial_meeting() -> tuple[Expr, Expr]:
-    """Return the known part of that number and the bits of what is missing: a supplement may add the rest."""
+def partial_meeting_number() -> tuple[Expr, Expr]:
+    """Return expressions for the known part of ``meeting_number`` and the bits of what is missing in it."""
     # the lower number first, so that a game that is reported with swapped colours gets the same number
     pair = pl.min_horizontal("white", "black") * 2**32 + pl.max_horizontal("white", "black")
     parts = (
@@ -141,8 +143,8 @@ def partial_meeting() -> tuple[Expr, Expr]:
     return number.alias("meeting"), lacks.alias("lacks")
 
 
-def full_meetings(parts: Sequence[DataFrame]) -> list[DataFrame]:
-    """Return the positions of games with their ``meeting`` numbers, from all recorded facts."""
+def full_meeting_numbers(parts: Sequence[DataFrame]) -> list[DataFrame]:
+    """Return the positions of games with their ``meeting_number`` numbers, from all recorded facts."""
     complete = [part.filter(pl.col("lacks") == 0).select("position", "meeting") for part in parts]
     # Supplements name no players: only event and round.
     supplements = [
@@ -169,10 +171,13 @@ def full_meetings(parts: Sequence[DataFrame]) -> list[DataFrame]:
     return [*complete, games.filter(pl.col("lacks") == 0).select("position", "meeting")]
 
 
-def contradictions(
-    report: Mapping[str, Any], game: Mapping[str, Any], sides: Sides, names: Callable[[], Sequence[tuple[str, str]]]
+def describe_difference(
+    report: Mapping[str, Any],
+    game: Mapping[str, Any],
+    sides: SideMatches,
+    names: Callable[[], Sequence[tuple[str, str]]],
 ) -> str:
-    """Return how a report contradicts the recorded game that it resembles; empty if it is another game.
+    """Return how a report differs from the recorded game that it resembles; empty if it is another game.
 
     Args:
         report: the facts of the report.
@@ -181,7 +186,7 @@ def contradictions(
         names: returns the names of both Whites and of both Blacks; called only if one of the players differs.
     """
     moves = report.get("text")
-    same_moves = moves is not None and moves == game.get("text") and report.get("half_moves", 0) >= LONG
+    same_moves = moves is not None and moves == game.get("text") and report.get("half_moves", 0) >= LONG_GAME
     for name in ("half_moves", "text", "pool"):  # a blank contradicts nothing
         if None not in {report.get(name), game.get(name)} and report.get(name) != game.get(name):
             return ""
@@ -205,5 +210,5 @@ def contradictions(
     if (sides.white or sides.black) and same_moves and same_event and same_outcome:
         # Of the side that differs: those of the Blacks if White is the same.
         other = names()[int(sides.white)]
-        return "with another name" if nearest(other[0], [other[1]]) else ""
+        return "with another name" if similar_names(other[0], [other[1]]) else ""
     return ""

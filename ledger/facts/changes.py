@@ -1,4 +1,4 @@
-"""The changes that a correction may make: one class for every verb, with its fields. It defines no events.
+"""The changes that a correction may propose: their verbs, and the fields of each verb.
 
 The game book applies a change to the facts; its gate decides whether the change may follow what is recorded.
 """
@@ -16,13 +16,13 @@ from ledger.facts.event_fields import (
     MAX_PLAYER,
     MAX_WHOLE,
     NAME_PATTERN,
-    fail,
     field_of,
     instant_field,
     integer_field,
     is_plain_text,
     one_of_field,
     pattern_field,
+    refuse_value,
     text_field,
 )
 
@@ -36,7 +36,7 @@ _DEEPEST = 3  # settings and conversions are objects within the facts
 
 
 class Verb(StrEnum):
-    """The action on a fact, on the games of a player or tournament, on a person, or on a decision."""
+    """The verbs of a correction, such as ``replace`` or ``annul``."""
 
     REPLACE = "replace"  # some fields of a fact
     ANNUL = "annul"  # a fact, as if it had never been recorded; of a game: void it
@@ -50,31 +50,31 @@ class Verb(StrEnum):
     UNDO = "undo"  # an approved proposal
 
 
-class Which(StrEnum):
-    """The games of a player that are annulled."""
+class AnnulledGames(StrEnum):
+    """The choice of a player's games that are annulled."""
 
     ALL = "all"  # as if the player had never played them
     LOSSES = "losses"  # of the opponents: their wins and draws remain
 
 
-class Taken(NamedTuple):
-    """The fields of a verb: those that it needs, and those that it may have."""
+class VerbFields(NamedTuple):
+    """The fields that a change with a certain verb must have, and those that it may have."""
 
     needed: tuple[str, ...]
     allowed: tuple[str, ...] = ()
 
 
-FIELDS: Mapping[Verb, Taken] = {
-    Verb.REPLACE: Taken(("fact", "entry", "expects", "facts")),
-    Verb.ANNUL: Taken(("fact", "entry")),
-    Verb.RESTORE: Taken(("fact", "entry")),
-    Verb.ADD: Taken(("fact", "kind", "facts")),
-    Verb.MERGE: Taken(("player", "into")),
-    Verb.PART: Taken(("player", "into")),
-    Verb.ANNUL_GAMES: Taken(("player", "which"), ("since", "until")),
-    Verb.ANNUL_TOURNAMENT: Taken(("pool", "tournament"), ("since", "until")),
-    Verb.RESTORE_TOURNAMENT: Taken(("pool", "tournament"), ("since", "until")),
-    Verb.UNDO: Taken(("proposal",)),
+FIELDS: Mapping[Verb, VerbFields] = {
+    Verb.REPLACE: VerbFields(("fact", "entry", "expects", "facts")),
+    Verb.ANNUL: VerbFields(("fact", "entry")),
+    Verb.RESTORE: VerbFields(("fact", "entry")),
+    Verb.ADD: VerbFields(("fact", "kind", "facts")),
+    Verb.MERGE: VerbFields(("player", "into")),
+    Verb.PART: VerbFields(("player", "into")),
+    Verb.ANNUL_GAMES: VerbFields(("player", "which"), ("since", "until")),
+    Verb.ANNUL_TOURNAMENT: VerbFields(("pool", "tournament"), ("since", "until")),
+    Verb.RESTORE_TOURNAMENT: VerbFields(("pool", "tournament"), ("since", "until")),
+    Verb.UNDO: VerbFields(("proposal",)),
 }
 
 
@@ -83,13 +83,13 @@ def _values_field(doc: str) -> Any:
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, Mapping) or not value:
-            fail(attribute, "a mapping of at least one field to its value", value)
+            refuse_value(attribute, "a mapping of at least one field to its value", value)
         for path, leaf in _leaves(value, ""):
             if type(leaf) is str and (leaf == BLANK or is_plain_text(leaf, LONGEST_TEXT)):
                 continue
             if type(leaf) is bool or (type(leaf) is int and abs(leaf) <= MAX_WHOLE):
                 continue
-            fail(attribute, f"plain text, a whole number, true or false at {path!r}", leaf)
+            refuse_value(attribute, f"plain text, a whole number, true or false at {path!r}", leaf)
 
     value = {"type": ["string", "integer", "boolean", "object", "array"]}
     schema = {
@@ -132,7 +132,7 @@ class Change:
     )
     player: int | None = integer_field("number of the player", 1, MAX_PLAYER, optional=True)
     into: int | None = integer_field("number of the player that stays", 1, MAX_PLAYER, optional=True)
-    which: Which | None = one_of_field("which games of the player", Which, optional=True)
+    which: AnnulledGames | None = one_of_field("which games of the player", AnnulledGames, optional=True)
     pool: str | None = pattern_field("rating pool of the tournament", NAME_PATTERN, optional=True)
     tournament: str | None = text_field("name of the tournament", 128, optional=True)
     since: str | None = instant_field("first instant whose games are meant", optional=True, absent="from the beginning")
@@ -159,38 +159,38 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """The fact or person concerned, as one word: two changes of one subject are about the same thing."""
+        """The fact or person that the change concerns, as one word."""
         match self.do:
             case Verb.MERGE | Verb.PART:
                 return f"person:{self.player}"
             case Verb.ANNUL_GAMES:
                 return f"games-of:{self.player}"
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
-                return games_at(self.pool, self.tournament)
+                return tournament_subject(self.pool, self.tournament)
             case Verb.UNDO:
                 return f"proposal:{self.proposal}"
             case _:
                 return str(self.fact)
 
     def plain(self) -> dict[str, Any]:
-        """Return its fields as they are written."""
+        """Return the fields of the change as plain values, as they are written."""
         values = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
         words = {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
         return {name: value for name, value in sorted(words.items()) if value is not None}
 
 
-def games_at(pool: str | None, tournament: str | None) -> str:
+def tournament_subject(pool: str | None, tournament: str | None) -> str:
     """Return the subject of changes of all games of a tournament."""
     return f"games-at:{pool}:{tournament}"
 
 
 def changes_field(doc: str) -> Any:
-    """Return a field of at least one change and at most ``MOST_CHANGES``."""
+    """Return an attrs field of 1 to ``MOST_CHANGES`` changes."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         good = type(value) is tuple and 0 < len(value) <= MOST_CHANGES and all(isinstance(c, Change) for c in value)
         if not good:
-            fail(attribute, f"a tuple of 1 to {MOST_CHANGES} changes", value)
+            refuse_value(attribute, f"a tuple of 1 to {MOST_CHANGES} changes", value)
 
     schema = {"type": "array", "minItems": 1, "maxItems": MOST_CHANGES, "items": {"oneOf": [*map(_schema_of, FIELDS)]}}
     return field_of(doc, schema, check, optional=False)
@@ -210,8 +210,8 @@ def _schema_of(verb: Verb) -> dict[str, Any]:
     }
 
 
-def change_of(plain: Mapping[str, Any]) -> Change:
+def parse_change(plain: Mapping[str, Any]) -> Change:
     """Return the change that ``Change.plain`` wrote."""
-    words: Mapping[str, type[StrEnum]] = {"do": Verb, "which": Which}
+    words: Mapping[str, type[StrEnum]] = {"do": Verb, "which": AnnulledGames}
     fields: dict[str, Any] = {name: words[name](value) if name in words else value for name, value in plain.items()}
     return Change(**fields)

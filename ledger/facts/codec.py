@@ -1,14 +1,13 @@
-"""Events to canonical bytes and back. The only module that knows JSON and cattrs; no coercion either way.
+"""Encodes events as canonical bytes and decodes them, strictly. The only module that knows JSON and cattrs.
 
 A body is the whole entry as JSON canonicalised by RFC 8785, restricted to what has one spelling everywhere: ASCII
 keys in order, NFC text, whole numbers below 2^53, no floats, no nulls, at most 65,535 bytes. Events pass the checks of
-their classes and lie in that subset; ``canonical`` holds any plain values to it.
+their classes and so lie in that subset.
 """
 
 from __future__ import annotations
 
 import types
-import unicodedata
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache, lru_cache, partial
@@ -32,7 +31,7 @@ from ledger.facts.events import (
     SchemeAdopted,
 )
 from ledger.facts.instants import PRECISION_BY_LENGTH, Precision, instant_ms, without_zero_fraction
-from ledger.facts.person_names import actor_faults, without_tokens
+from ledger.facts.person_names import actor_faults, redact_tokens
 from ledger.runtime.lazy import cattrs, cattrs_gen
 
 MAX_BODY = 65_535
@@ -61,7 +60,7 @@ UPCASTS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
 
 @attrs.frozen(kw_only=True)
 class Entry:
-    """One journal entry, decoded.
+    """A decoded journal entry: position, time, actor, event.
 
     Attributes:
         position: place in the journal, from 1.
@@ -190,13 +189,13 @@ def _stored(event: Event) -> dict[str, Any]:
 
 
 def facts(event: Event) -> bytes:
-    """Return the canonical bytes of an event's facts, without its key field."""
+    """Return the facts of an event as canonical JSON bytes, without the field that the key carries."""
     # orjson writes dicts alone; settings may be any other mapping.
     return orjson.dumps(_stored(event), option=_WRITTEN[type(event)].option, default=dict)
 
 
 def facts_mapping(event: Event) -> dict[str, Any]:
-    """Return an event's facts as plain values with its key field; absent optional fields are left out."""
+    """Return the facts of an event as plain values with its key field; absent optional fields are left out."""
     plain = {name: str(value) if isinstance(value, StrEnum) else value for name, value in _stored(event).items()}
     if event.KEY_FIELD:
         plain = {event.KEY_FIELD: getattr(event, event.KEY_FIELD), **plain}
@@ -210,7 +209,7 @@ def _is_actor(actor: str) -> bool:
 
 @lru_cache(maxsize=64)  # one actor records many entries
 def actor_json(actor: str) -> str:
-    """Return *actor* as JSON text with its quotation marks.
+    """Return the name of an actor as JSON text with its quotation marks.
 
     Entries that are read are checked less strictly: journals of earlier releases may hold names with invisible
     characters.
@@ -219,7 +218,7 @@ def actor_json(actor: str) -> str:
         MalformedError: not 1 to 128 characters of plain NFC text, an invisible character, or a token.
     """
     if not _is_actor(actor):
-        without_token = without_tokens(actor) if type(actor) is str else actor
+        without_token = redact_tokens(actor) if type(actor) is str else actor
         raise MalformedError([f"expected {_ACTOR_WANTED}, got {without_token!r} @ $.actor"])
     if faults := actor_faults(actor):
         raise MalformedError(faults)
@@ -239,7 +238,7 @@ def _tail(kind: str, recorded_at: str) -> bytes:
 
 
 def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, facts_bytes: bytes) -> bytes:
-    """Return the body of an entry around facts that are canonical bytes already.
+    """Return the bytes of a journal entry around facts that are encoded already.
 
     Raises:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
@@ -251,7 +250,7 @@ def assemble(position: int, recorded_at: str, actor: str, kind: str, key: str, f
 
 
 def body_of(position: int, recorded_at: str, actor: str, event: Event) -> bytes:
-    """Return the body of an event's entry: ``assemble`` applied to the event's facts.
+    """Return the bytes of an event's journal entry.
 
     Raises:
         MalformedError: the actor is not plain text, or the body is longer than 65,535 bytes.
@@ -260,7 +259,7 @@ def body_of(position: int, recorded_at: str, actor: str, event: Event) -> bytes:
 
 
 def structure_event(kind: object, fact_names: object, path: str = "$.facts") -> Event:
-    """Build the event of *kind* from plain values, carrying old kinds forward.
+    """Return the event of *kind* with these facts; facts of old kinds are carried forward.
 
     Raises:
         MalformedError: unknown kind, or any field missing, unknown, or not exactly of its type.
@@ -322,7 +321,7 @@ def _event_of(kind: object, key: str, facts_read: object) -> Event:
 
 
 def is_recorded_at(value: object) -> bool:
-    """Return whether an instant is written with its milliseconds, zero or not, so that all have one length."""
+    """Return whether a value is an instant with milliseconds, zero or not, as entries are stamped."""
     if type(value) is not str or len(value) != RECORDED_AT_LENGTH:
         return False
     try:
@@ -341,7 +340,7 @@ _ENTRY_CHECKS: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
 
 
 def decode(body: bytes) -> Entry:
-    """Read one body strictly.
+    """Return the entry that canonical bytes hold, and refuse any other spelling.
 
     Raises:
         MalformedError: not JSON, or anything unknown, missing or not exactly of its type (every fault is
@@ -374,41 +373,3 @@ def decode(body: bytes) -> Entry:
     if orjson.dumps(plain, option=orjson.OPT_SORT_KEYS) != body:
         raise MalformedError(["not canonical: a repeated field, another order, other blanks or escapes @ $"])
     return Entry(position=plain["position"], recorded_at=plain["recorded_at"], actor=plain["actor"], event=event)
-
-
-def _check_canonical(value: Any, path: str, problems: list[str]) -> None:
-    if isinstance(value, str):
-        # UTF-8 has no bytes for them
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            problems.append(f"text must not hold lone surrogates, got {value!r} @ {path}")
-        # two spellings of a name that look the same would be two facts
-        elif not unicodedata.is_normalized("NFC", value):
-            problems.append(f"text must be in Unicode form NFC, got {value!r} @ {path}")
-    elif isinstance(value, int):
-        # Beyond it readers that know floats alone round. True and false are whole numbers to Python and pass, too.
-        if abs(value) > MAX_WHOLE:
-            problems.append(f"whole numbers must stay below 2^53, got {value} @ {path}")
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            # RFC 8785 sorts keys by UTF-16, orjson by UTF-8: of ASCII both give one order.
-            if not (isinstance(key, str) and key.isascii()):
-                problems.append(f"keys must be ASCII text, got {key!r} @ {path}")
-            _check_canonical(item, f"{path}.{key}", problems)
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            _check_canonical(item, f"{path}[{place}]", problems)
-    else:
-        problems.append(f"{type(value).__name__} has no place in an entry, got {value!r} @ {path}")
-
-
-def canonical(value: Mapping[str, Any]) -> bytes:
-    """Return the one spelling of *value* in bytes (RFC 8785 within the subset above).
-
-    Raises:
-        MalformedError: something in it lies outside the subset; every fault is listed.
-    """
-    problems: list[str] = []
-    _check_canonical(value, "$", problems)
-    if problems:
-        raise MalformedError(problems)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=dict)  # any other Mapping becomes a dict

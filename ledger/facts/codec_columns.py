@@ -1,4 +1,4 @@
-"""Events as whole columns: which rows the event class must look at, and canonical bytes of many rows.
+"""Encodes frames of events as canonical bytes, and marks the rows that may not be events.
 
 Of games (``game-recorded/1``), and of players with their seeds and years of birth, whose values must be what the event
 classes take. The bytes are exactly those of ``codec.facts`` and ``codec.assemble``; a test compares them row by row.
@@ -6,13 +6,14 @@ classes take. The bytes are exactly those of ``codec.facts`` and ``codec.assembl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ledger.facts.codec import actor_json
-from ledger.facts.event_fields import MAX_HALF_MOVES, is_plain_text
+from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import instant_ms_column
 from ledger.facts.words import Outcome, Termination
@@ -23,13 +24,6 @@ if TYPE_CHECKING:
 
 
 _FIELDS = {field.name: field for field in attrs.fields(GameRecorded)}
-_QUOTED = {"ended_at", "outcome", "pool", "round", "started_at", "termination", "text", "tournament"}
-# Free text, by field with its limit, may need escapes.
-_FREE_TEXT = {
-    name: field.metadata["schema"]["maxLength"]
-    for name, field in _FIELDS.items()
-    if "maxLength" in field.metadata["schema"]
-}
 # By field, the member of each word; any other value is left for the event class to refuse.
 _WORDS: Mapping[str, Mapping[Any, Any]] = {
     "outcome": {word.value: word for word in Outcome},
@@ -46,17 +40,21 @@ _Unsuspected: type[GameRecorded] = attrs.make_class(
 )
 
 
-def suspects(frame: DataFrame) -> Series:
-    """Mark the rows that may not make a ``game-recorded/1`` (Boolean): all that make none, and perhaps others.
+def suspects(frame: DataFrame, kind: type[Event] = GameRecorded) -> Series:
+    """Return a mask of the rows that may not make an event of the kind: all that make none, and perhaps others.
 
     Whole columns are compared with the JSON Schema of each field; ``build_events`` says what is wrong with single rows.
 
     Args:
-        frame: columns named as the fields of ``GameRecorded``.
+        frame: columns named as the fields of the class. Of a game all must be there, of another event only those that
+            are there are looked at.
+        kind: the class.
     """
-    doubts = [_doubt(frame, name, field) for name, field in _FIELDS.items()]
-    missing = [pl.col(name).is_null() for name, field in _FIELDS.items() if field.default is attrs.NOTHING]
-    return frame.select(pl.any_horizontal(*doubts, *missing).fill_null(value=False).alias("suspect"))["suspect"]
+    fields = {field.name: field for field in attrs.fields(kind) if kind is GameRecorded or field.name in frame.columns}
+    doubts = [_doubt(frame, name, field) for name, field in fields.items()]
+    if kind is GameRecorded:
+        doubts += [pl.col(name).is_null() for name, field in fields.items() if field.default is attrs.NOTHING]
+    return frame.select(pl.any_horizontal(*doubts).fill_null(value=False).alias("suspect"))["suspect"]
 
 
 def build_events(frame: DataFrame, suspected: Series) -> Iterator[GameRecorded | str]:
@@ -91,111 +89,64 @@ def _doubt(frame: DataFrame, name: str, field: attrs.Attribute[Any]) -> Expr:
     if name in {"effective_at", "ended_at", "started_at"}:
         no_day = instant_ms_column(frame[name]).is_null() & frame[name].is_not_null()
         return ~column.str.contains(schema["pattern"]) | pl.lit(no_day)
-    if name in _FREE_TEXT:
-        limit = _FREE_TEXT[name]
+    if limit := schema.get("maxLength"):  # free text
         return column.is_in([value for value in frame[name].unique().drop_nulls() if not is_plain_text(value, limit)])
     return ~column.str.contains(schema["pattern"]) if "pattern" in schema else pl.lit(value=False)
 
 
-def facts(frame: DataFrame) -> Series:
-    """Return the canonical bytes of each row's facts, as text. The rows must make events."""
-    return frame.select(pl.concat_str(_parts(frame, "{", "}")).alias("facts"))["facts"]
+def facts(frame: DataFrame, kind: type[Event] = GameRecorded) -> Series:
+    """Return the facts of each row as canonical JSON text; the rows must make events of the kind."""
+    return frame.select(pl.concat_str(_parts(frame, kind, "{", "}")).alias("facts"))["facts"]
 
 
-def _parts(frame: DataFrame, head: str, tail: str) -> list[Expr]:
+def _parts(frame: DataFrame, kind: type[Event], head: str, tail: str) -> list[Expr]:
     """Return the parts that make the facts when joined, with *head* and *tail* around the members."""
+    # The key of the entry carries the key of a game, so that the facts do not repeat it.
+    fields = sorted((field for field in attrs.fields(kind) if field.name != kind.KEY_FIELD), key=lambda f: f.name)
+    # Columns without a value are left out, and so are those that the frame lacks.
+    nulls = {field.name: frame[field.name].null_count() for field in fields if field.name in frame.columns}
+    present = [field for field in fields if field.name in nulls and nulls[field.name] < max(len(frame), 1)]
+    first = next(field.name for field in present if not nulls[field.name])
     parts: list[Expr] = []
-    # separator between the values so far and the next
-    written = head
-    # The key of the entry carries the key of the game, so that the facts do not repeat it.
-    for name in sorted(set(_FIELDS) - {"game"}):
-        missing = frame[name].null_count()
-        if missing == len(frame) and missing:
-            continue
-        comma = "," if parts else ""  # the first field of all is never missing
-        quote = '"' if name in _QUOTED else ""
+    literal = head  # to be written before the next value
+    for name, schema in ((field.name, field.metadata["schema"]) for field in present):
+        quote = "" if schema.get("type") in {"integer", "boolean"} else '"'
+        # Up to the first field that every row has, a comma follows each value; after it a comma precedes each.
+        before, after = ("", ",") if name < first else ("", "") if name == first else (",", "")
         value = pl.col(name).cast(pl.String)
         # of what an event may hold, JSON escapes these two characters alone
-        if name in _FREE_TEXT:
+        if "maxLength" in schema:
             value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
-        if missing:
-            member = pl.concat_str(pl.lit(f'{comma}"{name}":{quote}'), value, pl.lit(quote)).fill_null("")
-            parts += [pl.lit(written), member]
-            written = ""
+        if nulls[name]:
+            member = pl.concat_str(pl.lit(f'{before}"{name}":{quote}'), value, pl.lit(quote + after)).fill_null("")
+            parts += [pl.lit(literal), member]
+            literal = ""
         else:
-            parts += [pl.lit(f'{written}{comma}"{name}":{quote}'), value]
-            written = quote
-    return [*parts, pl.lit(written + tail)]
+            parts += [pl.lit(f'{literal}{before}"{name}":{quote}'), value]
+            literal = quote + after
+    return [*parts, pl.lit(literal + tail)]
 
 
-def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str) -> list[bytes]:
-    """Return whole entries, at positions from *first* on, in order. The rows must make events."""
-    body = pl.concat_str(
-        *_parts(frame, f'{{"actor":{actor_json(actor)},"facts":{{', '},"key":"game:'),
-        pl.col("game"),
-        pl.lit(f'","kind":"{GameRecorded.KIND}","position":'),
-        pl.int_range(first, first + len(frame), dtype=pl.Int64).cast(pl.String),
-        pl.lit(f',"recorded_at":"{recorded_at}"}}'),
-    )
-    return frame.select(body.cast(pl.Binary).alias("body"))["body"].to_list()
-
-
-# Importers hand half-moves on in columns of 32 bits (``source_games.frame_schema``).
-assert MAX_HALF_MOVES < 2**31
-
-_NUMBERS = {"birth_year", "games", "player"}
 _KEYS: Mapping[type[Event], str] = {
     PlayerRegistered: "player:{player}",
     BirthYearLearnt: "born:{player}",
-    RatingSeeded: "seed:{pool}:{player}@{since}",
+    RatingSeeded: "seed:{pool}:{player}@{effective_at}",
+    GameRecorded: "game:{game}",
 }
 
 
-def player_suspects(frame: DataFrame, kind: type[Event]) -> Series:
-    """Mark the rows with a value that the event class may refuse (Boolean); only the class's own fields are checked."""
-    fields = {field.name: field for field in attrs.fields(kind) if field.name in frame.columns}
-    doubts = [_doubt(frame, name, field) for name, field in fields.items()]
-    return frame.select(pl.any_horizontal(*doubts).fill_null(value=False).alias("suspect"))["suspect"]
-
-
-def player_keys(frame: DataFrame, kind: type[Event]) -> Series:
+def keys(frame: DataFrame, kind: type[Event]) -> Series:
     """Return the key of each row's event."""
-    since = pl.col("effective_at").fill_null("start") if kind is RatingSeeded else pl.lit("")
-    parts = _KEYS[kind].replace("{pool}", "{}").replace("{player}", "{}").replace("{since}", "{}")
-    columns = [pl.col("pool"), pl.col("player"), since] if kind is RatingSeeded else [pl.col("player")]
-    return frame.select(pl.format(parts, *columns).alias("key"))["key"]
+    template, names = re.sub(r"\{\w+\}", "{}", _KEYS[kind]), re.findall(r"\{(\w+)\}", _KEYS[kind])
+    columns = [pl.col(name).fill_null("start") if name == "effective_at" else pl.col(name) for name in names]
+    return frame.select(pl.format(template, *columns).alias("key"))["key"]
 
 
-def player_facts(frame: DataFrame, kind: type[Event]) -> Series:
-    """Return the canonical bytes of each row's facts, as text; columns that the frame lacks are absent."""
-    return frame.select(pl.concat_str(pl.lit("{"), *_members(frame, kind), pl.lit("}")).alias("facts"))["facts"]
-
-
-def _members(frame: DataFrame, kind: type[Event]) -> list[Expr]:
-    names = sorted(field.name for field in attrs.fields(kind))
-    present = [name for name in names if name in frame.columns and frame[name].null_count() < len(frame)]
-    always = [name for name in present if not frame[name].null_count()]
-    first = next(name for name in present if name in always)
-    members: list[Expr] = []
-    for name in present:
-        quote = "" if name in _NUMBERS else '"'
-        # up to the first field that every row has, a comma follows each value; after it a comma precedes each
-        before, after = ("", ",") if name < first else ("", "") if name == first else (",", "")
-        value = pl.col(name).cast(pl.String)
-        if name == "source":
-            value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
-        member = pl.concat_str(pl.lit(f'{before}"{name}":{quote}'), value, pl.lit(quote + after))
-        members.append(member if name in always else member.fill_null(""))
-    return members
-
-
-def player_bodies(frame: DataFrame, kind: type[Event], first: int, recorded_at: str, actor: str) -> list[bytes]:
-    """Return whole entries of one kind, at positions from *first* on, in order."""
+def bodies(frame: DataFrame, first: int, recorded_at: str, actor: str, kind: type[Event] = GameRecorded) -> list[bytes]:
+    """Return the bytes of a journal entry for each row, at positions from *first* on; the rows must make events."""
     body = pl.concat_str(
-        pl.lit(f'{{"actor":{actor_json(actor)},"facts":{{'),
-        *_members(frame, kind),
-        pl.lit('},"key":"'),
-        player_keys(frame, kind),
+        *_parts(frame, kind, f'{{"actor":{actor_json(actor)},"facts":{{', '},"key":"'),
+        keys(frame, kind),
         pl.lit(f'","kind":"{kind.KIND}","position":'),
         pl.int_range(first, first + len(frame), dtype=pl.Int64).cast(pl.String),
         pl.lit(f',"recorded_at":"{recorded_at}"}}'),

@@ -1,4 +1,4 @@
-"""The fields of events: each is declared once with its values, its description and its JSON Schema.
+"""Makers of the fields of events: each field is declared once with its check, description and JSON Schema.
 
 A function for each kind of field, and the patterns and limits that they share. No event is defined here.
 """
@@ -47,7 +47,7 @@ def field_of(
     absent: str = "",
     converter: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Return a field of an event.
+    """Return an attrs field with a check, a description and a JSON Schema.
 
     Args:
         doc: what it is, with its unit.
@@ -73,8 +73,8 @@ def field_of(
     return attrs.field(validator=check, converter=converter, metadata=metadata)
 
 
-def fail(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
-    """Refuse a value.
+def refuse_value(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
+    """Raise the error about a value that a field may not have.
 
     Raises:
         MalformedError: naming the field, what it must be, and the value.
@@ -83,13 +83,13 @@ def fail(attribute: attrs.Attribute[Any], expected: str, value: object) -> None:
 
 
 def pattern_field(doc: str, pattern: str, *, optional: bool = False) -> Any:
-    """Return a field of text that matches a pattern completely."""
+    """Return an attrs field of text that matches a pattern completely."""
     # without it \d takes the digits of every script
     compiled = re.compile(pattern, re.ASCII)
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str or compiled.fullmatch(value) is None:
-            fail(attribute, f"text matching {pattern}", value)
+            refuse_value(attribute, f"text matching {pattern}", value)
 
     return field_of(doc, {"type": "string", "pattern": f"^{pattern}$"}, check, optional=optional)
 
@@ -109,7 +109,7 @@ def is_plain_text(value: str, limit: int) -> bool:
 
 
 def text_faults(field: str, text: object, limit: int) -> list[str]:
-    """Return the fault of a text that must be plain, if it has one; the fault ends in the name of its field."""
+    """Return the fault of a text that is not plain, or an empty list; the fault ends in the name of its field."""
     if isinstance(text, str) and is_plain_text(text, limit):
         return []
     start = text[:limit] if isinstance(text, str) else text
@@ -120,11 +120,11 @@ def text_faults(field: str, text: object, limit: int) -> list[str]:
 
 
 def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
-    """Return a field of plain text of 1 to *limit* characters."""
+    """Return an attrs field of plain text of 1 to *limit* characters."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str or not is_plain_text(value, limit):
-            fail(attribute, f"1 to {limit} characters of NFC text without controls or outer blanks", value)
+            refuse_value(attribute, f"1 to {limit} characters of NFC text without controls or outer blanks", value)
 
     schema = {
         "type": "string",
@@ -137,21 +137,21 @@ def text_field(doc: str, limit: int, *, optional: bool = False) -> Any:
 
 
 def integer_field(doc: str, low: int, high: int, *, optional: bool = False, absent: str = "") -> Any:
-    """Return a field of whole numbers from *low* to *high*."""
+    """Return an attrs field of whole numbers from *low* to *high*."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not int or not low <= value <= high:  # ``isinstance`` would take True for 1
-            fail(attribute, f"a whole number from {low} to {high}", value)
+            refuse_value(attribute, f"a whole number from {low} to {high}", value)
 
     return field_of(doc, {"type": "integer", "minimum": low, "maximum": high}, check, optional=optional, absent=absent)
 
 
 def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
-    """Return a field of an instant, as precise as it is known."""
+    """Return an attrs field of an instant, as precise as it is known."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not str:
-            fail(attribute, INSTANT_FORMS, value)
+            refuse_value(attribute, INSTANT_FORMS, value)
         try:
             instant_ms(value)
         except ValueError as error:
@@ -166,12 +166,12 @@ def instant_field(doc: str, *, optional: bool = False, absent: str = "") -> Any:
 
 
 def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, absent: str = "") -> Any:
-    """Return a field of one member of an enumeration, which its word gives as well."""
+    """Return an attrs field of a member of an enumeration, which its word gives as well."""
     members = {member.value: member for member in choices}
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, choices):
-            fail(attribute, f"one of {[*members]}", value)
+            refuse_value(attribute, f"one of {[*members]}", value)
 
     def member_of(value: Any) -> Any:
         return members.get(value, value) if type(value) is str else value
@@ -181,28 +181,28 @@ def one_of_field(doc: str, choices: type[StrEnum], *, optional: bool = False, ab
 
 
 def flag_field(doc: str) -> Any:
-    """Return a field that is true or false."""
+    """Return an attrs field that is true or false."""
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not bool:
-            fail(attribute, "true or false", value)
+            refuse_value(attribute, "true or false", value)
 
     return field_of(doc, {"type": "boolean"}, check, optional=False)
 
 
 def settings_field(doc: str) -> Any:
-    """Return a field of settings by name: whole numbers, switches, decimals as text."""
+    """Return an attrs field of settings by name: whole numbers, switches, decimals as text."""
     name, decimal = re.compile(NAME_PATTERN, re.ASCII), re.compile(DECIMAL_PATTERN, re.ASCII)
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, Mapping):
-            fail(attribute, "a mapping of names to values", value)
+            refuse_value(attribute, "a mapping of names to values", value)
         for key, setting in value.items():
             if type(key) is not str or name.fullmatch(key) is None:
-                fail(attribute, f"keyed by names matching {NAME_PATTERN}", key)
+                refuse_value(attribute, f"keyed by names matching {NAME_PATTERN}", key)
             whole = type(setting) is int and abs(setting) <= MAX_WHOLE
             if not (whole or type(setting) is bool or (type(setting) is str and decimal.fullmatch(setting))):
-                fail(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
+                refuse_value(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
 
     schema = {
         "type": "object",

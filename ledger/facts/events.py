@@ -28,13 +28,13 @@ from ledger.facts.event_fields import (
     NAME_PATTERN,
     POSITIVE_PATTERN,
     SHA256_PATTERN,
-    fail,
     field_of,
     flag_field,
     instant_field,
     integer_field,
     one_of_field,
     pattern_field,
+    refuse_value,
     settings_field,
     text_field,
 )
@@ -62,11 +62,11 @@ class ConversionRange:
 def _conversion(doc: str, *, absent: str) -> Any:
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if type(value) is not tuple or not value or not all(isinstance(item, ConversionRange) for item in value):
-            fail(attribute, "a tuple of at least one ConversionRange", value)
+            refuse_value(attribute, "a tuple of at least one ConversionRange", value)
         begins = [conversion.from_rating for conversion in value]
         later = [float(begin) for begin in begins[1:] if begin is not None]
         if begins[0] is not None or len(later) < len(value) - 1 or later != sorted(set(later)):
-            fail(attribute, "ranges in ascending order of from_rating, which only the first leaves out", begins)
+            refuse_value(attribute, "ranges in ascending order of from_rating, which only the first leaves out", begins)
 
     fields = attrs.fields(ConversionRange)
     schema = {

@@ -1,4 +1,4 @@
-"""Instants as text: a date in an old score may be only a year, so an instant says how much of it is known. No I/O.
+"""Instants as text, which say how much of a time is known: a date in an old score may be only a year. No I/O.
 
 The forms: ``2013``, ``2013-06``, ``2013-06-04``, ``2013-06-04T19:30:00Z`` or ``2013-06-04T19:30:00.250Z``, always
 UTC, one spelling for each. Whole columns of instants and rounds have the same meaning; a test compares them.
@@ -46,7 +46,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @lru_cache(maxsize=4096)  # an instant is asked for when an event is built, judged and folded in
 def instant_ms(text: str) -> int:
-    """Return the first millisecond since 1970-01-01T00:00:00Z that *text* may mean (negative before 1970).
+    """Return the first millisecond since 1970-01-01T00:00:00Z that an instant may mean (negative before 1970).
 
     Raises:
         MalformedError: *text* is not one of the five forms, or no such day or time exists.
@@ -72,12 +72,12 @@ def instant_ms(text: str) -> int:
 
 
 def without_zero_fraction(text: str) -> str:
-    """Return *text* in the one spelling of a whole second, which many programs write as ``…00.000Z``; else as it is."""
+    """Return an instant without a fraction of zeros, which many programs write: ``…00.000Z``; else as it is."""
     return text[:19] + "Z" if text[19:] == ".000Z" else text
 
 
 def instant_end_ms(text: str) -> int:
-    """Return the last millisecond since 1970 that *text* may mean: the end of the year, month, day or second."""
+    """Return the last millisecond since 1970 that an instant may mean: the end of its year, month, day or second."""
     start = instant_ms(text)
     how = precision(text)
     if how is Precision.YEAR:
@@ -110,7 +110,7 @@ def instant_text(ms: int, precision: Precision = Precision.MILLISECOND) -> str:
 
 
 def is_before(ended: str, started: str) -> bool:
-    """Return whether *ended* lies before *started* for certain, as far as both are known."""
+    """Return whether one instant lies before another for certain, as far as both are known."""
     # Texts compare as instants do, for each form begins the finer ones: but
     # within one second, 00Z sorts behind 00.001Z
     if len(ended) >= 20 and ended[:19] == started[:19]:

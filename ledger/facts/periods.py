@@ -1,4 +1,4 @@
-"""Rating periods: which one a game belongs to, and when it closes. Calendar arithmetic in UTC; no rating, no I/O.
+"""Rating periods: the calendar arithmetic of which period a game belongs to and when a period ends. In UTC, no I/O.
 
 A period is a number of calendar months or of days, or the time between two closed rating runs. Its *closing* is its
 last millisecond. The rules are written twice, for one game and for columns of many.
@@ -21,7 +21,7 @@ _WEEK_SHIFT = 3  # 1970-01-01 was a Thursday: periods of seven days begin on Mon
 
 
 class Calendar(NamedTuple):
-    """The division of time into periods.
+    """The division of time into rating periods.
 
     Attributes:
         days: length in days; 0 for calendar months.
@@ -50,7 +50,7 @@ MONTHLY = Calendar()
 
 
 def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
-    """Return the number of the period that an instant lies in.
+    """Return the number of the rating period that an instant lies in.
 
     Args:
         ended_ms: milliseconds since 1970.
@@ -68,7 +68,7 @@ def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
 
 
 def last_over(day: float, calendar: Calendar) -> float | None:
-    """Return the number of the last period over on *day* (days since 1970); None if periods end with rating runs.
+    """Return the number of the last rating period over on *day* (days since 1970); None if runs end periods.
 
     A list in force from *day* on holds the games up to the end of that period.
     """
@@ -82,7 +82,7 @@ def _month_period(month: Any, calendar: Calendar) -> Any:
 
 
 def closing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
-    """Return the last millisecond of a period; ``OPEN`` if no run has closed it yet."""
+    """Return the last millisecond of a rating period; ``OPEN`` if no run has closed it yet."""
     if calendar.by_runs:
         return runs[period] if period < len(runs) else OPEN
     if calendar.days:
@@ -96,7 +96,7 @@ def closing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
 
 
 def beginning(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int | None:
-    """Return the first millisecond of a period; None if the period lies before the first closed run."""
+    """Return the first millisecond of a rating period; None if it lies before the first closed run."""
     if calendar.by_runs:
         return runs[period - 1] + 1 if period else None
     return closing(period - 1, calendar) + 1
@@ -110,12 +110,12 @@ def listing(period: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
 
 
 def listed(ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
-    """Return the number of the period whose ``listing`` an instant is."""
+    """Return the number of the rating period whose ratings come into force right after an instant."""
     return number(ms if ms == OPEN else ms - int(calendar.in_force) * DAY_MS, calendar, runs)
 
 
 def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
-    """Return ``number`` of each instant of an int64 array."""
+    """Return the number of the rating period of each instant of an int64 array."""
     if calendar.by_runs:
         return np.searchsorted(np.asarray(runs, np.int64), ended_ms, side="left")
     if calendar.days:
@@ -126,12 +126,12 @@ def numbers(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
 
 
 def closings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
-    """Return the last millisecond of the period of each instant of an int64 array."""
+    """Return the last millisecond of the rating period of each instant of an int64 array."""
     return _of_each(closing, ended_ms, calendar, runs)
 
 
 def listings(ended_ms: Any, calendar: Calendar, runs: Sequence[int] = ()) -> Any:
-    """Return the ``listing`` of the period of each instant of an int64 array."""
+    """Return, for each instant of an int64 array, the last millisecond before its period's ratings come into force."""
     return _of_each(listing, ended_ms, calendar, runs)
 
 

@@ -1,4 +1,4 @@
-"""Names and identities of people as they are compared: names without case, accents, order of their words, blanks.
+"""Comparison of names and identities of people, without case, accents, order of words and blanks.
 
 Files spell one name in several ways: ``Carlsen, Magnus``, ``MAGNUS CARLSEN``, ``Carlsen M.``. This module decides
 which names may be spellings of the same name; other modules decide whether they are the same person. No I/O.
@@ -31,12 +31,12 @@ _WORD = re.compile(r"[^\W_]+")
 _MATCHING = 2  # parts of two names that agree, at least, where one is abbreviated
 _LEFT_OUT = 4  # initials of which each choice may be left out
 
-Place = tuple[str, str]  # a word of a name, and the first letters of all its words, sorted
+IndexEntry = tuple[str, str]  # a word of a name, and the first letters of all its words, sorted
 
 
 @attrs.frozen(slots=False)
 class FoldedName:
-    """A name without case and accents, in words.
+    """The words of a name without case and accents, to compare names by.
 
     Attributes:
         before: the words before the first comma, of which a name in order has the surname; all where there is none.
@@ -53,7 +53,7 @@ class FoldedName:
 
     @property
     def keys(self) -> set[str]:
-        """The common form of names that differ only in case, accents, order of their words, or blanks."""
+        """The forms that are equal for names that differ only in case, accents, order of words, or blanks."""
         words = self.words
         if not words:
             return set()
@@ -72,22 +72,22 @@ class FoldedName:
         return tuple(word for word in self.words if word not in self.initials)
 
     @property
-    def places(self) -> set[Place]:
-        """Where this name is found by those that it may be: each word, with the first letters of all words."""
+    def index_entries(self) -> set[IndexEntry]:
+        """The entries of this name in an index of names: each word, with the first letters of all words."""
         return self._places(())
 
     @property
-    def searched(self) -> set[Place]:
-        """Where the names are that this one may be, whichever of its initials they leave out.
+    def searched_entries(self) -> set[IndexEntry]:
+        """The index entries of the names that this one may be, whichever of its initials they leave out.
 
-        Of two names of which ``may_be`` is true, the places of one are among those that the other searches; of more
-        than four initials only all are left out or none.
+        If ``may_be_same_name`` is true of two names, one has an index entry that the other searches; of more than four
+        initials only all are left out or none.
         """
         letters = self.initials
         sizes = range(len(letters) + 1) if len(letters) <= _LEFT_OUT else (0, len(letters))
         return {place for size in sizes for left_out in combinations(letters, size) for place in self._places(left_out)}
 
-    def _places(self, left_out: Sequence[str]) -> set[Place]:
+    def _places(self, left_out: Sequence[str]) -> set[IndexEntry]:
         letters = [word[0] for word in self.words]
         for letter in left_out:
             letters.remove(letter)
@@ -95,7 +95,7 @@ class FoldedName:
 
 
 def folded(name: str) -> FoldedName:
-    """Return a name in words without case and accents; hyphens and points divide words, apostrophes do not."""
+    """Return the words of a name without case and accents; hyphens and points divide words, apostrophes do not."""
     text = name.lower()
     if not text.isascii():
         text = unicodedata.normalize("NFKD", name).casefold().translate(_WITHOUT_ACCENTS)
@@ -104,7 +104,7 @@ def folded(name: str) -> FoldedName:
     return FoldedName(tuple(_WORD.findall(before)), tuple(_WORD.findall(after)))
 
 
-def may_be(name: FoldedName, other: FoldedName) -> bool:
+def may_be_same_name(name: FoldedName, other: FoldedName) -> bool:
     """Return whether two names are the same but for initials: each word is in the other, or its first letter is.
 
     An initial may be left out on one side: ``Robert J. Fischer`` may be ``Robert Fischer`` and ``Fischer, R.``, but
@@ -149,7 +149,7 @@ _SECRET = re.compile(r"(rl[ts])_[A-Za-z0-9_-]{8,}")
 
 
 def same_person(name: str, other: str) -> bool:
-    """Return whether two names of people who act are of one person.
+    """Return whether two actors' names are of one person, as far as case, blanks and invisible characters go.
 
     Case and width of letters do not count, nor blanks, nor invisible characters: journals of earlier releases may
     hold such.
@@ -173,7 +173,7 @@ _SMALL_LATIN, _CAPITAL_LATIN = (
 
 
 def look_alike(name: str, other: str) -> bool:
-    """Return whether people may take two names of people who act for one.
+    """Return whether people may mistake one actor's name for another.
 
     Besides what ``same_person`` leaves out, accents and signs do not count, nor the alphabet of like letters.
     """
@@ -204,7 +204,7 @@ def _seen(name: str) -> str:
 
 
 def actor_faults(name: str) -> list[str]:
-    """Yield the faults of an acting person's name, besides not being plain text: invisible characters and tokens."""
+    """Return the faults of an actor's name besides not being plain text: invisible characters and tokens."""
     if name.isascii() and "rlt_" not in name:  # nearly all are
         return []
     if _TOKEN.search(name):
@@ -219,20 +219,20 @@ def actor_faults(name: str) -> list[str]:
     return []
 
 
-def without_tokens(text: str) -> str:
-    """Return text with every token and word of a session in it, or piece of one, left out."""
+def redact_tokens(text: str) -> str:
+    """Return a text in which every access token and session word, or a piece of one, is left out."""
     return _SECRET.sub(r"\1_...", text)
 
 
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
-def without_person(text: str, names: Collection[str]) -> str:
-    """Return a text in which every quoted name that may be one of these is left out."""
-    return _QUOTED.sub(lambda quoted: "'...'" if may_be_called(quoted[0][1:-1], names) else quoted[0], text)
+def redact_names(text: str, names: Collection[str]) -> str:
+    """Return a text in which every quoted name that may be one of *names* is left out."""
+    return _QUOTED.sub(lambda quoted: "'...'" if matches_a_name(quoted[0][1:-1], names) else quoted[0], text)
 
 
-def may_be_called(called: str, names: Collection[str]) -> bool:
+def matches_a_name(called: str, names: Collection[str]) -> bool:
     """Return whether a word is one of some names, regardless of case, accents, blanks and the order of its words."""
     keys = folded(called).keys
     return any(called == name or look_alike(called, name) or keys & folded(name).keys for name in names)
@@ -243,7 +243,7 @@ FIDE = "fide"
 
 
 def spelt(identity: str) -> str:
-    """Return the identity as it is recorded: names in NFC, single blanks, case folded; FIDE numbers without zeros."""
+    """Return the recorded spelling of an identity: names in NFC and case folded, FIDE numbers without zeros."""
     plain = identity.isascii() and identity.islower() and identity[-1] != " "
     # nearly all are
     if plain and "  " not in identity and ": " not in identity and not identity.startswith("fide:0"):
@@ -255,23 +255,23 @@ def spelt(identity: str) -> str:
         return f"{FIDE}:{own.strip().lstrip('0')}"
     if namespace.lower() not in WITHOUT_CASE or not colon:
         return identity
-    return f"{namespace.lower()}:{without_case(own)}"
+    return f"{namespace.lower()}:{fold_case(own)}"
 
 
-def without_case(name: str) -> str:
+def fold_case(name: str) -> str:
     """Return a name as identities have it: Unicode NFC, single blanks, case folded."""
     # Once more: of 24 letters, such as ΐ, folding the case gives what is composed again.
     return unicodedata.normalize("NFC", " ".join(unicodedata.normalize("NFC", name).split()).casefold())
 
 
 def register_of(identity: str) -> str:
-    """Return the register or server of an identity; empty for a bare name."""
+    """Return the register or server of an identity, the part before its colon; empty for a bare name."""
     namespace = identity.partition(":")[0]
     return "" if namespace == "name" else namespace
 
 
-def are_apart(identity: str, other: str) -> bool:
-    """Return whether one register or server gave both identities: it gives each person one, so they are two people.
+def are_different_people(identity: str, other: str) -> bool:
+    """Return whether two identities are of two people, because one register or server gave both.
 
     Two spellings of one, under which an earlier release registered two players, are no two.
     """
@@ -280,7 +280,7 @@ def are_apart(identity: str, other: str) -> bool:
 
 
 def number_fault(identity: str) -> str | None:
-    """Return the fault of an identity of digits alone, which would be taken for a player's number; None otherwise."""
+    """Return the fault of an identity of digits alone, which would be taken for a player's number; else None."""
     if not identity.isdecimal():
         return None
     return f"may not be digits alone, for players have numbers here, got {identity!r}; write 'id:{identity}'"

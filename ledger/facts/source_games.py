@@ -1,4 +1,4 @@
-"""The result of every importer: games and players as their sources report them, and the rejected rows with reasons.
+"""Games, rounds and players as their sources report them, which every importer yields, and the faults of files.
 
 Players are still *identities* (``lichess:ann``, ``fide:1503014``, ``name:carlsen,m``); the ledger gives numbers.
 No I/O.
@@ -6,6 +6,7 @@ No I/O.
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Mapping
 from hashlib import sha256
@@ -26,12 +27,17 @@ _SHOWN.maxlevel = 2
 
 
 def plain_key(source: str, facts: str) -> str:
-    """Return a key in the form ``PLAIN_KEY``."""
+    """Return the key of a game that has none of its own: the source and a hash of the game's facts."""
     return f"{source}:{sha256(facts.encode()).hexdigest()[:24]}"
 
 
+def is_plain_key(key: str) -> bool:
+    """Return whether an earlier release made a key of a game's facts: it is no key of the source."""
+    return re.fullmatch(OUR_PLAIN_KEY, key, re.ASCII) is not None
+
+
 class SourceGame(NamedTuple):
-    """One finished game, in the fields of ``game-recorded/1`` but with identities for players.
+    """One finished game as its source reports it, with identities for players.
 
     ``line`` is the line of the file on which the game begins, from 1. ``speed`` and ``variant`` serve to choose a
     pool: speed is one of ``ultraBullet bullet blitz rapid classical correspondence`` or None; variant is
@@ -65,7 +71,7 @@ class SourceGame(NamedTuple):
 
 
 class SourceRound(NamedTuple):
-    """One round without a game, in the fields of ``round-without-game/1`` but with an identity for the player.
+    """One round without a game as its source reports it, with an identity for the player.
 
     ``line``, ``speed`` and ``variant`` are those of ``SourceGame``.
     """
@@ -83,7 +89,7 @@ class SourceRound(NamedTuple):
 
 
 class FileFault(NamedTuple):
-    """One thing wrong with a file: where, and what with which value and what to do."""
+    """One fault of a file: its line, and a message that says what is wrong and what to do."""
 
     line: int
     message: str
@@ -91,7 +97,7 @@ class FileFault(NamedTuple):
 
 @attrs.define(kw_only=True)
 class FaultsFound:
-    """The faults of a file so far.
+    """A list of the faults of a file that keeps the first ones and counts the others.
 
     Attributes:
         faults: the first ``KEPT_FAULTS``.
@@ -103,14 +109,14 @@ class FaultsFound:
 
     @property
     def ok(self) -> bool:
-        """True if nothing was found wrong."""
+        """True if there is no fault."""
         return not self.fault_count
 
     def fault(self, line: int, message: str) -> None:
-        """Note one fault."""
+        """Add a fault."""
         self.fault_count += 1
         if len(self.faults) < KEPT_FAULTS:
-            self.faults.append(FileFault(line, bounded(message)))
+            self.faults.append(FileFault(line, shortened(message)))
 
 
 def frame_schema() -> dict[str, type]:
@@ -130,16 +136,16 @@ def frame_schema() -> dict[str, type]:
 
 
 def excerpt(value: object) -> str:
-    """Return *value* as Python writes it, in some 200 characters at most, however long or deep it is."""
+    """Return the ``repr`` of a value, shortened to some 200 characters."""
     return _SHOWN.repr(value)
 
 
-def bounded(message: str) -> str:
-    """Return *message*, cut if it is too long to be read."""
+def shortened(message: str) -> str:
+    """Return a message, cut if it is longer than ``MAX_MESSAGE``."""
     return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
 
 
-TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", "volatility", "highest", "k_factor")
+PLAYER_TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", "volatility", "highest", "k_factor")
 # Fields that imply a rating. Games and a K-factor do not: federations list them for players without a rating, too.
 NEED_A_RATING = ("deviation", "volatility", "highest")
 
@@ -151,4 +157,4 @@ def player_schema() -> Mapping[str, Any]:
     an instant; ``rating``, decimals as text, null for who has none; and with a rating ``games``, ``deviation``,
     ``volatility``, ``highest``, ``k_factor``.
     """
-    return {"line": pl.Int64, **dict.fromkeys(TEXTS, pl.String), "birth_year": pl.Int32, "games": pl.Int32}
+    return {"line": pl.Int64, **dict.fromkeys(PLAYER_TEXTS, pl.String), "birth_year": pl.Int32, "games": pl.Int32}

@@ -1,4 +1,4 @@
-"""Two tellings of one game: what the second adds to the first, or where it contradicts it. Plain facts in and out.
+"""Comparison of two reports of one game: what the second adds to the first, or where it contradicts it.
 
 A submission may leave fields blank, may not know how the game ended, and may know an instant less precisely. The
 order of two submissions does not change what they state together. Other modules decide whether two submissions are
@@ -28,8 +28,8 @@ _FINER_OF_LICHESS: Mapping[frozenset[Any], str] = {
 _LICHESS_EVENT = re.compile(r"lichess\.org/(?:tournament|swiss)/([A-Za-z0-9_-]{1,64})", re.ASCII)
 
 
-class Compared(NamedTuple):
-    """The result of comparing a further submission of a game with the recorded facts.
+class ReportComparison(NamedTuple):
+    """The result of comparing a further report of a game with the recorded facts.
 
     Attributes:
         conflict: the first field, in alphabetical order, that says something else; None if none does.
@@ -40,8 +40,8 @@ class Compared(NamedTuple):
     added: dict[str, Any]
 
 
-def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> Compared:
-    """Compare a further submission of a game with the recorded facts.
+def compare(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> ReportComparison:
+    """Return what a further report of a game adds to the recorded facts, or which of them it contradicts.
 
     Args:
         stored: the facts that are known, in the fields of ``game-recorded/1`` as plain values, without the key.
@@ -51,14 +51,14 @@ def compared(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = 
     added: dict[str, Any] = {}
     for field, both in _both(stored, further, game):
         if both is _CONFLICT:
-            return Compared(field, {})
+            return ReportComparison(field, {})
         if both != stored.get(field):
             added[field] = both
-    return Compared(None, added)
+    return ReportComparison(None, added)
 
 
 def contradictions(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> dict[str, Any]:
-    """Return all fields, in alphabetical order, that a further submission contradicts, with its values."""
+    """Return the fields of a further report of a game that contradict the recorded facts, with its values."""
     return {field: further.get(field) for field, both in _both(stored, further, game) if both is _CONFLICT}
 
 
@@ -77,7 +77,7 @@ def _both(stored: Mapping[str, Any], further: Mapping[str, Any], game: str) -> I
 
 
 def tournament_key(event: str) -> str:
-    """Return the name that groups the games of one tournament: for one of Lichess, its identifier there."""
+    """Return the name by which games are grouped into a tournament: for one of Lichess, its identifier there."""
     match = _LICHESS_EVENT.search(event)
     return f"lichess:{match[1]}" if match else event
 

@@ -1,4 +1,4 @@
-"""The words of the field as types: outcomes, terminations, standings, receipts, tree heads. No I/O, no JSON.
+"""The vocabulary of the ledger as types: outcomes, terminations, membership statuses, receipts, tree heads.
 
 The module also checks which results, terminations and numbers of half-moves go together. It asks this of what is
 typed manually: a source's report is recorded as it is, and a correction may not make a game contradict itself.
@@ -61,13 +61,13 @@ def time_loss(outcome: str, termination: str) -> int:
     return LOSER[outcome] if termination == Termination.TIME else 0
 
 
-def moves_number(text: str) -> int:
-    """Return the number that represents a movetext: the first 8 bytes of its hexadecimal SHA-256, signed."""
+def movetext_number(text: str) -> int:
+    """Return a 64-bit number for a movetext: the first 8 bytes of its hexadecimal SHA-256, signed."""
     return int.from_bytes(bytes.fromhex(text[:16]), signed=True)  # as SQLite and Arrow hold 64 bits
 
 
 class Standing(StrEnum):
-    """A player's standing with the site (ChessWorld FAQ: guests play unrated, except against Welcomers)."""
+    """A player's membership status on the site (ChessWorld FAQ: guests play unrated, except against Welcomers)."""
 
     FULL = "full"
     GUEST = "guest"
@@ -76,7 +76,7 @@ class Standing(StrEnum):
 
 
 class Brings(StrEnum):
-    """The points of a round without a game: the letters H F U Z of FIDE's reports, or a blank."""
+    """The kinds of rounds without a game, by the points they bring: H F U Z in FIDE's reports, or a blank."""
 
     HALF = "half"  # a bye that was asked for, half a point
     FULL = "full"  # a point that is not for want of an opponent
@@ -214,7 +214,7 @@ _RESULTS: Mapping[str, str] = {
 
 
 def result_fault(outcome: str, termination: str) -> str | None:
-    """Return the reason why a game of this result cannot have ended so; None if it can.
+    """Return why a game of this result cannot have ended by this termination; None if it can.
 
     A draw by time is one: who had the time left could not have mated (FIDE Laws 6.9).
     """
@@ -225,8 +225,8 @@ def result_fault(outcome: str, termination: str) -> str | None:
     return f"{_RESULTS[outcome]} does not end by {termination}" if impossible else None
 
 
-def rules_itself_out(facts: Mapping[str, Any]) -> bool:
-    """Return whether no game has this ``outcome``, ``termination`` and number of ``half_moves`` (may be missing)."""
+def is_impossible(facts: Mapping[str, Any]) -> bool:
+    """Return whether no game can have this ``outcome``, ``termination`` and number of ``half_moves``."""
     ending = facts["termination"]
     return bool(result_fault(facts["outcome"], ending) or length_fault(ending, facts.get("half_moves")))
 
@@ -237,7 +237,7 @@ def becomes_drawn_by_time(before: str | None, outcome: str, termination: str) ->
 
 
 def length_fault(termination: str, half_moves: int | None) -> str | None:
-    """Return why a game of so many half-moves cannot have ended so; None if it can or the length is unknown."""
+    """Return why a game of this many half-moves cannot have ended so; None if it can or the length is unknown."""
     if half_moves is None:
         return None
     if termination == Termination.UNPLAYED and half_moves:

@@ -1,4 +1,4 @@
-"""Monthly archives of chess.com as its published-data API gives them: one object, whose ``games`` are a list.
+"""Games in the monthly JSON archives of chess.com: one object, whose ``games`` are a list.
 
 Source of the fields: chess.com/news/view/published-data-api. A game has the facts of its PGN, if both say the
 same thing, so that an archive and the PGN of the same month are one: the embedded PGN is read by ``pgn.games``. The
@@ -13,11 +13,11 @@ from typing import Any
 
 from ledger.facts.instants import instant_text, is_before
 from ledger.facts.source_games import SourceGame, excerpt
-from ledger.imports.json_reading import raw_games, read_object
-from ledger.imports.lichess import MAX_EVENT, BadGameError, needed_field, optional_field, shown_rating, whole_field
+from ledger.imports.json_input import parse_json, split_games
+from ledger.imports.lichess import BadGameError, optional_field, required_field, shown_rating, whole_field
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import VARIANT, Reading, chesscom_key
-from ledger.imports.times import clock_of
+from ledger.imports.reading import MAX_EVENT, VARIANT, Reading, chesscom_key
+from ledger.imports.times import parse_time_control
 
 # By the word of the side that did not win. Of two that did not win, the game is drawn.
 _LOST = {
@@ -51,19 +51,17 @@ _CONTEST = re.compile(r"chess\.com/(?:pub/)?(?:tournament|match)/(?:live/)?([A-Z
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 
 
-def games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) -> Iterator[SourceGame]:
-    """Read the games of an archive, holding one in memory. Fields that are not named in the API are ignored.
+def read_games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) -> Iterator[SourceGame]:
+    """Yield the games of an archive, holding one in memory; fields that the API does not name are ignored.
 
     A game that cannot be read is a fault with its line and its place in the list. Never raises for bad input.
 
-    Args:
-        chunks: the bytes of the file, in pieces of any size.
-        reading: receives faults.
-        by_clock: whether the speed class goes by Lichess's rule, as that of a PGN, and not by chess.com's own word.
+    *chunks*: the bytes of the file, in pieces of any size. *by_clock*: whether the speed class goes by Lichess's rule,
+    as that of a PGN, and not by chess.com's own word.
     """
-    for raw in raw_games(chunks, reading):
+    for raw in split_games(chunks, reading):
         try:
-            members, twice = read_object(raw.json)
+            members, twice = parse_json(raw.json)
             if twice:
                 words = f"the key is given twice: {', '.join(twice)}"
                 reading.fault(raw.line, f"{words} @ $.games[{raw.number}]")
@@ -77,11 +75,11 @@ def games(chunks: Iterable[bytes], reading: Reading, *, by_clock: bool = False) 
 
 def _game(line: int, members: Mapping[str, Any], reading: Reading, *, by_clock: bool) -> SourceGame:
     key = _key(members)
-    sides = [needed_field(members, colour, dict) for colour in ("white", "black")]
+    sides = [required_field(members, colour, dict) for colour in ("white", "black")]
     white, black = _player(sides[0], "white"), _player(sides[1], "black")
     if white[0] == black[0]:
         raise BadGameError(f"white and black are both {white[1]!r}")
-    outcome, termination = _result(*(needed_field(side, "result", str) for side in sides))
+    outcome, termination = _result(*(required_field(side, "result", str) for side in sides))
     played = _played(members, reading.name)
     ended = _instant(members, "end_time")
     if ended is None:
@@ -122,7 +120,7 @@ def _key(members: Mapping[str, Any]) -> str:
 
 
 def _player(side: Mapping[str, Any], colour: str) -> tuple[str, str]:
-    name = needed_field(side, "username", str)
+    name = required_field(side, "username", str)
     if not _USER.fullmatch(name):
         raise BadGameError(f"{colour}.username must be that of a member of chess.com, got {excerpt(name)}")
     return f"chesscom:{name.lower()}", name
@@ -150,7 +148,7 @@ def _instant(members: Mapping[str, Any], name: str) -> str | None:
 def _speed(members: Mapping[str, Any], *, by_clock: bool) -> str | None:
     """Return the speed class in chess.com's word, or by the clock as that of its PGN is."""
     if by_clock:
-        return clock_of((optional_field(members, "time_control", str) or "").strip()[:128], "chesscom")[2]
+        return parse_time_control((optional_field(members, "time_control", str) or "").strip()[:128], "chesscom")[2]
     word = optional_field(members, "time_class", str)
     if word is not None and word not in _SPEEDS:
         raise BadGameError(f"time_class {excerpt(word)} is not known, expected one of {sorted(_SPEEDS)}")
@@ -184,7 +182,7 @@ def _played(members: Mapping[str, Any], name: str) -> SourceGame | None:
         return None
     # Faults of the PGN are gathered apart, and reported as a fault of the game that holds it.
     inner = Reading(name)
-    games_in_it = list(pgn.games(text.encode().splitlines(keepends=True), inner))
+    games_in_it = list(pgn.read_games(text.encode().splitlines(keepends=True), inner))
     if inner.fault_count or len(games_in_it) > 1:
         why = inner.faults[0].message if inner.fault_count else f"it holds {len(games_in_it)} games"
         raise BadGameError(f"pgn cannot be read: {why}")

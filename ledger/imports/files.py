@@ -1,4 +1,4 @@
-"""A file or standard input as bytes or lines, unpacked by content, and what format its first bytes are in.
+"""Opens a file or standard input, unpacks it, brings its text into UTF-8, and detects its format.
 
 Nothing here reads a game. What is wrong with a stream that could be opened becomes a fault of its ``Reading``. Text in
 other encodings (what Excel saves as Unicode text, and one that the user names) comes in UTF-8; bytes of no known
@@ -23,14 +23,14 @@ import orjson
 
 from ledger.errors import StorageError
 from ledger.imports.reading import Reading
-from ledger.imports.unpack import unpacked, zip_member_at
+from ledger.imports.unpack import unpack, zip_member_start
 
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _MARK = 2  # bytes of a byte-order mark
 
 
-def text_encoding(name: str) -> str:
-    """Return the usual name of an encoding.
+def encoding_name(name: str) -> str:
+    """Return Python's name of an encoding that a user names.
 
     Raises:
         ValueError: there is no such encoding of text.
@@ -46,15 +46,12 @@ def text_encoding(name: str) -> str:
     return codec.name
 
 
-def recoded(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> Iterator[bytes]:
-    """Yield the same text in UTF-8.
+def to_utf8(chunks: Iterator[bytes], encoding: str | None, reading: Reading) -> Iterator[bytes]:
+    """Yield a text in UTF-8, whatever its encoding.
 
     Bytes that are nothing in the encoding are a fault, and the rest is not read.
 
-    Args:
-        chunks: bytes in pieces of any size.
-        encoding: that of the text; None: UTF-16 if a byte-order mark says so, else unknown.
-        reading: receives the fault.
+    *encoding*: that of the text; None: UTF-16 if a byte-order mark says so, else unknown.
     """
     first = b""
     for chunk in chunks:  # a pipe may give its first byte alone
@@ -84,7 +81,7 @@ def _decoded(first: bytes, chunks: Iterator[bytes], name: str, reading: Reading)
             yield good.encode(errors="replace")
             odd = error.object[error.start : error.start + 8]
             words = f"the bytes {odd!r} are no text in {name} ({error.reason}); the rest is not read"
-            reading.cut(line + good.count("\n"), f"{words}: name the right --encoding")
+            reading.stop(line + good.count("\n"), f"{words}: name the right --encoding")
             return
         if text:
             line += text.count("\n")
@@ -94,7 +91,7 @@ def _decoded(first: bytes, chunks: Iterator[bytes], name: str, reading: Reading)
         rest = next(chunks, None)
 
 
-PEEK = 2**16  # bytes by which the format is detected
+DETECTED_BYTES = 2**16  # bytes by which the format is detected
 CHUNK = 2**16  # stored bytes read at once
 MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of it
 MAX_BLANK = 2**20  # bytes of nothing but white space in a row
@@ -113,11 +110,11 @@ _CHESS_COM = re.compile(rb'\{\s*"games"\s*:\s*\[|\[\s*\{')
 
 @attrs.define
 class Source:
-    """An open file, unpacked. Read it once: as ``chunks``, ``lines`` or ``stream``, from the beginning.
+    """An open file or standard input, unpacked, to be read once: as ``chunks`` or as ``lines``.
 
     Attributes:
         reading: the account of this file; ``bytes_read`` follows the stored bytes.
-        first: up to 64 KiB from the beginning, for ``detect``.
+        first: up to 64 KiB from the beginning, for ``detect_format``.
     """
 
     reading: Reading
@@ -125,7 +122,7 @@ class Source:
     _rest: Iterator[bytes]
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes, in pieces of no particular size.
+        """Yield the unpacked bytes in pieces of no particular size.
 
         Raises:
             StorageError: the system cannot read on.
@@ -135,7 +132,7 @@ class Source:
         yield from self._rest
 
     def lines(self) -> Iterator[bytes]:
-        r"""Yield lines with their ends (``\n``, or ``\r`` if the beginning of the file has no other).
+        r"""Yield the lines with their ends (``\n``, or ``\r`` if the beginning of the file has no other).
 
         A line of more than 2 MiB is a fault and ends the reading: the file is not text.
 
@@ -166,60 +163,31 @@ class Source:
             if pieces:
                 yield b"".join(pieces)
             return
-        self.reading.cut(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
-
-    def stream(self) -> io.BufferedReader:
-        """Return the bytes as a file to read from, for readers that want one (CSV)."""
-        return io.BufferedReader(_Chunked(self.chunks()))
-
-
-class _Chunked(io.RawIOBase):
-    """Pieces of bytes as a raw file."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    # typeshed says any writable buffer, which has no length; what is handed in is one of these two.
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        while not self._left:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._left = memoryview(chunk)
-        count = min(len(buffer), len(self._left))
-        buffer[:count] = self._left[:count]
-        self._left = self._left[count:]
-        return count
+        self.reading.stop(count + 1, f"a line of more than {MAX_LINE} bytes, the limit of a line: this is no text")
 
 
 @contextmanager
 def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
-    """Open *path*, or standard input for ``-``, unpacking gzip, zip, bzip2 and zstd by content, not by name.
+    """Open a file, or standard input for ``-``, as a source; gzip, zip, bzip2 and zstd are unpacked.
 
     A stream that is cut off or damaged gives what can be read, then one fault.
 
-    Args:
-        path: the file.
-        encoding: that of its text, if it is neither UTF-8 nor UTF-16 with a byte-order mark.
+    *encoding*: that of its text, if it is neither UTF-8 nor UTF-16 with a byte-order mark.
 
     Raises:
         StorageError: no such file, not to be read, or an archive of files (xz, 7z, rar).
     """
     file = _opened(path)
     try:
-        yield source_of(file, path, encoding)
+        yield wrap_file(file, path, encoding)
     finally:
         # The standard input belongs to the process that started the program, and is not closed here.
         if path != "-":
             file.close()
 
 
-def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
-    """Yield the content of an open file, unpacked; *name* is its name in faults and errors.
+def wrap_file(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
+    """Return a source that reads an open binary file; *name* is its name in faults and errors.
 
     Text in UTF-16 with a byte-order mark, or in *encoding*, comes in UTF-8.
 
@@ -234,37 +202,22 @@ def source_of(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     for magic, kind in _ARCHIVES.items():
         if head.startswith(magic):
             raise StorageError(name, f"is a {kind} archive: unpack it and give the file inside")
-    plain = unpacked(head, chain(filter(None, (head,)), stored), reading)
-    whole = _without_floods(recoded(plain, encoding, reading), reading)
-    return Source(reading, _gathered(whole, PEEK), whole)
+    plain = unpack(head, chain(filter(None, (head,)), stored), reading)
+    whole = _without_floods(to_utf8(plain, encoding, reading), reading)
+    return Source(reading, _gathered(whole, DETECTED_BYTES), whole)
 
 
 def _head_of_zip(head: bytes, name: str) -> bytes:
-    """Yield the same of an archive whose first file can be unpacked.
-
-    Raises:
-        StorageError: it cannot be, or it is a spreadsheet.
-    """
+    """Return the beginning of a zip archive if its first file can be unpacked, else raise a StorageError."""
     if any(word in head for word in _SHEETS):
         raise StorageError(name, "is a spreadsheet: save the sheet with the games as CSV and give that")
     try:
-        is_cut = zip_member_at(head) is None
+        is_cut = zip_member_start(head) is None
     except ValueError as error:
         raise StorageError(name, f"is a zip archive, and {error} and give that") from None
     if is_cut:
         raise StorageError(name, "is a zip archive that ends too early: fetch it again")
     return head
-
-
-@contextmanager
-def open_lines(path: str) -> Iterator[tuple[Iterator[bytes], Reading]]:
-    """Open a source as ``open_source`` does, for readers of lines: yield the lines, and the account that they fill.
-
-    Raises:
-        StorageError: as ``open_source``.
-    """
-    with open_source(path) as source:
-        yield source.lines(), source.reading
 
 
 def _opened(path: str) -> BinaryIO:
@@ -322,7 +275,7 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
         yield chunk
     else:
         return
-    reading.cut(
+    reading.stop(
         line,
         f"more than {MAX_BLANK} bytes of nothing but blanks and line ends, the limit of blanks; "
         "the rest is not read: take the blank lines out",
@@ -332,8 +285,8 @@ def _without_floods(chunks: Iterator[bytes], reading: Reading) -> Iterator[bytes
 _ENDINGS = ((".csv", "csv"), (".tsv", "csv"), (".trf", "trf"), (".trfx", "trf"), (".ndjson", "lichess-ndjson"))
 
 
-def detect(first: bytes, name: str = "") -> str:
-    """Return the format that a file begins like: one of ``FORMATS``.
+def detect_format(first: bytes, name: str = "") -> str:
+    """Return the format of a file of games from its first bytes: one of ``FORMATS``.
 
     A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
     any other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of
@@ -364,7 +317,7 @@ def detect(first: bytes, name: str = "") -> str:
 
 
 def is_chess_com(text: bytes) -> bool:
-    """Return whether an archive of chess.com begins so: a list of games, alone or as ``games`` of an object."""
+    """Return whether a text begins like an archive of chess.com: a list of games, alone or in an object."""
     # JSON may write every slash with a backslash before it.
     return _CHESS_COM.match(text) is not None and b"chess.com/" in text.replace(b"\\/", b"/")
 
@@ -393,12 +346,8 @@ _JSON = (
 )
 
 
-def foreign(first: bytes) -> str | None:
-    """Return what a file is and what to do with it, if its games cannot be read; None if it may have a format.
-
-    Args:
-        first: the beginning of the file, unpacked; 64 KiB are plenty.
-    """
+def foreign_kind(first: bytes) -> str | None:
+    """Return what a file that holds no games is, and what to do with it; None if its format may be read."""
     for magic, words in _BY_MAGIC.items():
         if first.startswith(magic):
             return words

@@ -1,4 +1,4 @@
-"""The ledger's own JSON lines: one source game an object, read strictly; what is written reads back the same.
+"""The ledger's own JSON lines: one game an object, read strictly.
 
 Fields are those of ``SourceGame`` without ``line``; a player is ``{"id": "lichess:ann", "name": "Ann"}``.
 Fields that are unknown are left out, never null; ``variant`` may be left out for ``standard``. A line that says what
@@ -12,41 +12,38 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-import orjson
-
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING, MAX_ROUND, MAX_WHOLE, is_plain_text
 from ledger.facts.instants import instant_ms, without_zero_fraction
-from ledger.facts.source_games import OUR_PLAIN_KEY, SourceGame, SourceRound, excerpt
+from ledger.facts.source_games import SourceGame, SourceRound, excerpt, is_plain_key
 from ledger.facts.words import Brings, Outcome, Termination
-from ledger.imports.json_reading import json_objects, member
+from ledger.imports.json_input import parse_lines, path_step
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
 
 MAX_NAME = 256  # characters of an identity or a name
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
-_OUR_PLAIN = re.compile(OUR_PLAIN_KEY, re.ASCII)
 _MOST_NAMED = 20  # faults of a line that are named one by one
 
 # A check gives None, or what was expected.
-Check = Callable[[object], str | None]
+_Check = Callable[[object], str | None]
 
 
-def _matching(pattern: re.Pattern[str]) -> Check:
+def _matching(pattern: re.Pattern[str]) -> _Check:
     expected = f"text matching {pattern.pattern}"
     return lambda value: None if type(value) is str and pattern.fullmatch(value) else expected
 
 
-def _plain(limit: int) -> Check:
+def _plain(limit: int) -> _Check:
     expected = f"1 to {limit} characters of NFC text without controls or outer blanks"
     return lambda value: None if type(value) is str and is_plain_text(value, limit) else expected
 
 
-def _whole(high: int, low: int = 0) -> Check:
+def _whole(high: int, low: int = 0) -> _Check:
     expected = f"a whole number from {low} to {high}"
     # by its very type: to ``isinstance`` True is a whole number, too
     return lambda value: None if type(value) is int and low <= value <= high else expected
 
 
-def _among(choices: Iterable[str]) -> Check:
+def _among(choices: Iterable[str]) -> _Check:
     words = tuple(choices)
     return lambda value: None if type(value) is str and value in words else f"one of {list(words)}"
 
@@ -65,7 +62,7 @@ def _identity(value: object) -> str | None:
     return _plain(MAX_NAME)(value)
 
 
-_CHECKS: Mapping[str, Check] = {
+_CHECKS: Mapping[str, _Check] = {
     "key": _matching(_KEY), "outcome": _among(Outcome), "termination": _among(Termination),
     "half_moves": _whole(MAX_HALF_MOVES), "started_at": _instant, "ended_at": _instant,
     "tournament": _plain(128), "round": _plain(32), "sequence": _whole(MAX_WHOLE, 1),
@@ -77,10 +74,10 @@ _CHECKS: Mapping[str, Check] = {
     ),
 }  # fmt: skip
 _PLAYERS = ("white", "black")
-_PLAYER_CHECKS: Mapping[str, Check] = {"id": _identity, "name": _plain(MAX_NAME)}
+_PLAYER_CHECKS: Mapping[str, _Check] = {"id": _identity, "name": _plain(MAX_NAME)}
 _NEEDED = ("key", "white", "black", "outcome", "termination", "ended_at", "rated")
 _ROUND = "brings"  # a line with this field is a round without a game
-_ROUND_CHECKS: Mapping[str, Check] = {
+_ROUND_CHECKS: Mapping[str, _Check] = {
     "tournament": _plain(128),
     "edition": _instant,
     "round": _whole(MAX_ROUND, 1),
@@ -90,16 +87,15 @@ _ROUND_CHECKS: Mapping[str, Check] = {
     "variant": _CHECKS["variant"],
 }
 _ROUND_NEEDED = ("player", "tournament", "edition", _ROUND)
-_ORDER = ("key", "white", "black", *[name for name in _CHECKS if name != "key"])
 
 
-def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-    """Yield one game a line; skip blank lines, and add byes and forfeits to *reading*.
+def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+    """Yield the game of each line; rounds without a game go to *reading*.
 
     A line with anything unknown, missing or not exactly of its type gives no game but one fault for each such
     thing, ending in its JSON path (``@ $.white.id``). Never raises for bad input.
     """
-    for number, value in json_objects(lines, reading, "give one whole object a line @ $"):
+    for number, value in parse_lines(lines, reading, "give one whole object a line @ $"):
         # one more than are named says that there are more
         problems = list(islice(_problems(value), _MOST_NAMED + 1))
         for problem in problems[:_MOST_NAMED]:
@@ -107,7 +103,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
         if len(problems) > _MOST_NAMED:
             reading.fault(number, "and more is wrong with this line @ $")
         if not problems and _is_round(value):
-            reading.without_game(_round(number, value))
+            reading.add_round(_round(number, value))
         elif not problems:
             yield _game(number, value)
 
@@ -143,20 +139,20 @@ def _unknown_or_missing(
 ) -> Iterator[str]:
     for name in members:
         if name not in allowed:
-            yield f"unknown field, expected one of {sorted(allowed)} @ {path}{member(name)}"
+            yield f"unknown field, expected one of {sorted(allowed)} @ {path}{path_step(name)}"
     for name in needed:
         if name not in members:
             yield f"required field missing @ {path}.{name}"
 
 
-def _wrong(value: object, check: Check, path: str) -> Iterator[str]:
+def _wrong(value: object, check: _Check, path: str) -> Iterator[str]:
     if value is None:
         yield f"null is not written: leave the field out @ {path}"
     elif expected := check(value):
         yield f"expected {expected}, got {excerpt(value)} @ {path}"
 
 
-def _fields(members: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+def _fields(members: Mapping[str, Any], checks: Mapping[str, _Check]) -> dict[str, Any]:
     return {
         name: without_zero_fraction(value) if checks[name] is _instant else value
         for name, value in members.items()
@@ -169,7 +165,7 @@ def _game(line: int, members: Mapping[str, Any]) -> SourceGame:
     for colour in _PLAYERS:
         fields |= {f"{colour}_{name}": value for name, value in members[colour].items()}
     # A key that an earlier release made of the facts: it is not carried into a ledger that has a secret.
-    return SourceGame(line=line, **fields, is_made=_OUR_PLAIN.fullmatch(members["key"]) is not None)
+    return SourceGame(line=line, **fields, is_made=is_plain_key(members["key"]))
 
 
 def _is_round(value: object) -> bool:
@@ -179,18 +175,3 @@ def _is_round(value: object) -> bool:
 def _round(line: int, members: Mapping[str, Any]) -> SourceRound:
     player, fields = members["player"], {"round": None, **_fields(members, _ROUND_CHECKS)}
     return SourceRound(line, player["id"], player["name"], **fields)
-
-
-def dump_round(round_: SourceRound) -> bytes:
-    """Return a line, with its line feed, that ``games`` reads back as the same round (but for ``line``)."""
-    player = {"id": round_.player_id, "name": round_.player_name}
-    fields = {"player": player, **{name: getattr(round_, name) for name in _ROUND_CHECKS}}
-    return orjson.dumps({name: value for name, value in fields.items() if value is not None}) + b"\n"
-
-
-def dump(game: SourceGame) -> bytes:
-    """Return a line, with its line feed, that ``games`` reads back as the same game (but for ``line``)."""
-    plain = game._asdict()
-    players = {c: {"id": plain[f"{c}_id"], "name": plain[f"{c}_name"]} for c in _PLAYERS}
-    fields = {name: players.get(name, plain.get(name)) for name in _ORDER}
-    return orjson.dumps({name: value for name, value in fields.items() if value is not None}) + b"\n"

@@ -1,4 +1,4 @@
-"""Moves that cannot be: the games of a file are played through on a board, and a note names the first such move.
+"""Notes on illegal moves: the games of a file are played through on a board.
 
 Playing takes some 0.7 ms of CPU a game, a checkmate 1.3 ms more; reading takes 0.2 ms. Unless a user asks for more,
 only files of a few games are played through. Games of variants and from other positions are not, nor scores in other
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ledger.board.movetext import is_english
-from ledger.board.playing import is_mate, moves_of, replayed
+from ledger.board.movetext import is_english_notation
+from ledger.board.playing import is_mate, main_line, replay
 from ledger.board.position import NULL
 from ledger.errors import MalformedError
 from ledger.facts.source_games import excerpt
@@ -24,13 +24,10 @@ if TYPE_CHECKING:
 FEW_GAMES = 20_000
 
 
-def with_notes_on_moves(frames: Iterable[DataFrame], reading: Reading, *, is_asked: bool) -> Iterator[DataFrame]:
-    """Yield the games of a file; after the last one each with a move that cannot be played has a note.
+def note_illegal_moves(frames: Iterable[DataFrame], reading: Reading, *, is_asked: bool) -> Iterator[DataFrame]:
+    """Yield the frames of a file, and then note the first illegal move of each game.
 
-    Args:
-        frames: the games.
-        reading: takes the notes.
-        is_asked: files of more than ``FEW_GAMES`` games are played through, too, game by game.
+    *is_asked*: files of more than ``FEW_GAMES`` games are played through, too, game by game.
     """
     games, waiting = 0, list["DataFrame"]()
     for frame in frames:
@@ -49,8 +46,8 @@ def with_notes_on_moves(frames: Iterable[DataFrame], reading: Reading, *, is_ask
 
 def _note(texts: DataFrame, reading: Reading) -> None:
     for line, text in texts.iter_rows():
-        moves = moves_of(text)
-        if not is_english(moves):
+        moves = main_line(text)
+        if not is_english_notation(moves):
             continue
         if fault := _fault(moves):
             reading.note(line, f"{fault}: the result counts; check the moves")
@@ -59,7 +56,7 @@ def _note(texts: DataFrame, reading: Reading) -> None:
 def _fault(moves: list[str]) -> str | None:
     """Return the first impossible move of a game, in words."""
     try:
-        position = replayed(moves)
+        position = replay(moves)
     except MalformedError as error:
         return error.problems[0]
     if NULL in moves:

@@ -1,4 +1,4 @@
-"""Games as Lichess exports them in JSON, one object a line, and Lichess's words that PGN shares.
+"""Games in Lichess's JSON, one object a line, and the parts of it that PGN and chess.com share.
 
 What Lichess calls a player, a game and a tournament is settled here once, so that one game imported from PGN and from
 JSON has one key. No PGN but the form in which moves are kept, no files, and nothing of the ledger's own JSON lines.
@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ledger.board.movetext import with_clocks
+from ledger.board.movetext import write_movetext
 from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, excerpt
-from ledger.imports.json_reading import json_objects
-from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
+from ledger.imports.json_input import parse_lines
+from ledger.imports.reading import MAX_NAME, MAX_TEXT, MAX_UNTIDY, SPEEDS, VARIANT, Reading
 
-MAX_NAME = 128  # characters of a display name; a longer one is a broken file
-MAX_EVENT = 128
-MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
 _USER = re.compile(r"[A-Za-z0-9_-]{1,30}", re.ASCII)
 _MACHINE = re.compile(r"lichess AI level (\d{1,2})", re.ASCII | re.IGNORECASE)
 _GAME_ID = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
@@ -42,11 +38,11 @@ _WON_ONLY = frozenset({"mate", "resign", "cheat", "noStart"})  # these ends have
 
 
 class BadGameError(ValueError):
-    """The fault of one game of a server; its reader reports it."""
+    """The reason why one game of a server's JSON cannot be read."""
 
 
 def one_line(text: str) -> str:
-    """Return *text* in Unicode form NFC with single blanks, no controls and no blanks at either end."""
+    """Return a text in Unicode form NFC with single blanks, without controls and outer blanks."""
     if text.isascii() and text.isprintable() and "  " not in text:  # nearly always
         return text.strip()
     # Controls go before the form: between a letter and its accent one would keep the two apart.
@@ -54,7 +50,7 @@ def one_line(text: str) -> str:
 
 
 def lichess_player(name: str) -> tuple[str, str] | None:
-    """Return identity and display name of a Lichess player by the name shown; None if no such user can exist.
+    """Return the identity and display name of a Lichess user or machine; None if no such user can exist.
 
     The machine is ``lichess:ai-level-N``; a user is ``lichess:`` and the name in lower case, as Lichess's
     own ids.
@@ -65,23 +61,13 @@ def lichess_player(name: str) -> tuple[str, str] | None:
     return (f"lichess:{name.lower()}", name) if _USER.fullmatch(name) else None
 
 
-def history_date(point: Sequence[int]) -> str:
-    """Return the date ``YYYY-MM-DD`` of a point ``[year, month, day, rating]`` of a history; months are 0 to 11.
-
-    Raises:
-        ValueError: no such day.
-    """
-    year, month, day, *_rating = point
-    return date(year, month + 1, day).isoformat()
-
-
-def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-    """Read Lichess game objects, one a line; blank lines are passed over, unknown fields ignored.
+def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+    """Yield the games of Lichess's JSON lines; unknown fields are ignored.
 
     Unfinished games and games with an anonymous player are counted in ``reading.skipped`` (``unfinished``,
     ``anonymous``); every other line that gives no game is a fault. Never raises for bad input.
     """
-    for number, value in json_objects(lines, reading, "give one whole game object a line"):
+    for number, value in parse_lines(lines, reading, "give one whole game object a line"):
         try:
             game = _game(number, value, reading)
         except BadGameError as error:
@@ -92,7 +78,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
 
 
 def optional_field(fields: Mapping[str, Any], name: str, kind: type, default: Any = None) -> Any:
-    """Return a field of exactly this type, or *default* if it is absent or null (the servers' way to say so).
+    """Return a field of a JSON object that must have exactly this type, or *default* if it is absent or null.
 
     Raises:
         BadGameError: it is of another type.
@@ -108,8 +94,8 @@ def optional_field(fields: Mapping[str, Any], name: str, kind: type, default: An
 _WORDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object", list: "a list"}
 
 
-def needed_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
-    """Return a field without which there is no game.
+def required_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
+    """Return a field of a JSON object without which there is no game.
 
     Raises:
         BadGameError: it is missing, or of another type.
@@ -121,7 +107,7 @@ def needed_field(fields: Mapping[str, Any], name: str, kind: type) -> Any:
 
 
 def whole_field(fields: Mapping[str, Any], name: str, high: int, expected: str, within: str = "") -> int | None:
-    """Return a whole number from 0 to *high*; None if it is absent.
+    """Return a field of a JSON object that is a whole number from 0 to *high*; None if it is absent.
 
     Raises:
         BadGameError: it is no such number, but *expected* ones are; the field lies *within* another.
@@ -133,7 +119,7 @@ def whole_field(fields: Mapping[str, Any], name: str, high: int, expected: str, 
 
 
 def shown_rating(player: Mapping[str, Any], within: str = "") -> int | None:
-    """Return the rating of a player; 0 means none.
+    """Return the rating that the source shows for a player; None for 0.
 
     Raises:
         BadGameError: as of ``whole_field``.
@@ -144,7 +130,7 @@ def shown_rating(player: Mapping[str, Any], within: str = "") -> int | None:
 def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
     if type(members) is not dict:
         raise BadGameError(f"expected a game object, got {excerpt(members)}")
-    identifier, status = needed_field(members, "id", str), needed_field(members, "status", str)
+    identifier, status = required_field(members, "id", str), required_field(members, "status", str)
     if not _GAME_ID.match(identifier):  # longer ones are of a side of the game
         raise BadGameError(f"id must begin with 8 letters or digits, got {excerpt(identifier)}")
     if status in _UNFINISHED:
@@ -152,13 +138,13 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
         return None
     if status not in _STATUS:
         raise BadGameError(f"status {excerpt(status)} is not known, expected one of {sorted(_STATUS)}")
-    players = needed_field(members, "players", dict)
+    players = required_field(members, "players", dict)
     white, black = _player(players, "white"), _player(players, "black")
     if white is None or black is None:
         reading.skipped["anonymous"] += 1
         return None
     half_moves, text = _movetext(members)
-    needed_field(members, "createdAt", int)
+    required_field(members, "createdAt", int)
     created = whole_field(members, "createdAt", _LAST_MS, _MS) or 0
     events = (optional_field(members, name, str) for name in ("tournament", "swiss"))
     speed = optional_field(members, "speed", str)
@@ -189,7 +175,7 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
 
 def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:
     """Return identity and name, or None for an anonymous player."""
-    player = needed_field(players, colour, dict)
+    player = required_field(players, colour, dict)
     level = optional_field(player, "aiLevel", int)
     if level is not None:
         if not 0 < level < 100:
@@ -230,7 +216,7 @@ def _movetext(members: dict[str, Any]) -> tuple[int | None, str | None]:
     written = [_clock(c) if type(c) is int and c >= 0 else "" for c in clocks]
     if any(written):
         written += [""] * (len(moves) - len(written))
-    text = with_clocks(moves, written if any(written) else [])
+    text = write_movetext(moves, written if any(written) else [])
     if text is not None and len(text) > MAX_TEXT:
         raise BadGameError(f"moves and clocks have {len(text)} characters, more than the {MAX_TEXT} of any game")
     return len(moves), text

@@ -1,4 +1,4 @@
-"""Words for "no opponent", which programs and arbiters write in place of a player's name.
+"""Words such as "bye" or "spielfrei", which files have in place of an opponent's name.
 
 A player of such a name who has an identity of another kind than the name (a FIDE number, a number of a site) is a
 person. No format is read here.
@@ -139,13 +139,13 @@ def _no_opponent(name: str) -> tuple[bool, bool]:
     if not words:  # marks and zeros; another number may be a player's
         is_sure = not any(char in "123456789?" for char in name)
         return is_sure, is_sure
-    if _means_nobody({*words}, text):
+    if _is_surely_no_opponent({*words}, text):
         return True, True
     may_be = text in _MAYBE_NO_OPPONENT or _has_both({*words}, _FREE, _ROUND)
     return False, may_be and not any(map(str.isdigit, name))
 
 
-def _means_nobody(words: set[str], text: str) -> bool:
+def _is_surely_no_opponent(words: set[str], text: str) -> bool:
     """Return whether the words of a name say surely that there is no opponent."""
     if text in _PHRASES or _has_both(words, _NOT, _MET):
         return True
@@ -158,36 +158,34 @@ def _has_both(words: set[str], first: frozenset[str], second: frozenset[str]) ->
     return bool(words & first and words & second) and words - _BETWEEN <= first | second
 
 
-def is_nobody(name: str | None, *, perhaps: bool = False) -> bool:
+def means_no_opponent(name: str | None, *, perhaps: bool = False) -> bool:
     """Return whether a name says that there is no opponent.
 
-    Args:
-        name: as the source has it.
-        perhaps: words that may be a person's name count, too.
+    *perhaps*: words that may be a person's name count, too.
     """
     return name is not None and _no_opponent(name)[perhaps]
 
 
-def is_bye(name: str | None, *, has_played: bool, has_won: bool) -> bool:
-    """Return whether a side of a game has no player, by its name and by the facts of the game.
+def is_bye_side(name: str | None, *, has_played: bool, has_won: bool) -> bool:
+    """Return whether one side of a game is a bye, by its name and by the facts of the game.
 
     Args:
         name: of the side, of whom no identity but the name is known.
         has_played: the game has moves, or the side has a rating: there was a player.
         has_won: the side won.
     """
-    return is_nobody(name, perhaps=not (has_played or has_won))
+    return means_no_opponent(name, perhaps=not (has_played or has_won))
 
 
-def taken_as_bye(word: str, player: str | None, number: str | None) -> str:
-    """Return the words of a note on a row whose *word* was taken for no opponent."""
+def bye_note(word: str, player: str | None, number: str | None) -> str:
+    """Return the text of a note on a row whose *word* was taken for no opponent."""
     advice = "if it is a person, give an identity or a full name"
     place = "" if number is None else f" in round {excerpt(number)}"
     return f"{excerpt(word)} is taken for no opponent, so {excerpt(player)} has a bye{place}: {advice}"
 
 
-def said_to_bring(*words: str | None) -> Brings | None:
-    """Return what words such as ``Half bye`` say that a bye brings; None if they do not say it."""
+def stated_bye(*words: str | None) -> Brings | None:
+    """Return the kind of bye that words such as ``Half bye`` state; None if they state none."""
     text = " ".join(filter(None, words)).casefold()
     if text.strip() in LETTERS_OF_BYES:
         return LETTERS_OF_BYES[text.strip()]

@@ -1,4 +1,4 @@
-"""The running account of one file that is read, and what importers share: frames, identities, speeds, byes, addresses.
+"""The log of a file that is read, and what importers share: hints, frames, identities, speeds, byes, addresses.
 
 No format is parsed here. Which names mean that there is no opponent is in ``no_opponent``. Addresses are those of games
 on servers, with the keys that games of those servers have.
@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
 from ledger.facts.event_fields import MAX_ROUND
-from ledger.facts.person_names import without_case
+from ledger.facts.person_names import fold_case
 from ledger.facts.source_games import (
     KEPT_FAULTS,
     FaultsFound,
     FileFault,
     SourceGame,
     SourceRound,
-    bounded,
     frame_schema,
+    shortened,
 )
 from ledger.facts.words import Brings, Outcome, round_order
-from ledger.imports.no_opponent import is_bye, taken_as_bye
+from ledger.imports.no_opponent import bye_note, is_bye_side
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
 BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
 MAX_TEXT = 2**20  # characters of movetext
+MAX_NAME = 128  # characters of a display name; a longer one is a broken file
+MAX_EVENT = 128  # characters of a tournament's name
+MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
+DAY_LENGTH = 10  # characters of an instant that names a day
 MAX_TOURNAMENTS = 1_000  # of one file that are stored next to their games
 MAX_ROUNDS = 1_000_000  # without a game, of one file
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # Lichess's, from the fastest
@@ -42,7 +46,7 @@ VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # the form of a va
 
 
 class ReportedTournament(NamedTuple):
-    """The facts of a file about a tournament, next to its games.
+    """A tournament as a file states it, next to its games.
 
     Attributes:
         line: where it begins.
@@ -63,6 +67,34 @@ class ReportedTournament(NamedTuple):
     speed: str | None
 
 
+@attrs.frozen(kw_only=True)
+class FileHints:
+    """Facts about a file that it does not contain itself, as the user states them.
+
+    Attributes:
+        source: the site whose player names and game ids CSV files and tournament reports carry; None for neither.
+        day: when the games of a tournament report were played that names no day: an instant of any precision.
+        dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
+        speeds_by_clock: whether speed classes go by Lichess's rule in archives of chess.com, too, which have their own.
+        check_moves: True if the moves of all games are played through, False if only those of small files are.
+        headings: of CSV files, by our name of a column, its heading, as of ``csv.header.parse_headings``.
+        results: of CSV files, by a word of the file, what it means, as of ``csv.games.parse_results``.
+        equal_rows: of CSV files, True if equal rows without a key are several games.
+    """
+
+    source: str | None = None
+    day: str | None = None
+    dates: str | None = None
+    speeds_by_clock: bool = False
+    check_moves: bool = False
+    headings: Mapping[str, str] = attrs.field(factory=dict)
+    results: Mapping[str, str | None] = attrs.field(factory=dict)
+    equal_rows: bool = False
+
+
+NO_HINTS = FileHints()
+
+
 class Faults(NamedTuple):
     """The faults of a part of a file: the first ones, and the number of the others."""
 
@@ -72,7 +104,7 @@ class Faults(NamedTuple):
 
 @attrs.define
 class Reading(FaultsFound):
-    """The running account of one file.
+    """The log of one file while it is read: faults, notes, skipped games, progress, tournaments, byes.
 
     Attributes:
         name: the file as the user named it, ``-`` for standard input.
@@ -100,8 +132,8 @@ class Reading(FaultsFound):
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
 
     def note(self, line: int, message: str) -> None:
-        """Note what a person should look at; a note that another line has as well is counted."""
-        words = bounded(message)
+        """Note something in the file that a person should look at; equal notes are counted."""
+        words = shortened(message)
         if words in self._noted:
             first, lines = self._noted[words]
             self._noted[words] = (first, lines + 1)
@@ -113,46 +145,46 @@ class Reading(FaultsFound):
 
     @property
     def notes(self) -> list[FileFault]:
-        """The first notes, each once: a person should look at them though no game has a fault."""
+        """The first notes, each once, with the number of lines that have it."""
         return [
             FileFault(line, f"{words} ({lines:,} times)" if lines > 1 else words)
             for words, (line, lines) in self._noted.items()
         ]
 
-    def report(self, tournament: ReportedTournament) -> None:
-        """Store the facts of the file about a tournament."""
+    def add_tournament(self, tournament: ReportedTournament) -> None:
+        """Store a tournament that the file states."""
         if len(self.tournaments) < MAX_TOURNAMENTS:
             self.tournaments.append(tournament)
 
-    def without_game(self, round_: SourceRound) -> None:
+    def add_round(self, round_: SourceRound) -> None:
         """Store a round without a game; too many of them are a fault of the file."""
         if len(self.rounds) < MAX_ROUNDS:
             self.rounds.append(round_)
         elif MAX_ROUNDS not in self.no_games:  # said once: the limit itself marks it among the lines
             words = f"more than {MAX_ROUNDS:,} rounds without a game, the limit of a file; the others are not read"
-            self.fault_of_file(round_.line, words)
+            self.file_fault(round_.line, words)
             self.no_games.add(MAX_ROUNDS)
 
-    def cut(self, line: int, message: str) -> None:
+    def stop(self, line: int, message: str) -> None:
         """Note the fault for which the rest of the file is not read."""
         self.is_cut = True
-        self.ending = FileFault(line, bounded(message))
-        self.fault_of_file(line, message)
+        self.ending = FileFault(line, shortened(message))
+        self.file_fault(line, message)
 
-    def fault_of_file(self, line: int, message: str) -> None:
+    def file_fault(self, line: int, message: str) -> None:
         """Note a fault that concerns the file, not a game."""
         self.no_games.add(line)
         self.fault(line, message)
 
-    def take(self, *parts: Faults) -> None:
+    def add_faults(self, *parts: Faults) -> None:
         """Note the faults of the next part of the file, in the order of their lines."""
         for fault in sorted([fault for part in parts for fault in part.first], key=lambda fault: fault.line):
             self.fault(*fault)
         self.fault_count += sum(part.more for part in parts)
 
 
-def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
-    """Gather games into frames of at most *size* rows, fewer where their movetext is long."""
+def batch_games(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame]:
+    """Yield games in frames of at most *size* rows, fewer where their movetext is long."""
     source = iter(games)
     while True:
         rows: list[SourceGame] = []
@@ -167,13 +199,13 @@ def frames(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[DataFrame
 
 
 def name_identity(name: str, namespace: str | None = None) -> str:
-    """Return the identity of a player without one, from the name: Unicode NFC, single blanks, case folded.
+    """Return the identity of a player who is known by name alone: Unicode NFC, single blanks, case folded.
 
     Args:
         name: as the source has it.
         namespace: the site whose names these are, such as ``lichess``; None for names of people.
     """
-    return f"{namespace or 'name'}:{without_case(name)}"
+    return f"{namespace or 'name'}:{fold_case(name)}"
 
 
 def speed_class(base_seconds: float, increment_seconds: float) -> str:
@@ -187,11 +219,10 @@ def speed_class(base_seconds: float, increment_seconds: float) -> str:
 
 OF_NO_TOURNAMENT = "byes of no tournament"
 _A_ROUND = 10**12  # in ``round_order``
-_DAY = 10  # characters of an instant that names a day
 
 
-def brings(outcome: str, *, is_white: bool) -> Brings:
-    """Return what a result without an opponent brings the player on the other side."""
+def bye_value(outcome: str, *, is_white: bool) -> Brings:
+    """Return the kind of bye that a player has whose game against nobody has this outcome."""
     if outcome == Outcome.DRAW:
         return Brings.HALF
     return Brings.ALLOTTED if outcome == (Outcome.WHITE if is_white else Outcome.BLACK) else Brings.ZERO
@@ -203,8 +234,8 @@ def round_number(text: str | None) -> int | None:
     return number if 0 < number <= MAX_ROUND else None
 
 
-def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | None = None) -> Iterator[SourceGame]:
-    """Yield the games of two people; one without an opponent is a round without a game, and goes to *reading*.
+def take_out_byes(games: Iterable[SourceGame], reading: Reading, edition: str | None = None) -> Iterator[SourceGame]:
+    """Yield the games of two people; games without an opponent go to *reading* as rounds without a game.
 
     Args:
         games: of a source that knows its players by name.
@@ -213,12 +244,12 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
     """
     for game in games:
         has_moves = bool(game.half_moves)
-        is_white = game.black_id.startswith("name:") and is_bye(
+        is_white = game.black_id.startswith("name:") and is_bye_side(
             game.black_name,
             has_played=has_moves or game.black_rating is not None,
             has_won=game.outcome == Outcome.BLACK,
         )
-        is_black = game.white_id.startswith("name:") and is_bye(
+        is_black = game.white_id.startswith("name:") and is_bye_side(
             game.white_name,
             has_played=has_moves or game.white_rating is not None,
             has_won=game.outcome == Outcome.WHITE,
@@ -230,15 +261,13 @@ def without_byes(games: Iterable[SourceGame], reading: Reading, edition: str | N
         else:
             sides = (game.white_name, game.black_name)
             player, word = sides if is_white else reversed(sides)
-            reading.note(game.line, taken_as_bye(word, player, game.round))
+            reading.note(game.line, bye_note(word, player, game.round))
             if game.tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
                 continue
-            place = (game.tournament, edition or game.ended_at[:_DAY], round_number(game.round))
-            identity, worth = game.white_id if is_white else game.black_id, brings(game.outcome, is_white=is_white)
-            reading.without_game(
-                SourceRound(game.line, identity, player, *place, worth, None, game.speed, game.variant)
-            )
+            place = (game.tournament, edition or game.ended_at[:DAY_LENGTH], round_number(game.round))
+            identity, worth = game.white_id if is_white else game.black_id, bye_value(game.outcome, is_white=is_white)
+            reading.add_round(SourceRound(game.line, identity, player, *place, worth, None, game.speed, game.variant))
 
 
 # Eight characters name a game, twelve a side of it: the last four are of the player who looked.
@@ -274,14 +303,14 @@ def chesscom_key(address: str) -> str | None:
     return f"chesscom:{'daily/' if 'daily' in link else ''}{match[1]}" if match else None
 
 
-def game_key_at(address: str) -> str | None:
-    """Return the key of the game at an address of lichess.org, chess.com or ficsgames.org; None for any other text."""
+def key_of_address(address: str) -> str | None:
+    """Return the key of the game at an address of lichess.org, chess.com or ficsgames.org; None for other texts."""
     fics = _FICS.search(address[:LONGEST])
     return lichess_key(address) or chesscom_key(address) or (f"fics:{fics[1]}" if fics else None)
 
 
-def address_of(key: str) -> str | None:
-    """Return the web address of a game of those servers, from its key; None for any other key."""
+def game_address(key: str) -> str | None:
+    """Return the web address of a game of Lichess, chess.com or FICS, from its key; None for any other key."""
     server, _, number = key.partition(":")
     for pattern, address in _ADDRESSES.get(server, ()):
         if pattern.fullmatch(number):

@@ -1,4 +1,4 @@
-"""Days, clocks and time controls as people and files write them: the meanings of a text, and the advice if it has two.
+"""Parsers of days, clocks and time controls as people and files write them.
 
 No file is read here. A day of which day and month may change places is never guessed: who imports says the order of
 the file. Time controls are read in PGN's code.
@@ -31,14 +31,14 @@ MAX_LENGTH = 40  # characters of a day
 CENTURY = 70  # a year of two digits from here on is one of 1900
 
 
-def year_last(text: str) -> tuple[int, int, str] | None:
-    """Return the two numbers and the year of ``04/05/2024``, ``4.5.2024`` or ``4-5-2024``; None for any other text."""
+def split_numeric_day(text: str) -> tuple[int, int, str] | None:
+    """Return the two numbers and the year of ``04/05/2024``, ``4.5.2024`` or ``4-5-2024``; None for other texts."""
     match = _YEAR_LAST.fullmatch(text)
     return (int(match[1]), int(match[3]), match[4]) if match else None
 
 
-def with_whole_year(text: str, order: str | None) -> str:
-    """Return ``13.05.24`` and ``13-May-24`` as ``13.05.2024`` and ``13-May-2024``; any other text as it is.
+def with_century(text: str, order: str | None) -> str:
+    """Return ``13.05.24`` as ``13.05.2024`` and ``13-May-24`` as ``13-May-2024``; any other text as it is.
 
     Years of two digits are those of 1970 to 2069: a wrong one lies ahead, and no game of the future is recorded.
 
@@ -59,7 +59,7 @@ def with_whole_year(text: str, order: str | None) -> str:
 
 
 def possible_days(text: str, order: str | None = None) -> tuple[str, ...]:
-    """Return the days that a text may mean, ``YYYY-MM-DD``, each once; of a year or a month alone, that.
+    """Return the days that a text may mean, as ``YYYY-MM-DD``; of a year or a month alone, that.
 
     Read are ``2024/05/04``, ``2024-05``, ``2024``, ``4.5.2024``, ``May 4, 2024`` and ``4 May 2024``; a month or day of
     ``00`` is not known.
@@ -79,7 +79,7 @@ def possible_days(text: str, order: str | None = None) -> tuple[str, ...]:
                 break
             parts.append(f"{int(part):02}")
         return _existing(["-".join(parts)])
-    if numbers := year_last(tidy):
+    if numbers := split_numeric_day(tidy):
         first, second, year = numbers
         days = {"dmy": f"{year}-{second:02}-{first:02}", "mdy": f"{year}-{first:02}-{second:02}"}
         return _existing(dict.fromkeys([days[order]] if order else days.values()))
@@ -100,7 +100,7 @@ def _existing(days: list[str] | dict[str, None]) -> tuple[str, ...]:
     return tuple(existing)
 
 
-def either(days: tuple[str, ...]) -> str:
+def ambiguous_day_fault(days: tuple[str, ...]) -> str:
     """Return the message about a text that may mean two days."""
     return f"may be {' or '.join(days)}: write YYYY-MM-DD{SAY_ORDER}"
 
@@ -112,8 +112,8 @@ _SIMPLE_CONTROL = re.compile(r"(\d+)(?:\+(\d+))?", re.ASCII)
 
 
 @lru_cache(maxsize=4096)
-def clock_of(control: str, site: str) -> tuple[int | None, int, str | None]:
-    """Return base and increment in seconds if the whole game has one period, else (None, 0); and the speed."""
+def parse_time_control(control: str, site: str) -> tuple[int | None, int, str | None]:
+    """Return the seconds and increment of a PGN time control, (None, 0) for several periods; and the speed class."""
     # Elsewhere than on Lichess "-" says that no time control was in use (PGN 9.6.1): a game at leisure, of no speed.
     if _CORRESPONDENCE.fullmatch(control) or (control == "-" and site == "lichess"):
         return None, 0, "correspondence"
@@ -123,7 +123,7 @@ def clock_of(control: str, site: str) -> tuple[int | None, int, str | None]:
 
 
 @lru_cache(maxsize=16384)  # clocks of blitz games are the same few thousand texts
-def seconds_of(clock: str) -> float:
+def clock_seconds(clock: str) -> float:
     """Return the seconds of a clock: ``0:03:00`` is 180; the end of the comment may follow."""
     total = 0.0
     for part in clock.removesuffix("]}").split(":"):
@@ -132,7 +132,7 @@ def seconds_of(clock: str) -> float:
 
 
 @lru_cache(maxsize=8192)
-def day_of(date: str) -> str | None:
+def parse_pgn_date(date: str) -> str | None:
     """Return the known part of a PGN date: ``2013.??.??`` is 2013; None if not even the year is known.
 
     Raises:
@@ -159,8 +159,8 @@ def day_of(date: str) -> str | None:
     return day
 
 
-def in_utc(day: str, time: str, offset: str) -> str:
-    """Return an instant of UTC from a day, a time of the day and an offset such as ``+02:00``, ``-0530`` or ``+2``.
+def to_utc(day: str, time: str, offset: str) -> str:
+    """Return the UTC instant of a day, a time of the day and an offset such as ``+02:00``, ``-0530`` or ``+2``.
 
     Raises:
         ValueError: there is no such time or offset, or no such year.

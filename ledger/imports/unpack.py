@@ -1,4 +1,4 @@
-"""gzip, zip, bzip2 and zstd, recognised by their first bytes and unpacked in pieces of bounded size, up to limits.
+"""Unpacks gzip, zip, bzip2 and zstd, recognised by their first bytes, in pieces of bounded size, up to limits.
 
 What the unpacked bytes mean is not known here, nor where the packed ones come from. What is wrong with them becomes
 a fault of the ``Reading``.
@@ -39,7 +39,7 @@ class Unpacker(Protocol):
 
     @property
     def eof(self) -> bool:
-        """True if its end was met."""
+        """True if the end of the member was reached."""
         ...
 
     @property
@@ -47,7 +47,7 @@ class Unpacker(Protocol):
         """The stored bytes behind the end."""
         ...
 
-    def pieces(self, data: bytes) -> Iterator[bytes]:
+    def unpack(self, data: bytes) -> Iterator[bytes]:
         """Yield the unpacked form of *data*, the next stored bytes, in pieces of at most ``PIECE`` bytes."""
         ...
 
@@ -69,7 +69,7 @@ class _Gzip(_OfLibrary):
         # 16 more than the largest window of 15 has zlib expect the header of gzip; less than 0, no header.
         self._inner = zlib.decompressobj(wbits=wbits)
 
-    def pieces(self, data: bytes) -> Iterator[bytes]:
+    def unpack(self, data: bytes) -> Iterator[bytes]:
         while True:
             piece = self._inner.decompress(data, PIECE)
             data = self._inner.unconsumed_tail
@@ -84,7 +84,7 @@ class _Bzip2(_OfLibrary):
     def __init__(self) -> None:
         self._inner = bz2.BZ2Decompressor()
 
-    def pieces(self, data: bytes) -> Iterator[bytes]:
+    def unpack(self, data: bytes) -> Iterator[bytes]:
         while True:
             piece = self._inner.decompress(data, PIECE)
             # The library keeps what it did not use yet, and is asked on with nothing new.
@@ -106,7 +106,7 @@ class _Zstd(_OfLibrary):
     def unused_data(self) -> bytes:
         return super().unused_data + self._behind
 
-    def pieces(self, data: bytes) -> Iterator[bytes]:
+    def unpack(self, data: bytes) -> Iterator[bytes]:
         for start in range(0, len(data), _SIP):
             out = self._inner.decompress(data[start : start + _SIP])
             for begin in range(0, len(out), PIECE):
@@ -138,16 +138,16 @@ class _Zip:
         """True once the file in it was unpacked to its end."""
         return self._inner is not None and self._inner.eof
 
-    def pieces(self, data: bytes) -> Iterator[bytes]:
+    def unpack(self, data: bytes) -> Iterator[bytes]:
         if self._inner is None:
             self._head += data
-            begin = zip_member_at(self._head)
+            begin = zip_member_start(self._head)
             if begin is None:
                 return
             data, self._head = self._head[begin:], b""
             self._inner = _Gzip(-15)
         if not self._inner.eof:
-            yield from self._inner.pieces(data)
+            yield from self._inner.unpack(data)
             data = self._inner.unused_data
         if self._inner.eof and len(self._behind) < _SEEN_BEHIND:
             self._behind += data[:_SEEN_BEHIND]
@@ -156,8 +156,8 @@ class _Zip:
                 raise ValueError(_SEVERAL)
 
 
-def zip_member_at(head: bytes) -> int | None:
-    """Return where the data of the first file of a zip archive begin; None if more bytes are needed.
+def zip_member_start(head: bytes) -> int | None:
+    """Return the offset of the data of the first file in a zip archive; None if more bytes are needed.
 
     Raises:
         ValueError: it is not deflated, or is encrypted.
@@ -184,8 +184,8 @@ _PACKINGS: tuple[tuple[re.Pattern[bytes], str, Callable[[], Callable[[], Unpacke
 _COMMANDS = {"zip": "unzip -p", "gzip": "gzip -dc", "bzip2": "bzip2 -dc", "zstd": "zstd -dc"}
 
 
-def unpacked(head: bytes, stored: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
-    """Yield *stored* itself, or its unpacked form if *head*, its first bytes, are those of a packed file.
+def unpack(head: bytes, stored: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
+    """Yield the unpacked form of stored bytes, or the bytes themselves if *head*, the first ones, are not packed.
 
     All members, one after the other; what cannot be unpacked, or passes a limit, is one fault, and ends it.
     """
@@ -207,7 +207,7 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
                 if not data:
                     break
                 member = make()
-            pieces = member.pieces(data)
+            pieces = member.unpack(data)
             while True:
                 try:
                     piece = next(pieces, None)
@@ -222,7 +222,7 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
                             f"a zstd frame that needs more than {MAX_WINDOW >> 20} MiB to unpack, the limit of the "
                             "window: unpack the file by 'zstd -d --long=31' and import that"
                         )
-                    reading.cut(line, words)
+                    reading.stop(line, words)
                     return
                 if piece is None:
                     break
@@ -232,9 +232,9 @@ def _unpacked(stored: Iterator[bytes], kind: str, make: Callable[[], Unpacker], 
                 if total > RATIO_FROM and total > MAX_RATIO * reading.bytes_read:
                     words = f"{kind} data that unpacks to more than {MAX_RATIO} times its size, the limit of the ratio"
                     way = f"if it is a file of games, unpack it by '{_COMMANDS[kind]}' and import that"
-                    reading.cut(line, f"{words}; the rest is not read: {way}")
+                    reading.stop(line, f"{words}; the rest is not read: {way}")
                     return
             data = member.unused_data if member.eof else b""
             member = None if member.eof else member
     if member is not None and not (isinstance(member, _Zip) and member.is_whole):
-        reading.cut(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")
+        reading.stop(line, f"the {kind} data ends too early, the rest is lost: fetch the file again")

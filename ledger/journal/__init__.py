@@ -1,4 +1,4 @@
-"""The append-only journal and the contract of its stores; ``sqlite_store`` is the SQLite store, ``merkle`` the tree.
+"""The append-only journal: the interface and the contract of its stores, such as ``sqlite_store``.
 
 The contract (``ledger.testing.JournalContract`` runs it over any store):
 
@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from ledger.facts.words import TreeHead
 
 
-class Stored(NamedTuple):
+class StoredEntry(NamedTuple):
     """A committed entry: its position, its raw body, its leaf hash."""
 
     position: int
@@ -26,11 +26,13 @@ class Stored(NamedTuple):
     leaf: bytes
 
 
-Find = Callable[[Sequence[str]], Mapping[str, Stored]]  # ``find`` of a journal, or of a writer in its transaction
+FindEntries = Callable[
+    [Sequence[str]], Mapping[str, StoredEntry]
+]  # ``find`` of a journal, or of a writer in its transaction
 
 
 class KeyTakenError(Exception):
-    """The key of an entry is taken already; the caller asks ``find`` which one."""
+    """An error about entries one of whose keys is taken already; the caller asks ``find`` which one."""
 
 
 class Writer(Protocol):
@@ -41,9 +43,9 @@ class Writer(Protocol):
         """The number of entries so far, those of this transaction included."""
 
     def last_recorded_at(self) -> str | None:
-        """Return ``recorded_at`` of the last entry; None in an empty journal."""
+        """Return when the last entry was recorded; None in an empty journal."""
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
+    def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
         """Return the entries with these keys, those of this transaction included."""
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
@@ -59,28 +61,27 @@ class Writer(Protocol):
             ValueError: not as many keys as bodies; none was added.
         """
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Store (SHA-256, zstd frame) pairs of movetext; an existing one stays."""
 
 
 class Journal(Protocol):
-    """A store of entries."""
+    """An append-only store of entries, with a Merkle tree over them."""
 
     def writing(self, *, keys: Sequence[str] = ()) -> AbstractContextManager[Writer]:
         """Begin a write transaction, committed when the block ends without an error.
 
-        Args:
-            keys: the first ones to be looked up: a store on another machine asks for them together with the lock.
+        A store on another machine looks up *keys*, the first ones that are needed, together with the lock.
         """
 
-    def fence(self) -> None:
-        """Return once every entry that could be read before is stored wherever the store must have it.
+    def ensure_durable(self) -> None:
+        """Wait until every entry that could be read before the call is durable on all required machines.
 
         If other machines must have each entry, a reader may see one that is lost with the machine at that moment: call
         this before a head is signed or given away.
 
         Raises:
-            StorageError: that is not known.
+            StorageError: it is not known whether they are.
         """
 
     def size(self) -> int:
@@ -97,7 +98,7 @@ class Journal(Protocol):
         """
 
     def subtree_root(self, first: int, last: int) -> bytes:
-        """Return the Merkle root over the entries with first < position <= last, a subtree of the tree; 32 bytes.
+        """Return the root over the entries with first < position <= last, a subtree of the Merkle tree; 32 bytes.
 
         Its number of entries is a power of two, or less at the right edge of some size of the tree; it begins at a
         multiple of the power of two that is not below it.
@@ -118,7 +119,7 @@ class Journal(Protocol):
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
         """Yield the bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
+    def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
         """Return the committed entries with these keys."""
 
     def keys(self, first: str, last: str) -> Iterator[str]:
@@ -128,11 +129,11 @@ class Journal(Protocol):
         """Return the zstd frame of a movetext, or None."""
 
     def close(self) -> None:
-        """Release the store."""
+        """Close the store."""
 
 
 class StoredJournal(Journal, Protocol):
-    """A journal that is stored, not tried out.
+    """A journal in a file or on a server, as opposed to one of a dry run.
 
     Attributes:
         refusal: why nothing may be written, if the process that opened it found a reason.
@@ -141,4 +142,4 @@ class StoredJournal(Journal, Protocol):
     refusal: str | None
 
     def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> AbstractContextManager[Writer]:
-        """Begin as ``Journal.writing`` does; *patience*: seconds to wait for another writer, by default the usual."""
+        """Begin a write transaction; *patience*: seconds to wait for another writer, by default the usual."""

@@ -1,4 +1,4 @@
-"""The file of checkpoints: one signed note after another, the newest last, an empty line between two.
+"""Reading and writing the file of checkpoints: one signed note after another, the newest last, divided by empty lines.
 
 A checkpoint is origin, size and root of the tree, signed: C2SP tlog-checkpoint (https://c2sp.org/tlog-checkpoint,
 "Note text") within C2SP signed-note, as both were in 2026. The last one is read without verifying its signature:
@@ -32,13 +32,7 @@ _NOTE = re.compile(
 
 @attrs.frozen
 class Checkpoint:
-    """A signed tree head.
-
-    Attributes:
-        origin: the log's name.
-        head: size and root.
-        note: the whole signed note, as it is stored and given to others.
-    """
+    """A signed tree head: the log's name, size and root, and the complete signed note."""
 
     origin: str
     head: TreeHead
@@ -46,7 +40,7 @@ class Checkpoint:
 
 
 def note_text(origin: str, head: TreeHead) -> str:
-    """Return the signed text: three lines."""
+    """Return the text of a checkpoint that is signed: origin, size and root on three lines."""
     return f"{origin}\n{head.size}\n{base64.b64encode(head.root).decode()}\n"
 
 
@@ -54,7 +48,7 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
     """Return the newest checkpoint of a file; None if there is no file.
 
     Raises:
-        StorageError: it cannot be read, or does not end in a whole checkpoint.
+        StorageError: it cannot be read, or does not end in a complete checkpoint.
     """
     # A link whose target is away, as on a medium that is not mounted, is no missing file: opening it says so.
     if not os.path.lexists(path):
@@ -82,14 +76,10 @@ def last_checkpoint(path: Path) -> Checkpoint | None:
 
 
 def add_checkpoint(path: Path, checkpoint: Checkpoint, *, is_first: bool) -> None:
-    """Add a checkpoint at the end, durably: after a power cut the file is found with it or without it, never torn.
+    """Append a checkpoint to a file, durably: after a power cut the file has all of it or nothing of it.
 
-    The file is not read, however long it has become. No other process may add meanwhile.
-
-    Args:
-        path: the file; a missing one is made.
-        checkpoint: the checkpoint.
-        is_first: whether the file has none yet.
+    The file is not read, however long it has become. No other process may add meanwhile. The first checkpoint makes
+    the file.
 
     Raises:
         StorageError: the file cannot be written.
@@ -135,11 +125,7 @@ def _adding(path: Path) -> Path:
 
 
 def _whole_until(path: Path, size: int) -> int:
-    """Return how many bytes of a file of a given size hold complete checkpoints.
-
-    Raises:
-        StorageError: the sidecar holds no such number.
-    """
+    """Return how many bytes of a file of a given size hold complete checkpoints."""
     try:
         word = _adding(path).read_bytes()
     except FileNotFoundError:

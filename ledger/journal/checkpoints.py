@@ -1,4 +1,4 @@
-"""Checkpoints of one ledger: made of its journal, stored in a file, and compared with the journal when it is opened.
+"""Checkpoints of a ledger: signed heads of its journal, stored in a file, and compared with the journal on opening.
 
 The checkpoints are next to the journal (``club.checkpoints``) or where ``club.toml`` says, best on a medium that the
 writers of the journal cannot write; so is the key (``club.key``). ``checkpoint_notes`` reads and writes the
@@ -28,22 +28,21 @@ from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import companion_file, replace_file
 
 WAIT_SECONDS = 60.0  # for another process that makes a checkpoint
-_BEGIN_ANEW = (
+_WAY_OUT = (
     "bring the right file back; where that is lost for good, this is another log: move the checkpoints and the key "
     "aside, and make a new key under another name by 'rating-ledger checkpoint-key DB --new NAME'"
 )
 
 
 class CheckpointFiles:
-    """Where the checkpoints of the ledger at a path and its key are, and the last checkpoint."""
+    """The files of a ledger's checkpoints and of its signing key, by the path of the journal."""
 
     def __init__(self, path: str | Path) -> None:
-        """Take the journal's file."""
         self._path = Path(path)
 
     @cached_property
     def settings(self) -> SettingsFile:
-        """Where it is said that checkpoints or key are kept elsewhere."""
+        """The settings, which may say that checkpoints or key are kept elsewhere."""
         return SettingsFile(self._path)
 
     @property
@@ -57,10 +56,10 @@ class CheckpointFiles:
         return self.settings.place_of("key") or companion_file(self._path, "key")
 
     def last(self) -> Checkpoint | None:
-        """The newest checkpoint that is kept; None where there is none yet.
+        """Return the newest stored checkpoint; None if there is none yet.
 
         Raises:
-            StorageError: the file cannot be read, is damaged, or is missing where ``club.toml`` says that it is.
+            StorageError: the file cannot be read, is damaged, or is missing though ``club.toml`` names it.
         """
         configured = self.settings.place_of("checkpoints")
         newest = last_checkpoint(configured or companion_file(self._path, "checkpoints"))
@@ -80,7 +79,7 @@ class CheckpointFiles:
         return companion_file(self._path, "cosigned")
 
     def cosigned(self) -> Checkpoint | None:
-        """The newest checkpoint that a witness cosigned, with the signatures of both; None where none did.
+        """Return the newest checkpoint that a witness cosigned, with both signatures; None if there is none.
 
         Raises:
             StorageError: the file cannot be read, or is damaged.
@@ -88,7 +87,7 @@ class CheckpointFiles:
         return last_checkpoint(self.cosigned_file)
 
     def keep_cosigned(self, made: Checkpoint, line: str) -> None:
-        """Keep a checkpoint with the line by which a witness signed it, in the place of the one before.
+        """Store a checkpoint with the signature line of a witness, in the place of the one before.
 
         Raises:
             StorageError: the file cannot be written.
@@ -100,7 +99,7 @@ class CheckpointFiles:
             raise StorageError(str(self.cosigned_file), message) from error
 
     def shown(self) -> Checkpoint | None:
-        """The newest checkpoint as the world is shown it: with the signatures of a witness that cosigned this one.
+        """Return the newest checkpoint to publish, with the signature of a witness if one cosigned this checkpoint.
 
         Raises:
             StorageError: as ``last`` and ``cosigned``.
@@ -114,15 +113,14 @@ class CheckpointFiles:
 
 
 class Checkpoints(CheckpointFiles):
-    """The checkpoints of a ledger that is open. Nothing is read before it is asked for."""
+    """The checkpoints of an open ledger: making and checking them."""
 
     def __init__(self, path: str | Path, journal: Journal) -> None:
-        """Take the journal's file, and the journal."""
         super().__init__(path)
         self._journal = journal
 
     def fault(self) -> str | None:
-        """Return why the last checkpoint was made of another journal; None if it was not, or there is none.
+        """Return a message if the last checkpoint contradicts the journal; None if it does not, or there is none.
 
         The signature is not verified: an attacker who can forge the file could as well empty it.
         """
@@ -137,13 +135,13 @@ class Checkpoints(CheckpointFiles):
         if size < kept.size:
             return (
                 f"the journal holds {size} entries, but the last checkpoint in {place} was made of {kept.size}: its "
-                f"tail was cut off or an older copy was put in its place; {_BEGIN_ANEW}"
+                f"tail was cut off or an older copy was put in its place; {_WAY_OUT}"
             )
         root = self._journal.root_at(kept.size)
         if root != kept.root:
             return (
                 f"entries 1 to {kept.size} of the journal have the root {root.hex()}, but the last checkpoint in "
-                f"{place} says {kept.root.hex()}: it is another ledger, or what was recorded was changed; {_BEGIN_ANEW}"
+                f"{place} says {kept.root.hex()}: it is another ledger, or what was recorded was changed; {_WAY_OUT}"
             )
         return None
 
@@ -151,7 +149,7 @@ class Checkpoints(CheckpointFiles):
         """Make the key that signs this ledger's checkpoints under *name*.
 
         Raises:
-            MalformedError: the name cannot stand in a note.
+            MalformedError: a note cannot have that name.
             StorageError: there is a key already, the file cannot be made, or the checkpoints are of another name.
         """
         last = last_checkpoint(self.place)
@@ -168,12 +166,12 @@ class Checkpoints(CheckpointFiles):
         return read_key(key_file or self.key_file)
 
     def make(self, key_file: Path | None = None, *, keep_in: Path | None = None) -> Checkpoint:
-        """Sign the journal's head on the disk, and store it; return the last checkpoint if nothing is new.
+        """Sign the journal's head and store it as a checkpoint; return the last checkpoint if nothing is new.
 
         Args:
-            key_file: the key, where it is not the ledger's own.
-            keep_in: another file, in which the checkpoints are kept from now on: ``club.toml`` then says so. Those
-                made before stay where they are.
+            key_file: the key, by default the ledger's own.
+            keep_in: another file for the checkpoints from now on, which is noted in ``club.toml``. Those made before
+                stay where they are.
 
         Raises:
             StorageError: no key, or the checkpoints cannot be written, or the journal is not that of the last one.
@@ -191,7 +189,7 @@ class Checkpoints(CheckpointFiles):
                     raise StorageError(str(self._path), f"nothing was signed: {fault}")
             # the head first: a fence vouches for what could be read before it
             head = self._journal.head()
-            self._journal.fence()
+            self._journal.ensure_durable()
             made = Checkpoint(key.name, head, key.sign(note_text(key.name, head)))
             # Ed25519 signs a text the same each time (RFC 8032, 5.1.6): if nothing is new, the note is the same.
             if kept is None or kept.note != made.note:
@@ -201,8 +199,8 @@ class Checkpoints(CheckpointFiles):
                 self.settings.put(checkpoints=str(keep_in.absolute()))
             return made
 
-    def growth(self, older: TreeHead, made: Checkpoint) -> str:
-        """A checkpoint after the proof that its tree grew out of that of an *older* head (RFC 6962, 2.1.2).
+    def consistency_proof(self, older: TreeHead, made: Checkpoint) -> str:
+        """Return a checkpoint preceded by the proof that its tree extends that of an *older* head (RFC 6962, 2.1.2).
 
         The form is the request ``add-checkpoint`` of C2SP tlog-witness (https://c2sp.org/tlog-witness, as of 2026), so
         a witness takes it as it is.
@@ -219,22 +217,14 @@ class Checkpoints(CheckpointFiles):
         path = consistency_path(older.size, size, self._journal.subtree_root) if older.size else []
         return "\n".join([f"old {older.size}", *(b64encode(sibling).decode() for sibling in path), "", made.note])
 
-    def make_if_configured(self) -> Checkpoint | None:
-        """Make a checkpoint where there is a key.
-
-        Raises:
-            StorageError: as ``make``.
-        """
-        return self.make() if self.key_file.exists() else None
-
     def after_commit(self) -> Checkpoint | None:
-        """Call ``make_if_configured`` after a committed approval or publication.
+        """Make a checkpoint after a committed approval or publication, if there is a key.
 
         Call it after the transaction, never within. The commit stays valid, so a failed checkpoint is no error
         here but a ``CheckpointWarning``.
         """
         try:
-            return self.make_if_configured()
+            return self.make() if self.key_file.exists() else None
         except (StorageError, CorruptError) as error:
             message = f"{self._path}: what was recorded stands, but no checkpoint was made of it: {error}"
             warnings.warn(message, CheckpointWarning, stacklevel=3)
@@ -242,7 +232,7 @@ class Checkpoints(CheckpointFiles):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other process makes a checkpoint of this ledger meanwhile."""
+        """Let no other process make a checkpoint of this ledger meanwhile."""
         path = companion_file(self._path, "checkpoints.lock")
         # A lock of the system, which a killed process releases; a plain lock file would stay.
         lock = filelock.FileLock(str(path), timeout=WAIT_SECONDS)
@@ -259,7 +249,7 @@ class Checkpoints(CheckpointFiles):
 
 
 def refuse_another_history(path: Path, journal: StoredJournal) -> None:
-    """Let nothing be written into a journal if the last checkpoint was made of another one; warn."""
+    """Make a journal read-only, with a warning, if the last checkpoint contradicts it."""
     fault = Checkpoints(path, journal).fault()
     if fault is not None:
         journal.refusal = f"nothing may be written: {fault}"

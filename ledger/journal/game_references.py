@@ -1,4 +1,4 @@
-"""References to a game: its key, its number in the journal, its server's id, or its web address.
+"""Finding a game by a reference: its key, its number in the journal, its server's id, or its web address.
 
 Keys are looked up in the index of the journal; no entry is read but the one that is meant.
 """
@@ -12,8 +12,8 @@ import orjson
 
 from ledger.errors import UnknownNameError
 from ledger.facts.events import GameRecorded
-from ledger.imports.reading import game_key_at
-from ledger.journal import Journal, Stored
+from ledger.imports.reading import key_of_address
+from ledger.journal import Journal, StoredEntry
 from ledger.runtime.visible import is_storable
 
 _GAME, _AFTER_GAMES = "game:", "game;"
@@ -22,16 +22,16 @@ _MOST_WITHOUT = 20_000  # keys in a row without a source
 _HINT = "give the key as 'games' shows it, the id that its server gave it, or its web address"
 
 
-def find_game(journal: Journal, reference: str) -> tuple[str, Stored]:
-    """Return the key of a referenced game, without ``game:``, and its entry.
+def find_game(journal: Journal, reference: str) -> tuple[str, StoredEntry]:
+    """Return the key of a game, without ``game:``, and its entry.
 
     Args:
         journal: the journal.
-        reference: its key, ``#`` and the number of the entry that recorded it, the part of the key behind its source,
-            or its address on lichess.org, chess.com or ficsgames.org.
+        reference: the key, ``#`` and the number of the entry that recorded the game, the part of the key behind its
+            source, or the game's address on lichess.org, chess.com or ficsgames.org.
 
     Raises:
-        UnknownNameError: no game, or games of several sources: their keys are listed.
+        UnknownNameError: there is no such game, or games of several sources, whose keys are listed.
     """
     if reference[:1] == "#" and reference[1:].isdecimal():
         return _game_of_entry(journal, reference)
@@ -41,7 +41,7 @@ def find_game(journal: Journal, reference: str) -> tuple[str, Stored]:
     exact = journal.find([_GAME + key]).get(_GAME + key)
     if exact is not None:
         return key, exact
-    at_address = game_key_at(reference)
+    at_address = key_of_address(reference)
     keys = [at_address] if at_address else [f"{source}:{key}" for source in _sources(journal)]
     matches = journal.find([_GAME + name for name in keys])
     if len(matches) == 1:
@@ -51,7 +51,7 @@ def find_game(journal: Journal, reference: str) -> tuple[str, Stored]:
     raise UnknownNameError("game", reference, f"several sources have one: {named}" if matches else _HINT)
 
 
-def _game_of_entry(journal: Journal, entry_number: str) -> tuple[str, Stored]:
+def _game_of_entry(journal: Journal, entry_number: str) -> tuple[str, StoredEntry]:
     # Nineteen digits: no position has more, and Python refuses to read a number of thousands.
     position = int(entry_number[1:20])
     there = 1 <= position <= journal.size()

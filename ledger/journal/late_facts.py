@@ -1,4 +1,4 @@
-"""Facts that reach into the past while four eyes are on: only the approval of a proposal may record them.
+"""Facts that change past ratings: while the four-eyes policy is on, only an approved proposal may record them.
 
 Those are adoptions, openings and closings that hold from before today, in UTC, by the time under which they are
 recorded: they rate again what was rated already. So do ratings of a list, standings, declared ratings and years of
@@ -24,7 +24,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
-from ledger.journal import Find, Journal, Stored
+from ledger.journal import FindEntries, Journal, StoredEntry
 from ledger.journal.rules import ACCEPTED, facts_of, recorded_ms
 
 KEYS_LOOKED_UP = 64  # at one time; settings of a policy are numbered without gaps
@@ -48,8 +48,8 @@ def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = No
     return max([now_ms, *(recorded_ms(orjson.loads(body)["recorded_at"]) for body in before)])
 
 
-def reaches_back_to(event: Event, now_ms: int) -> str | None:
-    """Return from when a fact changes ratings of before today; None if it does not."""
+def past_effect_from(event: Event, now_ms: int) -> str | None:
+    """Return the instant from which a fact changes ratings of before today; None if it changes none."""
     today_ms = now_ms - now_ms % DAY_MS
     match event:
         case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
@@ -68,16 +68,16 @@ def reaches_back_to(event: Event, now_ms: int) -> str | None:
             return None
 
 
-def are_four_eyes_on(find: Find) -> bool:
-    """Return whether the journal's last setting of four eyes has them on."""
+def are_four_eyes_on(find: FindEntries) -> bool:
+    """Return whether the four-eyes policy is on, by its last entry."""
     settings = policy_entries(find, FOUR_EYES)
     last = max(settings, key=lambda stored: stored.position, default=None)
     return last is not None and facts_of(last)["settings"].get("on") is True
 
 
-def policy_entries(find: Find, policy: str) -> list[Stored]:
-    """Return the settings of a policy, which are numbered without gaps."""
-    stored: dict[str, Stored] = {}
+def policy_entries(find: FindEntries, policy: str) -> list[StoredEntry]:
+    """Return the entries that set a policy; their keys are numbered without gaps."""
+    stored: dict[str, StoredEntry] = {}
     while True:
         first = len(stored) + 1
         more = find([f"policy:{policy}@{number}" for number in range(first, first + KEYS_LOOKED_UP)])
@@ -86,6 +86,6 @@ def policy_entries(find: Find, policy: str) -> list[Stored]:
             return list(stored.values())
 
 
-def next_number(find: Find, policy: str) -> int:
-    """Return the number of the next setting of a policy."""
+def next_policy_number(find: FindEntries, policy: str) -> int:
+    """Return the number of the next entry that sets a policy."""
     return len(policy_entries(find, policy)) + 1

@@ -1,4 +1,4 @@
-"""Listings of a journal: entries of a kind, of a game, the newest few; pools.
+"""Listings of journal entries: of a kind, of a game, the newest ones; and the names of the pools.
 
 No entry is decoded: its facts are plain values.
 """
@@ -17,7 +17,7 @@ from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, Event, PlayerCha
 from ledger.facts.json_schemas import documented, flattened
 from ledger.journal import Journal
 from ledger.journal.game_references import find_game
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 
 _POOL, _AFTER_POOLS, _START = "scheme:", "scheme;", "@start"  # keys of the adoptions that a pool begins with
 STEP = 20_000  # entries looked through at a time, from the end backwards; and looked up by their keys at most
@@ -27,14 +27,14 @@ _OF_PLAYERS = (PlayerRegistered, PlayerChanged)
 
 @attrs.frozen(slots=False)
 class Why:
-    """The reason of a proposal or a decision."""
+    """The reason of a proposal or a decision; None if it was erased."""
 
     why: str | None = documented("its words; null: they were erased, or are not in the people file")
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class JournalEntry:
-    """An entry in the words of the journal."""
+    """A journal entry, with its facts as plain values."""
 
     actor: str = documented("who recorded it")
     facts: dict[str, Any] = documented("what it says, as the schema of its kind describes it")
@@ -46,34 +46,34 @@ class JournalEntry:
 
     @property
     def why(self) -> str | None:
-        """The words of its reason; None if it has none, or they were erased."""
+        """The text of its reason; None if it has none, or the text was erased."""
         return None if self.reason is None else self.reason.why
 
     @classmethod
     def of(cls, body: bytes) -> JournalEntry:
-        """Return the entry with these bytes."""
+        """Parse the body of an entry."""
         return cls(**orjson.loads(body))
 
 
-def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -> Iterator[bytes]:
-    """Yield the bodies of the entries of *kind*, in order; with *last* only the newest ones.
+def entry_bodies(journal: Journal, kind: str | None = None, last: int | None = None) -> Iterator[bytes]:
+    """Return the bodies of the entries of a kind, in order.
 
     Args:
         journal: the journal.
         kind: with its version (``clock-accepted/1``) or without; by default all kinds.
-        last: how many; 0 or None: all.
+        last: only so many of the newest ones; 0 or None: all.
 
     Raises:
         UnknownNameError: there is no such kind.
     """
     size = journal.size()
     if kind is None:
-        return iter(_newest(journal, size, None, last)) if last else chosen(journal, 0, size, None)
+        return iter(_newest(journal, size, None, last)) if last else matching_bodies(journal, 0, size, None)
     # kinds that are no longer written, too, each with the class that reads it
     every_kind = _every_kind()
     kinds = {name: cls for name, cls in every_kind.items() if kind in {name, name.partition("/")[0]}}
     if not kinds:
-        raise UnknownNameError("kind", kind, choice_of(kind, every_kind))
+        raise UnknownNameError("kind", kind, expected_names(kind, every_kind))
     marks_of_kinds = _marks(kinds)
     keys = _few_keys(journal, set(kinds.values()))
     if keys is not None:
@@ -81,21 +81,25 @@ def bodies(journal: Journal, kind: str | None = None, last: int | None = None) -
         entries = sorted(entry for entry in journal.find(keys).values() if entry.position <= size)
         every = [entry.body for entry in entries if any(mark in entry.body for mark in marks_of_kinds)]
         return iter(every[-last:] if last else every)
-    return iter(_newest(journal, size, marks_of_kinds, last)) if last else chosen(journal, 0, size, marks_of_kinds)
+    return (
+        iter(_newest(journal, size, marks_of_kinds, last))
+        if last
+        else matching_bodies(journal, 0, size, marks_of_kinds)
+    )
 
 
 def pool_names(journal: Journal) -> list[str]:
-    """Return the names of the pools for which a scheme was adopted, in alphabetical order."""
+    """Return the names of the rating pools, in alphabetical order."""
     adoptions = journal.keys(_POOL, _AFTER_POOLS)
     return [key[len(_POOL) : -len(_START)] for key in adoptions if key.endswith(_START)]
 
 
-def about(journal: Journal, game: str) -> list[JournalEntry]:
-    """Return the entries about one game, in order: its recording and its supplements.
+def entries_of_game(journal: Journal, game: str) -> list[JournalEntry]:
+    """Return the entries that recorded and supplemented a game, in order.
 
     Args:
         journal: the journal.
-        game: as ``find_game`` takes it.
+        game: a reference as ``find_game`` takes it.
 
     Raises:
         UnknownNameError: no such game, or several.
@@ -112,11 +116,9 @@ def _every_kind() -> dict[str, type[Event]]:
 
 
 def _few_keys(journal: Journal, classes: Iterable[type[Event]]) -> list[str] | None:
-    """Return the keys of all entries of these kinds, from the index of keys; None if there are many.
-
-    Most kinds have few entries among the games of a journal. Many entries are a large part of it, and some of them are
-    near its end: then its bodies are read.
-    """
+    """Return the keys of all entries of these kinds, from the index of keys; None if there are many."""
+    # Most kinds have few entries among the games of a journal. Many entries are a large part of it, and some of them
+    # are near its end: then its bodies are read.
     keys: list[str] = []
     for cls in classes:
         beginning = KEYS_BEGIN[cls]
@@ -128,8 +130,8 @@ def _few_keys(journal: Journal, classes: Iterable[type[Event]]) -> list[str] | N
     return keys if len(keys) <= STEP else None
 
 
-def marks(classes: Collection[type[Event]]) -> tuple[bytes, ...]:
-    """Return the bytes that only bodies of these kinds have, older versions of the kinds included."""
+def kind_marks(classes: Collection[type[Event]]) -> tuple[bytes, ...]:
+    """Return byte strings that occur only in bodies of these kinds, older versions included."""
     return _marks([name for name, cls in _every_kind().items() if cls in classes])
 
 
@@ -138,8 +140,8 @@ def _marks(kinds: Iterable[str]) -> tuple[bytes, ...]:
     return tuple(b',"kind":"%b","position":' % kind.encode() for kind in sorted(kinds))
 
 
-def chosen(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | None) -> Iterator[bytes]:
-    """Yield the bodies of the entries after one and up to another that have one of the marks; None: all."""
+def matching_bodies(journal: Journal, after: int, until: int, marks: tuple[bytes, ...] | None) -> Iterator[bytes]:
+    """Yield the bodies between two positions that contain one of the *marks* (see ``kind_marks``); None: all."""
     for block in journal.read(after, until):
         for body in block:
             if marks is None or any(mark in body for mark in marks):
@@ -153,6 +155,6 @@ def _newest(journal: Journal, size: int, marks: tuple[bytes, ...] | None, last: 
     step = last if marks is None else STEP
     while size > 0 and len(entries) < last:
         after = max(size - step, 0)
-        entries = [*chosen(journal, after, size, marks), *entries]
+        entries = [*matching_bodies(journal, after, size, marks), *entries]
         size = after
     return entries[max(len(entries) - last, 0) :]

@@ -28,7 +28,7 @@ def leaf_hash(body: bytes) -> bytes:
 
 
 def leaf_hashes(bodies: Sequence[bytes]) -> list[bytes]:
-    """Return ``leaf_hash`` of each body."""
+    """Return the SHA-256 leaf hashes of entries' bodies."""
     return [sha256(b"\x00" + body).digest() for body in bodies]
 
 
@@ -45,7 +45,7 @@ class Frontier:
         self._edge: list[bytes | None] = []  # by height: root of the complete subtree that waits for its sibling
 
     def copy(self) -> Frontier:
-        """Return an independent frontier of the same size."""
+        """Return an independent copy."""
         twin = Frontier()
         twin.size, twin._edge = self.size, list(self._edge)
         return twin
@@ -55,7 +55,7 @@ class Frontier:
         return self._carry(list(leaves), 0)
 
     def restore(self, hashes_by_level: Sequence[Sequence[bytes]], size: int) -> None:
-        """Become the frontier of *size* leaves.
+        """Set the frontier to that of a tree of *size* leaves.
 
         Args:
             hashes_by_level: for each tile level from 0 (leaves), the hashes after the last full tile, in order.
@@ -102,11 +102,7 @@ class Frontier:
 
 
 def check_subtree(first: int, last: int, size: int) -> None:
-    """Refuse leaves that form no subtree of a tree of *size* leaves (RFC 6962, section 2.1).
-
-    Raises:
-        ValueError: it begins or ends outside, or at a place where no subtree of its size begins.
-    """
+    """Raise ValueError if a range of leaves is no subtree of a tree of *size* leaves (RFC 6962, section 2.1)."""
     if not 0 <= first <= last <= size:
         raise ValueError(f"leaves {first} to {last} of {size}")
     # At the left edge any number of leaves is one: the whole tree of an earlier size.
@@ -115,11 +111,7 @@ def check_subtree(first: int, last: int, size: int) -> None:
 
 
 def check_hashes(level: int, first: int, last: int, size: int) -> None:
-    """Refuse hashes of a level of tiles that a tree of *size* leaves does not have.
-
-    Raises:
-        ValueError: the level has fewer hashes.
-    """
+    """Raise ValueError if a level of tiles of a tree of *size* leaves does not have a range of hashes."""
     if level < 0 or not 0 <= first <= last <= size >> (level * TILE_HEIGHT):
         raise ValueError(f"hashes {first} to {last} of level {level} of {size} leaves")
 
@@ -128,9 +120,9 @@ def inclusion_path(index: int, size: int, root_of: RootOf) -> list[bytes]:
     """Return the hashes from a leaf to the root, the leaf's sibling first (RFC 6962, section 2.1.1, PATH).
 
     Args:
-        index: of the leaf, from 0.
-        size: leaves of the tree.
-        root_of: the roots of its subtrees.
+        index: the index of the leaf, from 0.
+        size: the number of leaves of the tree.
+        root_of: a function that returns the root of a subtree.
 
     Raises:
         ValueError: the tree has no such leaf.
@@ -154,9 +146,9 @@ def consistency_path(older: int, size: int, root_of: RootOf) -> list[bytes]:
     """Return the hashes that prove that a tree extends an older one (RFC 6962, section 2.1.2, PROOF).
 
     Args:
-        older: leaves of the older tree.
-        size: leaves of the tree.
-        root_of: the roots of its subtrees.
+        older: the number of leaves of the older tree.
+        size: the number of leaves of the tree.
+        root_of: a function that returns the root of a subtree.
 
     Raises:
         ValueError: the older tree is empty or has more leaves.

@@ -1,4 +1,4 @@
-"""The journal in tables of PostgreSQL, which only this module writes: the same entries, tree and heads as in a file.
+"""The PostgreSQL store of the journal. Only this module writes its tables; entries, tree and heads are as in a file.
 
 Writers take a lock of the transaction, by a number that is the table's own, before they read what the last entry is.
 No sequence, for a transaction that is undone leaves a gap in one; no row that counts, for its dead copies pile up
@@ -16,14 +16,14 @@ from itertools import chain, count
 from typing import NamedTuple
 
 from ledger.errors import CorruptError, StorageError
-from ledger.journal import KeyTakenError, Stored
+from ledger.journal import KeyTakenError, StoredEntry
 from ledger.journal.merkle import Node
-from ledger.journal.postgres_tables import LAYOUT, PROGRAM, TRIGGERS, Roles, making
+from ledger.journal.postgres_tables import LAYOUT, PROGRAM, TRIGGERS, Roles, creation_sql
 from ledger.journal.stored_tree import ENDING, Edge, StoredTree, StoredWriter, recorded_at_of
 from ledger.runtime import postgres
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted, without_password
-from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, copy_pieces
 from ledger.runtime.postgres_session import (
     BYTEA,
     PATIENCE,
@@ -33,8 +33,8 @@ from ledger.runtime.postgres_session import (
     ServerStatement,
     StatementRefusedError,
     Value,
-    array,
-    texts,
+    packed_array,
+    text_array,
 )
 
 BLOCK = 50_000  # positions that a round trip of a read covers
@@ -61,7 +61,7 @@ _TYPES = ("int8", "text", "text", "bytea", "bytea")  # of an entry's columns
 
 # A value that changes with the table or its triggers. It costs as much as a row: it is read before many are
 # copied; a single one that a trigger changes is refused by its own statement.
-_SEAL = """
+_TABLE_VERSION = """
 SELECT concat(c.xmin, (SELECT string_agg(concat(t.oid, '.', t.xmin), ',') FROM pg_trigger t WHERE t.tgrelid = c.oid))
 FROM pg_class c WHERE c.oid = $1::bigint::oid
 """
@@ -76,8 +76,8 @@ WHERE n.nspname = $1
 """
 _ANYBODY = re.compile(r"""(?:^|[\s(,])"?\*"?(?:$|[\s),])""")  # among the names of standbys, the one that is any
 _PROMISE = "SELECT current_setting('synchronous_standby_names'), current_setting('synchronous_commit')"
-# Foreign objects on our tables, and missing ones of ours: each with its table.
-_STRANGERS = """
+# Objects on our tables, ours and foreign ones, each with its table.
+_OBJECTS = """
 SELECT 'trigger', c.relname::text, t.tgname::text, t.tgenabled::text
 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
 WHERE c.relnamespace = $1::text::regnamespace AND NOT t.tgisinternal
@@ -91,8 +91,6 @@ WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r' AND c.relpersi
 
 
 class _Statements(NamedTuple):
-    """The queries of one journal's tables."""
-
     about: str
     leave: str
     size: str
@@ -147,10 +145,8 @@ class PostgresJournal(StoredTree):
     """A journal in one schema of a database, shared by any number of reading and writing processes.
 
     Attributes:
-        path: the place as it is named in messages.
-        identity: of the journal: 32 hexadecimal digits, made with its tables.
-        refusal: why nothing may be written, if the process that opened it found a reason.
-        went_to: where the ledger was moved to from here; None where it was not.
+        identity: the journal's identity: 32 hexadecimal digits, made with its tables.
+        went_to: where the ledger was moved to from here; None if it was not moved.
     """
 
     def __init__(
@@ -167,8 +163,8 @@ class PostgresJournal(StoredTree):
         Args:
             address: of the database, without a password.
             schema: the schema of the tables.
-            identity: that the journal must have, where it is known.
-            patience: seconds that the server may say nothing, and that another writer may take.
+            identity: the identity that the journal must have, if it is known.
+            patience: seconds that the server may be silent, and that another writer may take.
             needs_quorum: whether nothing may be recorded on a server that waits for no other one.
 
         Raises:
@@ -187,7 +183,7 @@ class PostgresJournal(StoredTree):
         self._fault: str | None = None  # why this user, or any user, may not write
         self._writer: PostgresWriter | None = None
         self._oid = 0  # of the table of entries
-        self._seal = ""  # of that table, when everything on it was ours
+        self._version = ""  # of that table, when everything on it was ours
         self._patience = patience
         self._session = ServerSession(address, self._check, patience + GRACE)
         try:
@@ -207,39 +203,38 @@ class PostgresJournal(StoredTree):
         Raises:
             StorageError: the schema exists, or cannot be made.
         """
-        identity = secrets.token_hex(16)
-        with closing(postgres.connect(address)) as connection:
+        identity, place = secrets.token_hex(16), f"{without_password(address)}, schema {schema}"
+        with closing(postgres.connect(address)) as connection, postgres.storage_errors(address):
+            # Not by ``has_schema``, which needs the right to use it.
             question = "SELECT count(*) FROM pg_namespace WHERE nspname = %s"
-            with postgres.storage_errors(address):
-                if connection.execute(question, (schema,)).fetchone() != (0,):
-                    raise StorageError(
-                        f"{without_password(address)}, schema {schema}",
-                        "exists already; a journal is never overwritten: give another schema",
-                    )
-                try:
-                    with connection.transaction():
-                        connection.execute(making(schema, roles or Roles.of(schema), identity).encode())
-                except psycopg.errors.InsufficientPrivilege as error:
-                    raise StorageError(
-                        f"{without_password(address)}, schema {schema}",
-                        f"{error.diag.message_primary}: the journal must be made by somebody who may make roles, and "
-                        "schemas in this database; nothing was made",
-                    ) from error
+            if connection.execute(question, (schema,)).fetchone() != (0,):
+                raise StorageError(place, "exists already; a journal is never overwritten: give another schema")
+            try:
+                with connection.transaction():
+                    connection.execute(creation_sql(schema, roles or Roles.of(schema), identity).encode())
+            except psycopg.errors.InsufficientPrivilege as error:
+                message = (
+                    f"{error.diag.message_primary}: the journal must be made by a user who may make roles, and schemas "
+                    "in this database; nothing was made"
+                )
+                raise StorageError(place, message) from error
         return cls(address, schema, identity=identity, patience=patience)
 
     def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
-        """Return the answers to queries of other tables, in one round trip.
+        """Run queries in one round trip, within an open write transaction of this journal if there is one.
 
         Raises:
             StorageError: the server cannot be reached, or refuses.
         """
-        return self._ask(*questions)
+        if self._writer is not None:
+            return self._writer.ask(*questions)
+        return self._session.ask(*questions)
 
-    def change(self, *statements: ServerStatement) -> list[ServerAnswer]:
+    def run(self, *statements: ServerStatement) -> list[ServerAnswer]:
         """Change rows of other tables, in one round trip: all of them, or none.
 
-        Where a write transaction is open it becomes part of that one. Else what was asked in the moment in which the
-        connection was lost is asked again on a new one, so it may be done twice.
+        They become part of an open write transaction. Else they may be done twice: if the connection is lost
+        meanwhile they are sent again on a new one.
 
         Raises:
             StorageError: the server cannot be reached or refuses, or nothing is known to be replicated.
@@ -255,34 +250,34 @@ class PostgresJournal(StoredTree):
         return answers[1:-1]
 
     def _refuse_unreplicated(self) -> None:
-        """Note the warning of a cancelled wait for standbys, which ends in a commit without an error."""
+        """Raise StorageError for the warning of a cancelled wait for standbys: the commit itself had no error."""
         if self._session.warnings:
-            raise StorageError(
-                self.path,
+            message = (
                 f"{self._session.warnings[0]}: not known to be replicated: run the command again, what was recorded is "
-                "then found to be known",
+                "then found to be known"
             )
+            raise StorageError(self.path, message)
 
     def session(self) -> ServerSession:
-        """The session, for what shares this journal's transactions; what an open writer holds back is sent first.
+        """Return the session, to share this journal's transactions; an open writer's pending statements are sent first.
 
         Raises:
             StorageError: an open transaction was lost with its connection.
         """
         if self._writer is not None:
-            self._writer.flush()
+            self._writer.ask()
         return self._session
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         self._session.close()
 
     def _check(self, session: ServerSession) -> None:
-        """Make sure, on each new connection, that the tables are this journal's and as this program left them."""
+        """Check on each new connection that the tables are this journal's, and note why this user may not write."""
         try:
             # Not by ``ask``: where the connection is lost again that would open another one, and come here again,
             # within itself.
-            (look,) = session.try_to_ask(ServerStatement(_LOOK, [self.schema]))
+            (look,) = session.ask_once(ServerStatement(_LOOK, [self.schema]))
             if not look.count:
                 raise StorageError(
                     self.path,
@@ -294,10 +289,10 @@ class PostgresJournal(StoredTree):
                 raise StorageError(self.path, f"{role} may not read it: have it granted {READS}")
             if oid is None:
                 raise StorageError(self.path, "is no ledger: check the address and the schema")
-            about, strangers, seal, promise, _ = session.try_to_ask(
+            about, objects, version, promise, _ = session.ask_once(
                 ServerStatement(self._statements.about),
-                ServerStatement(_STRANGERS, [quoted(self.schema)]),
-                ServerStatement(_SEAL, [oid]),
+                ServerStatement(_OBJECTS, [quoted(self.schema)]),
+                ServerStatement(_TABLE_VERSION, [oid]),
                 ServerStatement(_PROMISE),
                 ServerStatement(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
             )
@@ -305,9 +300,9 @@ class PostgresJournal(StoredTree):
             raise session.explained(error) from error
         settings = dict(about.rows())
         self._check_identity(settings)
-        self._oid, self._seal = oid, seal.value()
+        self._oid, self._version = oid, version.value()
         self._fault, self.went_to = None, settings.get("gone")
-        if faults := _faults(strangers):
+        if faults := _faults(objects):
             self._fault = f"{faults[0]}: that was not this program; have it undone before anything is recorded"
         elif not may_add:
             self._fault = f"{role} may only read: have it granted {WRITES}, or give the address another user"
@@ -317,9 +312,9 @@ class PostgresJournal(StoredTree):
                 f"another user, who is granted {WRITES}"
             )
         elif self.went_to is not None:
-            self._fault = f"the ledger went to {self.went_to}: record there; what stands here is what it was then"
+            self._fault = f"the ledger went to {self.went_to}: record there; this one is as it was then"
         elif self._needs_quorum:
-            self._fault = _too_little(promise)
+            self._fault = promises_too_little(*promise.rows()[0])
 
     def _check_identity(self, about: dict[str, str]) -> None:
         if about.get("program") != PROGRAM:
@@ -336,47 +331,39 @@ class PostgresJournal(StoredTree):
             raise StorageError(self.path, message)
         identity = about.get("journal", "")
         if self.identity not in ("", identity):
-            raise StorageError(
-                self.path, "another ledger stands there than was there before: check the address and the schema"
-            )
+            raise StorageError(self.path, "is another ledger than before: check the address and the schema")
         self.identity = identity
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        self._ask(_BEGIN_SNAPSHOT)
+        self.ask(_BEGIN_SNAPSHOT)
         try:
             yield
         finally:
             self._roll_back()
 
-    def _ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
-        """Within a transaction of this journal's, after what it has still to write."""
-        if self._writer is not None:
-            return self._writer.ask(*questions)
-        return self._session.ask(*questions)
-
     def _roll_back(self) -> None:
         if self._session.in_transaction:
             try:
-                self._session.try_to_ask(_ROLLBACK)
+                self._session.ask_once(_ROLLBACK)
             except (LostError, StatementRefusedError):
                 self._session.drop()  # the server rolls back a transaction without a client
 
     def size(self) -> int:
-        """Number of committed entries."""
-        (answer,) = self._ask(ServerStatement(self._statements.size))
+        """Return the number of committed entries."""
+        (answer,) = self.ask(ServerStatement(self._statements.size))
         size: int = answer.value()
         self._seen = max(self._seen, size)
         return size
 
     def _last(self) -> tuple[int, bytes | None]:
-        (answer,) = self._ask(ServerStatement(self._statements.last))
+        (answer,) = self.ask(ServerStatement(self._statements.last))
         size, leaf = _position_and_leaf(answer)
         self._seen = max(self._seen, size)
         return size, leaf
 
     def _find_last(self, size: int, leaf: bytes | None) -> int:
-        """As for any store; but what this process only read may have been lost with a server before others had it."""
+        """Return *size* as for any store; entries that this process only read may have been lost with a server."""
         try:
             return super()._find_last(size, leaf)
         except CorruptError:
@@ -389,34 +376,34 @@ class PostgresJournal(StoredTree):
         return size
 
     def _leaves(self, first: int, last: int) -> list[bytes]:
-        (answer,) = self._ask(ServerStatement(self._statements.leaves, [first, last]))
+        (answer,) = self.ask(ServerStatement(self._statements.leaves, [first, last]))
         return answer.column()
 
     def _nodes(self, level: int, first: int, last: int) -> list[bytes]:
-        (answer,) = self._ask(ServerStatement(self._statements.nodes, [level, first, last]))
+        (answer,) = self.ask(ServerStatement(self._statements.nodes, [level, first, last]))
         return answer.column()
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
-        """Bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
+        """Yield the bodies of entries in order, in blocks of 50,000 (``Journal.read``)."""
         last = self.size() if until is None else min(until, self.size())
         for start in range(after, last, BLOCK):
             end = min(start + BLOCK, last)
             stretches = [[first, min(first + STEP, end)] for first in range(start, end, STEP)]
-            answers = self._ask(*(ServerStatement(self._statements.read, stretch) for stretch in stretches))
+            answers = self.ask(*(ServerStatement(self._statements.read, stretch) for stretch in stretches))
             bodies: list[bytes] = []
             for stretch, answer in zip(stretches, answers, strict=True):
                 ((stored, joined),) = answer.rows()
                 parts = [] if joined is None else joined.split(_BETWEEN)
                 if len(parts) != stored:  # a changed body may hold anything
-                    parts = self._ask(ServerStatement(self._statements.read_each, stretch))[0].column()
+                    parts = self.ask(ServerStatement(self._statements.read_each, stretch))[0].column()
                 bodies += parts
             if bodies:
                 yield bodies
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
-        """The committed entries that bear these keys."""
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
+        """Return the committed entries with these keys."""
         questions = self._finding(keys)
-        return _entries_by_key(self._ask(*questions)) if questions else {}
+        return _entries_by_key(self.ask(*questions)) if questions else {}
 
     def _finding(self, keys: Sequence[str]) -> list[ServerStatement]:
         # no text of PostgreSQL has a NUL, so no entry bears such a key
@@ -424,39 +411,39 @@ class PostgresJournal(StoredTree):
         if len(keys) == 1:  # a live game asks for one
             return [ServerStatement(self._statements.find_one, keys)]
         blocks = [keys[start : start + KEYS_A_QUERY] for start in range(0, len(keys), KEYS_A_QUERY)]
-        return [ServerStatement(self._statements.find, [texts(block)]) for block in blocks]
+        return [ServerStatement(self._statements.find, [text_array(block)]) for block in blocks]
 
     def keys(self, first: str, last: str) -> Iterator[str]:
-        """The committed keys from *first* on and before *last*, in order of their bytes; read from the index alone."""
+        """Yield the committed keys from *first* on and before *last*, in order of their bytes."""
         step = 1  # whether there is any is asked most often
-        (answer,) = self._ask(ServerStatement(self._statements.keys_from, [first, last, step]))
+        (answer,) = self.ask(ServerStatement(self._statements.keys_from, [first, last, step]))
         while keys := answer.column():
             yield from (key.decode() for key in keys)
             if len(keys) < step:
                 return
             step = min(step * 8, BLOCK)
-            (answer,) = self._ask(ServerStatement(self._statements.keys_after, [keys[-1], last, step]))
+            (answer,) = self.ask(ServerStatement(self._statements.keys_after, [keys[-1], last, step]))
 
     def text(self, sha256: bytes) -> bytes | None:
-        """The zstd frame of a movetext, or None."""
-        (answer,) = self._ask(ServerStatement(self._statements.text, [sha256]))
+        """Return the zstd frame of a movetext, or None."""
+        (answer,) = self.ask(ServerStatement(self._statements.text, [sha256]))
         return next(iter(answer.column()), None)
 
-    def leave(self, place: str) -> None:
-        """Refuse all further entries, for the ledger went to another place, which the refusal names.
+    def mark_moved(self, place: str) -> None:
+        """Refuse all further entries, for the ledger was moved to another place, which the refusal names.
 
-        Within a write transaction, so that nothing was recorded since the other place has all of it.
+        Call it within a write transaction, so that nothing was recorded since the other place has all entries.
         """
-        self._ask(ServerStatement(self._statements.leave, [place]))
+        self.ask(ServerStatement(self._statements.leave, [place]))
 
-    def fence(self) -> None:
-        """Return once all entries that could be read at the call are on as many servers as required.
+    def ensure_durable(self) -> None:
+        """Wait until all entries that could be read at the call are on as many servers as required.
 
-        An entry can be seen before standbys have it, and goes if the leader is lost in that moment. Where nothing was
-        recorded since this process knew that last, nothing is asked of the server but the size.
+        An entry can be read before standbys have it, and is lost if the leader is lost at that moment. If nothing was
+        recorded since the last call, only the size is asked.
 
         Raises:
-            StorageError: that is not known, or some of it is gone with a server that was lost.
+            StorageError: it is not known whether they are, or some entries were lost with a server.
         """
         self.size()
         if self._seen <= self._settled[0]:
@@ -480,17 +467,13 @@ class PostgresJournal(StoredTree):
         if is_gone:
             raise StorageError(
                 self.path,
-                "entries that were read here are gone with a server that was lost before another one had them; nobody "
-                "was told that they stand: run the command again",
+                "entries that were read here are gone with a server that was lost before another one had them; they "
+                "were never acknowledged: run the command again",
             )
 
     @contextmanager
     def writing(self, patience: float | None = None, *, keys: Sequence[str] = ()) -> Iterator[PostgresWriter]:
         """Begin a write transaction, committed durably when the block ends without an error.
-
-        Args:
-            patience: seconds to wait for another writer; if not given as long as ever.
-            keys: that will be asked about, answered together with the lock.
 
         Raises:
             StorageError: another process writes, the server does not answer or refuses, or the tables were changed.
@@ -503,10 +486,10 @@ class PostgresJournal(StoredTree):
             for _, _, ending in last.rows():
                 self._edge.recorded_at = recorded_at_of(ending)
             self._writer = writer = PostgresWriter(self, self._session, self._edge.copy())
-            writer.learn(few, _entries_by_key(rows))
+            writer.remember(few, _entries_by_key(rows))
             yield writer
             if not writer.added and writer.saw_any:
-                # An answer that a fact is recorded already must be about one that stays.
+                # An answer that a fact is recorded already must be about an entry that is not lost.
                 writer.ask(_MARK)
             writer.commit()
         finally:
@@ -520,28 +503,25 @@ class PostgresJournal(StoredTree):
         if writer.added > 1:
             self._find_last(*self._last())
 
-    def check_seal(self) -> None:
-        """Make sure that the table of entries and its triggers are unchanged since the last look.
+    def check_table(self) -> None:
+        """Check that the table of entries and its triggers are unchanged since the last check.
 
         Raises:
             StorageError: there is a trigger or a rule that this program did not make, or one of its own is gone.
         """
-        (seal,) = self._ask(ServerStatement(_SEAL, [self._oid]))
-        if seal.rows() != [(self._seal,)]:
+        (version,) = self.ask(ServerStatement(_TABLE_VERSION, [self._oid]))
+        if version.rows() != [(self._version,)]:
             self._check(self._session)
             if self._fault is not None:
                 raise StorageError(self.path, self._fault)
 
     def faults(self) -> list[str]:
-        """Return the foreign, missing or disabled objects on the tables, in words."""
-        (strangers,) = self._ask(ServerStatement(_STRANGERS, [quoted(self.schema)]))
-        return _faults(strangers)
+        """Return messages about foreign, missing or disabled objects on the tables."""
+        (objects,) = self.ask(ServerStatement(_OBJECTS, [quoted(self.schema)]))
+        return _faults(objects)
 
     def _begin(self, patience: float | None, questions: Sequence[ServerStatement]) -> list[ServerAnswer]:
-        """Begin a transaction and take the lock.
-
-        The answers: the last entry, and those to the questions.
-        """
+        """Begin a transaction and take the lock; return the last entry, and the answers to the questions."""
         wait = []
         if patience is not None:  # the least that the server can wait is a thousandth
             wait.append(ServerStatement(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * patience))}ms", "true"]))
@@ -567,23 +547,19 @@ class PostgresJournal(StoredTree):
             )
             if self._oid == oid:
                 begun = answers[len(wait) + 2 :]
-                if promise and (fault := _too_little(begun.pop(0))) is not None:
+                if promise and (fault := promises_too_little(*begun.pop(0).rows()[0])) is not None:
                     raise StorageError(self.path, f"{fault}; nothing was recorded")
                 return begun
             # The connection was lost and is another one now, to tables that a restore made.
             self._roll_back()
 
 
-def _too_little(promise: ServerAnswer) -> str | None:
-    return promises_too_little(*promise.rows()[0])
-
-
 def promises_too_little(standbys: str, commit: str) -> str | None:
     """Return why acknowledged entries may be lost with a server; None if another one has them by then.
 
     Args:
-        standbys: its ``synchronous_standby_names``.
-        commit: its ``synchronous_commit``.
+        standbys: the server's setting ``synchronous_standby_names``.
+        commit: the server's setting ``synchronous_commit``.
     """
     # With "local" a commit waits for no other server, with "off" not even for its own disk ("synchronous_commit").
     if standbys and commit in {"on", "remote_write", "remote_apply"}:
@@ -605,14 +581,14 @@ def _position_and_leaf(last: ServerAnswer) -> tuple[int, bytes | None]:
     return next(((position, leaf) for position, leaf, *_ in last.rows()), (0, None))
 
 
-def _entries_by_key(answers: Iterable[ServerAnswer]) -> dict[str, Stored]:
-    return {key: Stored(*entry) for answer in answers for key, *entry in answer.rows()}
+def _entries_by_key(answers: Iterable[ServerAnswer]) -> dict[str, StoredEntry]:
+    return {key: StoredEntry(*entry) for answer in answers for key, *entry in answer.rows()}
 
 
-def _faults(strangers: ServerAnswer) -> list[str]:
-    """Return the foreign objects on the tables, and own ones that are missing or disabled."""
+def _faults(objects: ServerAnswer) -> list[str]:
+    """Return messages about the foreign objects on the tables, and own ones that are missing or disabled."""
     own = {(table, name) for table, names in TRIGGERS.items() for name in names}
-    there = strangers.rows()
+    there = objects.rows()
     faults = []
     for kind, table, name, enabled in there:
         if kind == "unlogged":
@@ -629,7 +605,7 @@ def _faults(strangers: ServerAnswer) -> list[str]:
 class PostgresWriter(StoredWriter):
     """One write transaction on a ``PostgresJournal``.
 
-    What needs no answer waits for the next question, or for the commit, and goes with it in one round trip.
+    Statements that need no answer wait for the next one that does, or for the commit: one round trip for all.
     """
 
     def __init__(self, journal: PostgresJournal, session: ServerSession, edge: Edge) -> None:
@@ -637,31 +613,23 @@ class PostgresWriter(StoredWriter):
         self._journal = journal
         self._session = session
         self._statements = journal._statements
-        self._looked_up: dict[str, Stored | None] = {}  # by key, its entry; no other process can take it by now
+        self._looked_up: dict[str, StoredEntry | None] = {}  # by key, its entry; no other process can take it by now
         self.saw_any = False  # whether stored entries were looked up
-        self._is_sealed = False  # the table cannot be changed any more once it has a row of this transaction
-        self._waiting: list[
-            tuple[ServerStatement, int | None, str]
-        ] = []  # with the rows that each must add, and its table
-
-    def flush(self) -> None:
-        """Send what waits."""
-        self._refuse_loss()
-        if self._waiting:
-            self.ask()
-
-    def _refuse_loss(self) -> None:
-        if not self._session.in_transaction:  # on a new connection nothing holds the lock
-            raise StorageError(self.path, f"the transaction ended when the server was lost: {UNKNOWN_OUTCOME}")
+        self._is_checked = False  # the table cannot be changed any more once it has a row of this transaction
+        # each with the number of rows that it must add, and its table
+        self._waiting: list[tuple[ServerStatement, int | None, str]] = []
 
     def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
-        """Send what waits, and these questions after it; the answers to these."""
-        self._refuse_loss()
+        """Send the waiting statements, and these after them; return the answers to these."""
+        if not self._session.in_transaction:  # on a new connection nothing holds the lock
+            raise StorageError(self.path, f"the transaction ended when the server was lost: {UNKNOWN_OUTCOME}")
+        if not (self._waiting or questions):
+            return []
         waiting, self._waiting = self._waiting, []
         answers = self._session.ask(*(question for question, *_ in waiting), *questions)
         for answer, (_, expected, table) in zip(answers, waiting, strict=False):
             if expected is not None:
-                self.took(answer.count, expected, table)
+                self.check_row_count(answer.count, expected, table)
         return answers[len(waiting) :]
 
     def commit(self) -> None:
@@ -675,19 +643,19 @@ class PostgresWriter(StoredWriter):
         self.ask(_COMMIT)
         self._journal._refuse_unreplicated()
 
-    def learn(self, keys: Iterable[str], entries: Mapping[str, Stored]) -> None:
-        """Take note of which of these few keys are borne by which entries, found under the lock."""
+    def remember(self, keys: Iterable[str], entries: Mapping[str, StoredEntry]) -> None:
+        """Remember the entries of a few keys, looked up under the lock; keys without an entry are free."""
         self.saw_any = self.saw_any or bool(entries)
         self._looked_up |= {key: entries.get(key) for key in keys}
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
-        """The entries that bear these keys, those of this transaction included."""
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
+        """Return the entries with these keys, those of this transaction included."""
         if len(keys) > FEW:
             entries = self._journal.find(keys) if self.size else {}
             self.saw_any = self.saw_any or bool(entries)
             return entries
         if not self._looked_up.keys() >= set(keys):
-            self.learn(keys, self._journal.find(keys) if self.size else {})
+            self.remember(keys, self._journal.find(keys) if self.size else {})
         return {key: stored for key in keys if (stored := self._looked_up[key]) is not None}
 
     def _last_body(self) -> bytes:
@@ -717,17 +685,17 @@ class PostgresWriter(StoredWriter):
     def _copy(
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
     ) -> None:
-        """Many rows by COPY, which knows no way around a key that is taken but to undo all of it."""
+        """Insert many rows by COPY, which adds none if one key is taken."""
         # Either way what waits is sent first: a COPY has the connection to itself, and its rows follow those that wait.
-        if not self._is_sealed:
-            self._journal.check_seal()
-            self._is_sealed = True
-        elif self._waiting:
+        if self._is_checked:
             self.ask()
+        else:
+            self._journal.check_table()
+            self._is_checked = True
         # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, bodies, leaves, strict=False)
         try:
-            data = (piece.data for piece in pieces(_TYPES, rows))
+            data = (piece.data for piece in copy_pieces(_TYPES, rows))
             taken = self._session.copy_in(self._statements.copy, chain([COPY_HEADER], data, [COPY_END]))
         except StatementRefusedError as error:
             if error.code == _TAKEN and error.constraint == "journal_key":
@@ -737,15 +705,15 @@ class PostgresWriter(StoredWriter):
         except LostError as error:
             raise self._session.explained(error) from error
         self._waiting.append((_RELEASE, None, ""))
-        self.took(taken, len(keys), "journal")
+        self.check_row_count(taken, len(keys), "journal")
 
     def _insert_nodes(self, nodes: Sequence[Node]) -> None:
         """Do nothing: the server adds them with the entries that they follow from."""
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Store (SHA-256, zstd frame) pairs of movetext; an existing one stays."""
         frames = dict(texts)
         if frames:
-            columns = [array(BYTEA, frames), array(BYTEA, frames.values())]
+            columns = [packed_array(BYTEA, frames), packed_array(BYTEA, frames.values())]
             # How many of them are new is unknown: stored ones are skipped.
             self._waiting.append((ServerStatement(self._statements.keep_texts, columns), None, "texts"))

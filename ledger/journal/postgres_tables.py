@@ -1,4 +1,4 @@
-"""The tables of a journal on PostgreSQL: how they are made, guarded and granted, as SQL to run or to hand over.
+"""SQL that makes the tables of a journal on PostgreSQL, with their guards and grants.
 
 Plain SQL, no extension. Three roles: the owner, which has no login; writers, who may read and add; readers. What
 guards a file's tables guards these too: an entry is added at the next position under a new key, and nothing is ever
@@ -20,10 +20,10 @@ TABLES = ("about", "journal", "nodes", "texts")
 
 @attrs.frozen
 class Roles:
-    """Names of the roles of one ledger; roles are the whole server's, so two ledgers there have different ones.
+    """The names of a ledger's roles on a server; roles are the whole server's, so each ledger has its own.
 
     Attributes:
-        owner: of the tables; it has no login.
+        owner: the owner of the tables, without a login.
         writer: granted to users who record.
         reader: granted to users who only read.
     """
@@ -34,7 +34,7 @@ class Roles:
 
     @classmethod
     def of(cls, schema: str) -> Roles:
-        """The usual names: ``club_owner``, ``club_writer``, ``club_reader`` for the schema ``club``."""
+        """Return the usual names: ``club_owner``, ``club_writer``, ``club_reader`` for the schema ``club``."""
         return cls(f"{schema}_owner", f"{schema}_writer", f"{schema}_reader")
 
 
@@ -191,41 +191,39 @@ END $ledger$
 
 
 def as_owner(owner: str) -> tuple[str, str]:
-    """The SQL with which a transaction begins and ends that makes what belongs to the role *owner*, which exists."""
+    """Return the SQL to begin and to end a transaction that makes objects owned by the existing role *owner*."""
     words = {"owner": quoted(owner), "owner_text": literal(owner)}
     return _filled(_AS_OWNER, words).strip(), _filled(_NO_LONGER, words).strip()
 
 
-def making(schema: str, roles: Roles, identity: str) -> str:
-    """The SQL that makes roles, schema, tables, guards and grants of one journal, to be run in one transaction.
+def creation_sql(schema: str, roles: Roles, identity: str) -> str:
+    """Return the SQL that makes roles, schema, tables, guards and grants of one journal, for one transaction.
 
-    Args:
-        schema: that is made.
-        roles: that are made where they do not exist.
-        identity: of the journal, which distinguishes it from others: 32 hexadecimal digits.
+    Existing roles are used. *identity* distinguishes the journal from others: 32 hexadecimal digits.
     """
-    names = [quoted(name) for name in (roles.owner, roles.writer, roles.reader)]
-    words = dict(zip(("owner", "writer", "reader"), names, strict=True))
-    words |= {
-        "s": quoted(schema),
-        "names": ", ".join(literal(name) for name in (roles.owner, roles.writer, roles.reader)),
-    }
-    words["as_owner"], words["no_longer"] = as_owner(roles.owner)
+    names = attrs.asdict(roles)
+    begin, end = as_owner(roles.owner)
     about = {"program": PROGRAM, "layout": str(LAYOUT), "journal": identity}
-    words["longest"] = str(LONGEST_FRAME)
-    words["about"] = ", ".join(f"({literal(name)}, {literal(value)})" for name, value in about.items())
+    words = {role: quoted(name) for role, name in names.items()} | {
+        "s": quoted(schema),
+        "names": ", ".join(map(literal, names.values())),
+        "as_owner": begin,
+        "no_longer": end,
+        "longest": str(LONGEST_FRAME),
+        "about": ", ".join(f"({literal(name)}, {literal(value)})" for name, value in about.items()),
+    }
     script = [_ROLES, _TABLES, *(_NEVER.replace("{t}", table) for table in TABLES)]
     return "".join(_filled(part, words) for part in (*script, _GRANTS)).lstrip()
 
 
 def literal(text: str) -> str:
-    """Return a text as an SQL literal, with any meaning of backslashes."""
+    """Return a text as an SQL literal, whatever the server's setting for backslashes."""
     doubled = text.replace("'", "''")
     # The blank in front separates the E from the word before it, as in libpq's PQescapeLiteral.
     return f" E'{doubled}'".replace("\\", "\\\\") if "\\" in doubled else f"'{doubled}'"
 
 
 def _filled(part: str, words: dict[str, str]) -> str:
-    """Put names into a template; no format string, for names may have braces in them."""
+    """Fill names into a template; no format string, for names may have braces in them."""
     pieces = part.split("{")
     return pieces[0] + "".join(words[name] + rest for name, _, rest in (piece.partition("}") for piece in pieces[1:]))

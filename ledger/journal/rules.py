@@ -1,7 +1,7 @@
-"""Repeats and clocks: is a fact with a recorded key the same fact, and at which time is an entry recorded?
+"""Rules on repeated facts (is an event with a recorded key the same fact?) and on the times of entries.
 
-The same fact twice is success; two adoptions are the same by value, not by spelling. What is refused of a fact with a
-new key, ``book.judge`` says. Two of its rules are here, since a supplement must keep them, too.
+The same fact twice is success; two adoptions are the same by value, not by spelling. ``book.judge`` has the rules for
+facts with a new key; two of them are here, since a supplement must keep them, too.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_ms, instant_text, is_before
 from ledger.facts.periods import DAY_MS
-from ledger.facts.submissions import compared
-from ledger.journal import Stored
+from ledger.facts.submissions import compare
+from ledger.journal import StoredEntry
 
 VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
 
@@ -35,20 +35,17 @@ VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by whi
 def compared_adoptions(
     stored: Mapping[str, Any], submission: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return two adoptions as far as they can contradict each other: of their settings those that differ in value.
-
-    The versions of the program that made them are no part of them.
-    """
+    """Return two scheme adoptions reduced to the fields that can contradict, and to settings that differ in value."""
     plain = [{name: value for name, value in facts.items() if name not in VERSIONS} for facts in (stored, submission)]
     if stored["scheme"] == submission["scheme"]:
         try:
-            scheme = schemes.named(submission["scheme"])
+            scheme = schemes.find_scheme(submission["scheme"])
         except LedgerError:
             return plain[0], plain[1]
-        before, now = scheme.meant(stored["settings"]), scheme.meant(submission["settings"])
+        before, now = (scheme.adopted_settings(adoption["settings"]) for adoption in (stored, submission))
         # not the words of then: so what they would mean now
         if _differing(before, now):
-            now = scheme.in_full(submission["settings"])
+            now = scheme.complete_settings(submission["settings"])
         differ = _differing(before, now)
         for facts, settings in zip(plain, (before, now), strict=True):
             facts["settings"] = {name: settings[name] for name in sorted(differ) if name in settings}
@@ -56,7 +53,7 @@ def compared_adoptions(
 
 
 def are_same_adoption(stored: Mapping[str, Any], submission: Mapping[str, Any]) -> bool:
-    """Return whether two adoptions say the same, as ``compared_adoptions`` compares them."""
+    """Return whether two scheme adoptions are the same by value."""
     before, now = compared_adoptions(stored, submission)
     return before == now
 
@@ -79,33 +76,33 @@ ERASED = ("erased:", "erased;")  # all keys of erasures lie from the first on, b
 ACCEPTED = ("clock:", "clock;")  # likewise, that a clock was accepted
 
 
-def facts_of(stored: Stored) -> dict[str, Any]:
-    """Return the stored facts of an entry, as plain values.
+def facts_of(stored: StoredEntry) -> dict[str, Any]:
+    """Return the facts of a stored entry, as plain values.
 
     Raises:
-        CorruptError: its bytes are not what was sealed.
+        CorruptError: its body cannot be read.
     """
     try:
         facts: dict[str, Any] = orjson.loads(stored.body)["facts"]
     except (ValueError, KeyError) as error:
-        raise unreadable(stored.position, error) from error
+        raise unreadable_entry(stored.position, error) from error
     return facts
 
 
-def unreadable(position: int, error: Exception) -> CorruptError:
-    """Return the error of an entry whose hash is right and whose bytes cannot be read."""
+def unreadable_entry(position: int, error: Exception) -> CorruptError:
+    """Return the error about an entry whose hash is right and whose body cannot be read."""
     return CorruptError("journal", position, f"cannot be read ({error}); run 'audit'")
 
 
-def refuses_new_key(error: Exception) -> CorruptError:
-    """Return the error of a journal that refuses a key as taken and does not find it."""
+def inconsistent_keys(error: Exception) -> CorruptError:
+    """Return the error about a journal that refuses a key as taken but has no entry with it."""
     return CorruptError("journal", 0, f"holds a key that it does not find ({error.__cause__}); run 'audit'")
 
 
 def check_repeat(
     kind: type[Event], key: str, stored: Mapping[str, Any], submission: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Refuse an event with a recorded key, unless it is the same fact.
+    """Refuse an event with a recorded key unless it is the same fact; return the new fields of a game, if any.
 
     A source may leave blank what another one filled (``events.BLANKS``): the stored value stays. A game may be
     submitted with fewer and with more details, as ``facts.submissions`` says.
@@ -116,16 +113,13 @@ def check_repeat(
         stored: the recorded fact, as plain values without the key field.
         submission: the facts of the event, likewise.
 
-    Returns:
-        The new fields of a game; empty if the event says nothing new.
-
     Raises:
         ConflictError: naming the first field, in alphabetical order, that contradicts.
     """
     if kind is SchemeAdopted:
         stored, submission = compared_adoptions(stored, submission)
     if kind is GameRecorded:
-        field, added = compared(stored, submission, key.removeprefix("game:"))
+        field, added = compare(stored, submission, key.removeprefix("game:"))
         if field is not None:
             raise ConflictError(key, field, stored.get(field), submission.get(field))
         return added
@@ -139,9 +133,8 @@ def check_repeat(
             if kind is TournamentOpened and field == "ends_at":
                 words = (
                     f"tournament {submission['tournament']!r} is announced from {stored['starts_at']} to "
-                    f"{stored['ends_at']} already, not to {submission['ends_at']}, and what is recorded stays. "
-                    "Play on: "
-                    "once it is over, 'close-tournament' with the day says so, and all of its games up to that day "
+                    f"{stored['ends_at']} already, not to {submission['ends_at']}, and what is recorded stays. Play "
+                    "on: once it is over, 'close-tournament' with the day says so, and all of its games up to that day "
                     "are rated together"
                 )
             raise ConflictError(key, field, before, now, words)
@@ -149,18 +142,14 @@ def check_repeat(
 
 
 def check_supplemented(game: GameRecorded, now_ms: int) -> None:
-    """Refuse a game that a supplement would make impossible.
-
-    Raises:
-        RejectedError: it ended before it began, or in the future.
-    """
+    """Raise RejectedError if a supplemented game ended before it began, or in the future."""
     refusal = ended_before_start(game) or ended_in_the_future(game, now_ms)
     if refusal is not None:
         raise refusal
 
 
 def ended_before_start(game: GameRecorded) -> RejectedError | None:
-    """Return the refusal of a game that ended before it began."""
+    """Return a refusal if a game ended before it began, else None."""
     if game.started_at is None or not is_before(game.ended_at, game.started_at):
         return None
     times = f"ended at {game.ended_at}, before it began at {game.started_at}"
@@ -168,22 +157,22 @@ def ended_before_start(game: GameRecorded) -> RejectedError | None:
 
 
 def ended_in_the_future(game: GameRecorded, now_ms: int) -> RejectedError | None:
-    """Return the refusal of a game that ended more than a day after now."""
+    """Return a refusal if a game ended more than a day after now, else None."""
     # Instants sort as text; only one from today on needs its milliseconds.
-    if game.ended_at < day(now_ms // DAY_MS) or instant_ms(game.ended_at) <= now_ms + FUTURE_SLACK_MS:
+    if game.ended_at < day_text(now_ms // DAY_MS) or instant_ms(game.ended_at) <= now_ms + FUTURE_SLACK_MS:
         return None
     return in_the_future(game.key, f"ended at {game.ended_at}", now_ms)
 
 
 def in_the_future(key: str, what: str, now_ms: int) -> RejectedError:
-    """Return the refusal of the fact *key*, which *what* puts into the future."""
+    """Return the refusal of a fact that is in the future; *what* describes its date."""
     words = f"{what}, but it is {recorded_text(now_ms)} now; check the date and this machine's clock"
     return RejectedError("ended-in-the-future", key, words)
 
 
 @lru_cache(maxsize=8)
-def day(number: int) -> str:
-    """Return the text of a day, counted from 1970."""
+def day_text(number: int) -> str:
+    """Return the date of a day counted from 1970, as text."""
     return instant_text(number * DAY_MS, Precision.DAY)
 
 
@@ -208,37 +197,30 @@ def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
 
 
 def check_acceptance(event: ClockAccepted, now_ms: int, size: int, last_recorded_at: str | None) -> int:
-    """Refuse the acceptance of a clock that is not the last entry's or not wrong; return the time to record under.
-
-    Args:
-        event: the acceptance, not yet recorded.
-        now_ms: the recording machine's clock, milliseconds since 1970.
-        size: entries in the journal.
-        last_recorded_at: when the last of them was recorded.
+    """Check an acceptance of a wrong clock, which must name the last entry; return the time to record it under.
 
     Raises:
         RejectedError: ``not-the-last-entry`` or ``clock-not-behind``.
     """
     if event.entry != size or last_recorded_at is None:
         message = f"entry {event.entry} is not the last one, which is entry {size}; name that one"
-        raise _refusal("not-the-last-entry", event, message)
+        raise RejectedError("not-the-last-entry", event.key, message)
     if now_ms >= recorded_ms(last_recorded_at) - CLOCK_SLACK_MS:
-        raise _refusal(
-            "clock-not-behind",
-            event,
+        message = (
             f"this machine's clock says {instant_text(now_ms)}, and entry {size} was recorded at {last_recorded_at}: "
-            "there is nothing to accept, record as usual",
+            "there is nothing to accept, record as usual"
         )
+        raise RejectedError("clock-not-behind", event.key, message)
     return now_ms
 
 
 def recorded_ms(text: str) -> int:
-    """Return the milliseconds since 1970 of a ``recorded_at``, which always shows its milliseconds."""
+    """Parse a ``recorded_at``, which always has milliseconds; return milliseconds since 1970."""
     return instant_ms(text[:19] + "Z") + int(text[20:23])
 
 
 def recorded_text(ms: int) -> str:
-    """Return a ``recorded_at``: an instant with its milliseconds, zero or not."""
+    """Format milliseconds since 1970 as a ``recorded_at``, with milliseconds, zero or not."""
     return f"{_second(ms // 1000)}.{ms % 1000:03}Z"
 
 
@@ -247,11 +229,7 @@ def _second(number: int) -> str:
     return instant_text(number * 1000)[:19]
 
 
-def stranger(key: str, player: int) -> RejectedError:
-    """Return the refusal of the fact *key* of a player who was never registered."""
+def unknown_player(key: str, player: int) -> RejectedError:
+    """Return the refusal of a fact about a player who was never registered."""
     message = f"player {player} was never registered; register the player first"
     return RejectedError("unknown-player", key, message)
-
-
-def _refusal(rule: str, event: Event, message: str) -> RejectedError:
-    return RejectedError(rule, event.key, message)

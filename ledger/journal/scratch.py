@@ -1,8 +1,7 @@
-"""A journal that ends at an earlier entry, with further unrecorded entries after it, or none.
+"""A temporary journal for past states and dry runs: it ends at an earlier entry, and may have unrecorded ones after it.
 
-It serves past states, dry runs and previews of imports: one class, for everything that is derived or answered reads a
-journal in one way. Further entries are in a database of their own that SQLite holds in memory, and on the disk for
-temporary files if it grows: a dry run may bring a million. Nothing reaches the files of the ledger.
+Unrecorded entries are in a database of their own that SQLite holds in memory, and on the disk for temporary files if it
+grows: a dry run may bring a million. Nothing reaches the files of the ledger.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import orjson
 from ledger.errors import StorageError
 from ledger.facts.codec import Entry, body_of
 from ledger.facts.words import TreeHead
-from ledger.journal import Journal, KeyTakenError, Stored, Writer
+from ledger.journal import Journal, KeyTakenError, StoredEntry, Writer
 from ledger.journal.merkle import EMPTY_ROOT, check_hashes, leaf_hash
 from ledger.runtime import sqlite
 
@@ -30,19 +29,18 @@ Watch = Callable[[str, bytes], None]  # called with kind and body of each entry 
 
 
 class ScratchJournal:
-    """The first entries of a journal, which its opener keeps open, and further ones after them."""
+    """A journal of the first entries of another one, which its opener keeps open, and unrecorded ones after them.
+
+    Args:
+        journal: the recorded entries.
+        size: how many of them this journal has.
+        further: the unrecorded entries that follow, from position *size* + 1 on.
+        watch: a function that receives each entry that a dry run appends; without it nothing can be appended.
+    """
 
     def __init__(
         self, journal: Journal, size: int, further: Sequence[Entry] = (), *, watch: Watch | None = None
     ) -> None:
-        """Take the journal and what is to be seen of it.
-
-        Args:
-            journal: what is recorded.
-            size: how many of its entries are known.
-            further: those that follow them, from position *size* + 1 on.
-            watch: receives each entry of a dry run; without it no entries are taken.
-        """
         self._journal = journal
         self._recorded = size
         self._watch = watch
@@ -53,7 +51,6 @@ class ScratchJournal:
 
     @cached_property
     def _further(self) -> sqlite.sqlite3.Connection:
-        """The database of the further entries; not opened if there are none."""
         # Without a name: SQLite spills it to a file of its own, which goes with the connection
         # (sqlite.org/inmemorydb.html).
         connection = sqlite.sqlite3.connect("", isolation_level=None)
@@ -70,11 +67,11 @@ class ScratchJournal:
 
     @property
     def recorded(self) -> int:
-        """The number of recorded entries: those of a dry run follow them."""
+        """The number of recorded entries, which those of a dry run follow."""
         return self._recorded
 
-    def know(self, entries: int) -> None:
-        """Know so many entries from now on, for all who read through this object; nothing may follow them."""
+    def set_recorded(self, entries: int) -> None:
+        """Change the number of recorded entries that this journal has; it must have no unrecorded ones."""
         self._recorded = entries
 
     def writing(
@@ -82,13 +79,9 @@ class ScratchJournal:
         *,
         keys: Sequence[str] = (),  # noqa: ARG002  # finding them costs no more later
     ) -> AbstractContextManager[Writer]:
-        """A transaction that takes entries for as long as this object lasts; what an error undoes is forgotten.
-
-        Raises:
-            StorageError: it has no watch, so that it takes no entries.
-        """
+        """Begin a transaction for unrecorded entries, rolled back after an error; StorageError without a *watch*."""
         if self._watch is None:
-            when = "while something is tried out" if self._count else f"as it stood at entry {self._recorded}"
+            when = "during a dry run" if self._count else f"as of entry {self._recorded}"
             raise StorageError("the journal", f"takes no entries {when}")
         return self._trying(_ScratchWriter(self, self._watch))
 
@@ -102,50 +95,38 @@ class ScratchJournal:
             self._count = before
             raise
 
-    def fence(self) -> None:
-        """As ``Journal.fence``, of what is recorded."""
-        self._journal.fence()
+    def ensure_durable(self) -> None:
+        """Wait until the recorded entries are durable on all required machines."""
+        self._journal.ensure_durable()
 
     def size(self) -> int:
-        """Number of entries, the further ones included."""
+        """Return the number of entries, the unrecorded ones included."""
         return self._recorded + self._count
 
     def head(self) -> TreeHead:
-        """Size and Merkle root of what is known of the journal: nothing else has any."""
+        """Return size and Merkle root of the recorded entries; unrecorded ones have none."""
         return TreeHead(self._recorded, self.root_at(self._recorded))
 
     def root_at(self, size: int) -> bytes:
-        """Merkle root of the first *size* of the known entries, 32 bytes; that of nothing where further ones follow.
-
-        Raises:
-            ValueError: there are fewer.
-        """
+        """Return the Merkle root of the first *size* entries; that of an empty tree if some are unrecorded."""
         if size > self.size():
             raise ValueError(f"{size} entries of {self.size()}")
         # unrecorded entries have no root
         return self._journal.root_at(size) if size <= self._recorded else EMPTY_ROOT
 
     def subtree_root(self, first: int, last: int) -> bytes:
-        """Merkle root over the known entries with first < position <= last, a subtree of the tree; 32 bytes.
-
-        Raises:
-            ValueError: the tree has no such subtree.
-        """
+        """Return the root of a subtree over recorded entries (``Journal.subtree_root``)."""
         if last > self._recorded:
             raise ValueError(f"entry {last} of {self._recorded}")
         return self._journal.subtree_root(first, last)
 
     def hashes(self, level: int, first: int, last: int) -> list[bytes]:
-        """Hashes of a level of tiles over the known entries.
-
-        Raises:
-            ValueError: the level has not so many hashes.
-        """
+        """Return hashes of a level of tiles over recorded entries (``Journal.hashes``)."""
         check_hashes(level, first, last, self._recorded)
         return self._journal.hashes(level, first, last)
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
-        """Yield the bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
+        """Yield the bodies of entries in order, in blocks (``Journal.read``)."""
         last = self.size() if until is None else min(until, self.size())
         if after < self._recorded:
             yield from self._journal.read(after, min(last, self._recorded))
@@ -155,13 +136,13 @@ class ScratchJournal:
             while block := rows.fetchmany(BLOCK):
                 yield [body for (body,) in block]
 
-    def find(self, keys: Sequence[str]) -> Mapping[str, Stored]:
+    def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
         """Return the entries with these keys."""
         entries = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._recorded}
         if self._count:
             rows = self._further.execute(_FIND, (orjson.dumps([*keys]).decode(),))
             entries |= {
-                key: Stored(position, body, leaf_hash(body)) for key, position, body in rows if key not in entries
+                key: StoredEntry(position, body, leaf_hash(body)) for key, position, body in rows if key not in entries
             }
         return entries
 
@@ -183,11 +164,11 @@ class ScratchJournal:
             yield from (key for key in block if key in keys_before)
 
     def text(self, sha256: bytes) -> bytes | None:
-        """Return the text stored under a hash; texts belong to no position."""
+        """Return the zstd frame of a movetext, or None; texts belong to no position."""
         return self._journal.text(sha256)
 
     def close(self) -> None:
-        """Forget the further entries; the journal itself stays open."""
+        """Delete the unrecorded entries; the other journal stays open."""
         if "_further" in self.__dict__:
             self._further.close()
 
@@ -221,5 +202,5 @@ class _ScratchWriter:
             self._watch(kind, bytes(body))
         return [*repeat(b"", len(bodies))]
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Store nothing."""

@@ -1,4 +1,4 @@
-"""The settings in ``club.toml``: where a ledger's journal, checkpoints and key are, and how it is served.
+"""The settings file ``club.toml``: the places of a ledger's journal, checkpoints and key, and how it is served.
 
 A ledger needs no such file: then the journal is the file ``club.db``, and everything else is next to it.
 """
@@ -32,14 +32,14 @@ _EXPECTED = '; it takes lines such as checkpoints = "/media/stick/club.checkpoin
 
 @attrs.frozen
 class ServerPlace:
-    """Where a journal on a server is.
+    """The place of a journal on a PostgreSQL server.
 
     Attributes:
         address: of the database, as libpq has it, without a password.
         schema: of the journal; the names are in another one.
-        patience: seconds that the server may say nothing, and that another writer may take.
-        durability: the server's promise for acknowledged entries: ``quorum``: another server has them, too;
-            ``server``: as it is configured.
+        patience: seconds that the server may be silent, and that another writer may take.
+        durability: which servers must have an entry before it is acknowledged: ``quorum``: another one, too;
+            ``server``: as the server is configured.
     """
 
     address: str
@@ -49,7 +49,7 @@ class ServerPlace:
 
     @property
     def shown(self) -> str:
-        """The address as messages name it."""
+        """The address without a password, for messages."""
         return postgres.without_password(self.address)
 
     @property
@@ -58,27 +58,25 @@ class ServerPlace:
         return self.durability == QUORUM
 
 
-def standing(ledger: Path) -> Path:
-    """Return the file of the ledger at a path: the journal, or the settings of one on a server."""
+def ledger_file(ledger: Path) -> Path:
+    """Return the file that exists for the ledger at a path: the journal, or the settings of one on a server."""
     return ledger if ledger.exists() else SettingsFile(ledger).path
 
 
-def inode(ledger: Path) -> int:
-    """The number of that file, which is another one once another ledger was put in its place.
+def ledger_inode(ledger: Path) -> int:
+    """Return the inode number of a ledger's file, which changes when another ledger replaces it.
 
     Raises:
-        StorageError: nothing is there, as while that is being done.
+        StorageError: there is no file, as during the replacement.
     """
     try:
-        return standing(ledger).stat().st_ino
+        return ledger_file(ledger).stat().st_ino
     except OSError as error:
         raise StorageError(str(ledger), f"is not there: {error.strerror or error}") from None
 
 
 def server_of(ledger: Path) -> ServerPlace | None:
-    """Where the ledger at a path is on a server; None for files.
-
-    A journal at the path is the ledger, even if the settings say otherwise.
+    """Return the server place of the ledger at a path; None if its journal is a file, which precedes the settings.
 
     Raises:
         StorageError: as ``SettingsFile.server``.
@@ -87,37 +85,27 @@ def server_of(ledger: Path) -> ServerPlace | None:
 
 
 class SettingsFile:
-    """The settings of the ledger at a path.
+    """The settings file of the ledger at a path.
 
-    Attributes:
-        path: of the file, whether it exists or not.
+    Every method that reads it raises StorageError if it cannot be read, or has an unknown setting or a wrong value.
     """
 
     def __init__(self, ledger: str | Path) -> None:
-        """Take the path of the ledger, ``club.db``."""
         self._ledger = Path(ledger)
 
     @cached_property
     def path(self) -> Path:
-        """``club.toml``."""
+        """The path of the settings file, such as ``club.toml``, whether it exists or not."""
         return companion_file(self._ledger, "toml")
 
     def place_of(self, word: str) -> Path | None:
-        """Where the file of that word is kept; None where nothing is said of it.
-
-        Raises:
-            StorageError: as ``_told``.
-        """
-        place = self._told().get(word)
+        """Return the configured path of the ``checkpoints`` or the ``key``; None if the settings do not name it."""
+        place = self._settings().get(word)
         return None if place is None else self.path.parent / place
 
     def server(self) -> ServerPlace | None:
-        """Where the journal is on a server; None where it is a file.
-
-        Raises:
-            StorageError: the settings cannot be read, or say something that cannot be.
-        """
-        words = {word: value for word, value in self._told().items() if word in OF_A_SERVER}
+        """Return the place of the journal on a server; None if it is a file."""
+        words = {word: value for word, value in self._settings().items() if word in OF_A_SERVER}
         if JOURNAL not in words:
             if words:
                 raise StorageError(str(self.path), f"has {', '.join(words)} and no {JOURNAL}: say where the journal is")
@@ -131,16 +119,12 @@ class SettingsFile:
         return ServerPlace(words.pop(JOURNAL), **{SCHEMA: self._ledger.stem, **words})
 
     def serve(self) -> dict[str, Any]:
-        """Return the table ``[serve]``; empty if there is none.
-
-        Raises:
-            StorageError: the file cannot be read, or a value is in the place of the table.
-        """
-        self._told()
+        """Return the table ``[serve]``; empty if there is none."""
+        self._settings()
         return dict(self._parsed().get(SERVE, {}))
 
     def put(self, **values: str) -> None:
-        """Write lines such as ``checkpoints = "/media/stick/club.checkpoints"``; other lines stay.
+        """Set values, in lines such as ``checkpoints = "/media/stick/club.checkpoints"``; other lines stay.
 
         Raises:
             StorageError: the file cannot be written, or a value is no UTF-8.
@@ -158,7 +142,7 @@ class SettingsFile:
             raise StorageError(str(self.path), message) from None
 
     def drop(self, *words: str) -> None:
-        """Take lines away; other lines stay.
+        """Remove settings; other lines stay.
 
         Raises:
             StorageError: the file cannot be written.
@@ -166,7 +150,7 @@ class SettingsFile:
         self._write([], words)
 
     def _write(self, lines: list[str], instead: Iterable[str]) -> None:
-        """Write lines in the place of those of some words."""
+        """Write lines in place of those that set some words."""
         present = self.path.read_text("utf-8").splitlines(keepends=True) if self.path.exists() else []
         for word in instead:
             of_word = re.compile(rf"""\s*({word}|"{word}"|'{word}')\s*=""")
@@ -177,12 +161,8 @@ class SettingsFile:
         except OSError as error:
             raise StorageError(str(self.path), f"cannot be written: {error.strerror or error}") from error
 
-    def _told(self) -> dict[str, Any]:
-        """All but the table for what answers over HTTP; nothing where there is no file.
-
-        Raises:
-            StorageError: it cannot be read, or says something that is no setting.
-        """
+    def _settings(self) -> dict[str, Any]:
+        """Return all settings but the table for HTTP; none if there is no file."""
         path, settings = self.path, self._parsed()
         if not isinstance(settings.pop(SERVE, {}), dict):
             raise StorageError(str(path), f"{SERVE} must be a table: write [{SERVE}] above its settings")

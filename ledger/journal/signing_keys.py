@@ -1,14 +1,14 @@
-"""The key that signs checkpoints: made, stored in a file of its own, read again, and given to those who verify.
+"""The key that signs checkpoints: making it, storing and reading its file, and signing notes.
 
 Formats: C2SP signed-note, v1.0.0 (https://c2sp.org/signed-note, "Format" and "Ed25519 signatures"), and for the
 key's own file and the verifier key the lines of Go's ``golang.org/x/mod/sumdb/note``, which other people's tools
 read::
 
     PRIVATE+KEY+NAME+ID+base64(0x01 ‖ 32 bytes of seed)       the file, readable by its owner alone
-    NAME+ID+base64(0x01 ‖ 32 bytes of public key)             what a verifier is given
+    NAME+ID+base64(0x01 ‖ 32 bytes of public key)             the verifier key
 
 ID is the first four bytes of SHA-256(NAME ‖ 0x0A ‖ 0x01 ‖ public key), in hexadecimal. The library ``cryptography``
-does the cryptography; verifying is the business of ``audit``.
+does the cryptography; ``audit`` verifies signatures.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ class NoteKey:
 
     @property
     def key_id(self) -> bytes:
-        """The mark of its signatures, 4 bytes."""
+        """The key's identifier in its signatures, 4 bytes."""
         return sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
 
     @property
     def verifier(self) -> str:
-        """The line to give to those who verify."""
+        """The public verifier key, one line."""
         return f"{self.name}+{self.key_id.hex()}+{_base64(ED25519 + self.public)}"
 
     def sign(self, text: str) -> str:
-        """The signed note of *text*, which ends in a line feed: text, empty line, signature line."""
+        """Return the signed note of *text*, which ends in a line feed: text, empty line, signature line."""
         signature = ed25519.Ed25519PrivateKey.from_private_bytes(self.seed).sign(text.encode())
         return f"{text}\n— {self.name} {_base64(self.key_id + signature)}\n"
 
@@ -72,14 +72,14 @@ def make_key(path: Path, name: str) -> NoteKey:
     """Make a key, in a new file that its owner alone may read.
 
     Raises:
-        MalformedError: the name cannot stand in a note.
+        MalformedError: a note cannot have that name.
         StorageError: the file exists, or cannot be made.
     """
     if _NAME.fullmatch(name) is None:
         raise MalformedError(
             [
                 f"key name {name!r}: give 1 to {LONGEST_NAME} visible ASCII characters without blanks and '+', "
-                "best a name that nobody else uses, such as ratings.example.org/club"
+                "best a unique name, such as ratings.example.org/club"
             ]
         )
     key = NoteKey(name, secrets.token_bytes(SEED_BYTES))
@@ -93,7 +93,7 @@ def make_key(path: Path, name: str) -> NoteKey:
             os.fsync(file)
         sync_folder(path.absolute().parent)
     except FileExistsError:
-        message = "is a key already, and what it signed is known by it: move it aside first, or name another file"
+        message = "is a key already, which verifies earlier checkpoints: move it elsewhere first, or name another file"
         raise StorageError(str(path), message) from None
     except OSError as error:
         raise StorageError(str(path), f"cannot be made: {error.strerror or error}") from error
@@ -101,14 +101,14 @@ def make_key(path: Path, name: str) -> NoteKey:
 
 
 def read_key(path: Path) -> NoteKey:
-    """The key in a file.
+    """Read a key from its file.
 
     Raises:
         StorageError: it is missing, may be read by others, or is no such key.
     """
     try:
         with path.open("rb") as file:
-            # of the file that is read, not of what stands at the path a moment later
+            # of the file that is read, not of another one at the path a moment later
             mode = os.fstat(file.fileno()).st_mode
             # no key is longer, and a file that was named by mistake may be of any size
             content = file.read(1024)
@@ -119,8 +119,8 @@ def read_key(path: Path) -> NoteKey:
     if os.name == "posix" and mode & 0o077:
         raise StorageError(
             str(path),
-            f"the key may be read by others (mode {mode & 0o777:04o}): 'chmod 600' it; where somebody may have taken "
-            "it, move it aside and make a new one",
+            f"the key may be read by others (mode {mode & 0o777:04o}): 'chmod 600' it; if it may have been copied, "
+            "move it elsewhere and make a new one",
         )
     match = _PRIVATE.fullmatch(content.decode("ascii", "replace"))
     try:
@@ -137,5 +137,4 @@ def read_key(path: Path) -> NoteKey:
 
 
 def _base64(content: bytes) -> str:
-    """RFC 4648, section 4, with padding."""
     return base64.b64encode(content).decode()

@@ -1,4 +1,4 @@
-"""The journal in one SQLite file. Only this module writes its tables.
+"""The SQLite store of the journal. Only this module writes its tables.
 
 ``synchronous=FULL``: in a power-loss model NORMAL lost acknowledged entries and FULL never did. The triggers are a
 guard rail against mistakes (``INSERT OR REPLACE`` on a plain connection gets past the first two, not past the
@@ -14,11 +14,11 @@ from itertools import count
 from pathlib import Path
 
 from ledger.errors import StorageError
-from ledger.journal import KeyTakenError, Stored
+from ledger.journal import KeyTakenError, StoredEntry
 from ledger.journal.merkle import Node
 from ledger.journal.stored_tree import Edge, StoredTree, StoredWriter
 from ledger.runtime import sqlite
-from ledger.runtime.own_files import FileGuard, statements
+from ledger.runtime.file_guard import FileGuard, split_statements
 
 APPLICATION_ID = sqlite.JOURNAL_ID
 LAYOUT = 1
@@ -99,8 +99,8 @@ class SqliteJournal(StoredTree):
         connection = sqlite.connect(path)
         # SQLite turns the log on outside a transaction only.
         connection.execute("PRAGMA journal_mode=WAL")
-        with sqlite.immediate(connection):
-            for statement in statements(_SCHEMA + _GUARD):
+        with sqlite.write_transaction(connection):
+            for statement in split_statements(_SCHEMA + _GUARD):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={LAYOUT}")
@@ -108,11 +108,11 @@ class SqliteJournal(StoredTree):
         return cls(path)
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         self._connection.close()
 
-    def fence(self) -> None:
-        """Do nothing, as ``Journal.fence`` allows: all readable entries are on the disk already."""
+    def ensure_durable(self) -> None:
+        """Do nothing: all readable entries are on the disk already."""
 
     def size(self) -> int:
         """Return the number of committed entries."""
@@ -137,7 +137,7 @@ class SqliteJournal(StoredTree):
         return [value for (value,) in self._connection.execute(_NODES, (level, first, last))]
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[list[bytes]]:
-        """Yield bodies of the entries with position > *after* (and <= *until*), in order, in blocks of 50,000."""
+        """Yield the bodies of entries in order, in blocks of 50,000 (``Journal.read``)."""
         cursor = self._connection.execute(
             "SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
             (after, 2**62 if until is None else until),
@@ -145,20 +145,20 @@ class SqliteJournal(StoredTree):
         while rows := cursor.fetchmany(BLOCK):
             yield [body for (body,) in rows]
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
-        """Return the committed entries that bear these keys."""
-        entries: dict[str, Stored] = {}
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
+        """Return the committed entries with these keys."""
+        entries: dict[str, StoredEntry] = {}
         if len(keys) == 1:  # a live game asks for one
             row = self._connection.execute(_FIND_ONE, (keys[0],)).fetchone()
-            return entries if row is None else {keys[0]: Stored(*row)}
+            return entries if row is None else {keys[0]: StoredEntry(*row)}
         for start in range(0, len(keys), KEYS_A_QUERY):
             block = json.dumps(list(keys[start : start + KEYS_A_QUERY]))
             for key, position, body, leaf in self._connection.execute(_FIND, (block,)):
-                entries[key] = Stored(position, body, leaf)
+                entries[key] = StoredEntry(position, body, leaf)
         return entries
 
     def keys(self, first: str, last: str) -> Iterator[str]:
-        """Yield the committed keys from *first* on and before *last*, in order of their bytes, from the index alone."""
+        """Yield the committed keys from *first* on and before *last*, in order of their bytes."""
         cursor = self._connection.execute(_KEYS, (first, last))
         step = 1  # the usual question is whether there is any
         while rows := cursor.fetchmany(step):
@@ -179,23 +179,20 @@ class SqliteJournal(StoredTree):
     ) -> Iterator[SqliteWriter]:
         """Begin a write transaction, committed durably when the block ends without an error.
 
-        Args:
-            patience: seconds to wait for another writer; if not given as long as ever.
-            keys: those that will be looked up; unused by a file.
-
         Raises:
             StorageError: the path has another file, or a schema that this program did not make.
             CorruptError: entries that this process recorded, now or before, are not in the file.
         """
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
-        with sqlite.immediate(self._connection, patience=patience):
+        with sqlite.write_transaction(self._connection, patience=patience):
             # Under the lock: between this check and the rows no process can put a trigger on the table.
             self._guard.check(self._connection)
             self._catch_up(self._find_last(*self._last()))
             writer = SqliteWriter(self, self._connection, self._edge.copy())
             yield writer
-            writer.restore_guard()
+            if not writer.is_guarded:  # a rollback restores the guard by itself
+                self._connection.execute(_GUARD)
             # An import rewrites the same index pages again and again: they are written back once in 64 MB. A single
             # append is quicker in a short log that is written over and over.
             pages = LONG_LOG if writer.added >= MANY else SHORT_LOG
@@ -216,55 +213,49 @@ class SqliteWriter(StoredWriter):
         super().__init__(journal.path, edge)
         self._journal = journal
         self._connection = connection
-        self._guarded = True
+        self.is_guarded = True
 
     def _last_body(self) -> bytes:
         row = self._connection.execute("SELECT body FROM journal WHERE position = ?", (self.size,)).fetchone()
         return bytes(row[0])
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
-        """Return the entries that bear these keys, those of this transaction included."""
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
+        """Return the entries with these keys, those of this transaction included."""
         return self._journal.find(keys) if self.size else {}
 
     def _insert(
         self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes], leaves: Sequence[bytes]
     ) -> None:
         # The guard costs 2 µs a row. No other process can insert inside this transaction, or sees it gone.
-        if len(leaves) >= MANY and self._guarded:
+        if len(leaves) >= MANY and self.is_guarded:
             self._connection.execute("DROP TRIGGER IF EXISTS journal_takes_the_next_position")
-            self._guarded = False
+            self.is_guarded = False
         blobs = map(bytearray, bodies), map(bytearray, leaves)  # which the driver takes without an adapter
         # Not strict: the positions have no end, and kinds may be repeated without one.
         rows = zip(count(self.size + 1), kinds, keys, *blobs, strict=False)
-        is_alone = len(leaves) == 1  # it needs no savepoint
-        if not is_alone:
+        needs_savepoint = len(leaves) > 1
+        if needs_savepoint:
             self._connection.execute("SAVEPOINT append")
         try:
-            if is_alone:
-                taken = self._connection.execute(_INSERT, next(rows)).rowcount
-            else:
+            if needs_savepoint:
                 taken = self._connection.executemany(_INSERT, rows).rowcount
+            else:
+                taken = self._connection.execute(_INSERT, next(rows)).rowcount
         except StorageError as error:
             if not sqlite.breaks_constraint(error):
                 raise
-            if not is_alone:
+            if needs_savepoint:
                 self._connection.execute("ROLLBACK TO append")
                 self._connection.execute("RELEASE append")
             raise KeyTakenError from error
-        if not is_alone:
+        if needs_savepoint:
             self._connection.execute("RELEASE append")
-        self.took(taken, len(leaves), "journal")
+        self.check_row_count(taken, len(leaves), "journal")
 
     def _insert_nodes(self, nodes: Sequence[Node]) -> None:
         cursor = self._connection.executemany("INSERT INTO nodes(level, number, hash) VALUES (?, ?, ?)", nodes)
-        self.took(cursor.rowcount, len(nodes), "nodes")
+        self.check_row_count(cursor.rowcount, len(nodes), "nodes")
 
-    def restore_guard(self) -> None:
-        """Put the guard back; a rollback does so by itself."""
-        if not self._guarded:
-            self._connection.execute(_GUARD)
-            self._guarded = True
-
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
-        """Store (SHA-256, zstd frame) pairs of movetext; one that is already stored stays."""
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+        """Store (SHA-256, zstd frame) pairs of movetext; an existing one stays."""
         self._connection.executemany(_KEEP_TEXT, texts)

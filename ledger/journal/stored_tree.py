@@ -1,4 +1,4 @@
-"""The part that all stores of the journal share: the right edge of the tree, kept up to date with their tables.
+"""Base classes of the journal's stores: the right edge of the Merkle tree, kept up to date with their tables.
 
 A process knows the journal up to its ``Edge``. Before each use the edge catches up with the tables, and the last entry
 that it knew must still be there.
@@ -23,11 +23,11 @@ ENDING = 26  # bytes at the end of a body: when it was recorded, and what closes
 
 @attrs.define
 class Edge:
-    """The part of a journal that one process knows.
+    """The right edge of a journal's tree as one process knows it.
 
     Attributes:
-        frontier: of the tree.
-        recorded_at: of the last entry; None if it must be looked up.
+        frontier: the roots of the complete subtrees.
+        recorded_at: when the last entry was recorded; None if it must be looked up.
         last_leaf: leaf hash of the last entry.
     """
 
@@ -36,22 +36,22 @@ class Edge:
     last_leaf: bytes | None = None
 
     def copy(self) -> Edge:
-        """One that goes on by itself: a transaction that is undone leaves the journal's own as it was."""
+        """Return an independent copy for a transaction, which may be rolled back."""
         return Edge(self.frontier.copy(), self.recorded_at, self.last_leaf)
 
 
 def recorded_at_of(ending: bytes) -> str:
-    """``recorded_at`` of an entry, by its body or the end of it: a body ends with it, at a fixed length."""
+    """Return ``recorded_at`` of an entry from its body or the end of it: each body ends with it, at a fixed length."""
     return ending[-ENDING:-2].decode(errors="replace")
 
 
 class StoredTree(ABC):
-    """A journal whose entries and tree stand in tables; a store says how they are asked.
+    """A base class for journals whose entries and tree are in SQL tables.
 
     Attributes:
-        path: the place as messages name it.
-        refusal: why nothing may be written, where whoever opened it found out.
-        recorded: entries that this object committed.
+        path: the place, for messages.
+        refusal: why nothing may be written, if the process that opened it found a reason.
+        recorded: the number of entries that this object committed.
     """
 
     path: str
@@ -61,7 +61,7 @@ class StoredTree(ABC):
 
     @abstractmethod
     def size(self) -> int:
-        """Number of committed entries."""
+        """Return the number of committed entries."""
 
     @abstractmethod
     def _snapshot(self) -> AbstractContextManager[None]:
@@ -107,37 +107,19 @@ class StoredTree(ABC):
         return self.subtree_root(0, size)
 
     def subtree_root(self, first: int, last: int) -> bytes:
-        """Return the root over the leaves with first <= index < last (``Journal.subtree_root``); few rows are read.
-
-        Raises:
-            ValueError: the tree has no such subtree.
-            CorruptError: tree nodes are missing.
-        """
+        """Return the root over the leaves with first <= index < last (``Journal.subtree_root``); few rows are read."""
         check_subtree(first, last, self.size())
         subtree = Frontier()
         subtree.restore(self._edge_hashes(last - first, first), last - first)
         return subtree.head().root
 
     def hashes(self, level: int, first: int, last: int) -> list[bytes]:
-        """Return hashes of a level of tiles (``Journal.hashes``).
-
-        Raises:
-            ValueError: the tree has not so many.
-            CorruptError: tree nodes are missing.
-        """
+        """Return hashes of a level of tiles (``Journal.hashes``); CorruptError if tree nodes are missing."""
         check_hashes(level, first, last, self.size())
         return self._level_hashes(level, first, last)
 
     def _edge_hashes(self, size: int, first: int = 0) -> list[list[bytes]]:
-        """Return, for each level of tiles, the hashes after the last full tile of a subtree: at most 255 each.
-
-        Args:
-            size: leaves of the subtree.
-            first: index of its first leaf; not 0 for a proper subtree, whose nodes are not at the left edge.
-
-        Raises:
-            CorruptError: nodes are missing.
-        """
+        """Return, for each level of tiles, at most 255 hashes after the last full tile of the subtree from *first*."""
         levels: list[list[bytes]] = []
         while level_size := size >> (len(levels) * TILE_HEIGHT):
             level, whole = len(levels), level_size >> TILE_HEIGHT << TILE_HEIGHT
@@ -146,25 +128,16 @@ class StoredTree(ABC):
         return levels
 
     def _level_hashes(self, level: int, first: int, last: int) -> list[bytes]:
-        """Return hashes of one level of tiles, from one number on and before another.
-
-        Raises:
-            CorruptError: some are missing.
-        """
         hashes = self._nodes(level, first, last) if level else self._leaves(first, last)
         if len(hashes) != last - first:
             raise CorruptError(self.path, 0, f"the Merkle tree lacks nodes of level {level}; run 'audit'")
         return hashes
 
     def _find_last(self, size: int, leaf: bytes | None) -> int:
-        """Return the number of entries; the last one that this process knows must be among them.
-
-        Args:
-            size: the last position in the tables.
-            leaf: the leaf at that position.
+        """Return *size*, the last position in the tables, whose leaf is *leaf*.
 
         Raises:
-            CorruptError: it is gone, or another entry is in its place.
+            CorruptError: the last entry that this process knows is gone, or another one is in its place.
         """
         known_size = self._edge.frontier.size
         if size > known_size > 0:
@@ -173,7 +146,7 @@ class StoredTree(ABC):
             raise CorruptError(
                 self.path,
                 known_size,
-                "stood there while it was open and is gone: the journal was cut or another copy put there; "
+                "was in the journal while it was open and is gone: the journal was cut or replaced by another copy; "
                 "prove it with 'audit --since'",
             )
         return size
@@ -200,8 +173,8 @@ class StoredWriter(ABC):
     """An open write transaction on a ``StoredTree``.
 
     Attributes:
-        edge: of the journal, the entries of this transaction included.
-        added: entries in this transaction.
+        edge: the edge of the tree, the entries of this transaction included.
+        added: the number of entries in this transaction.
     """
 
     def __init__(self, path: str, edge: Edge) -> None:
@@ -229,18 +202,13 @@ class StoredWriter(ABC):
         return self.edge.frontier.size
 
     def last_recorded_at(self) -> str | None:
-        """Return ``recorded_at`` of the last entry; None in an empty journal."""
+        """Return when the last entry was recorded; None in an empty journal."""
         if self.edge.recorded_at is None and self.size:
             self.edge.recorded_at = recorded_at_of(self._last_body())
         return self.edge.recorded_at
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
-        """Add entries at the next positions; return their leaf hashes.
-
-        Raises:
-            KeyTakenError: one of the keys is taken; none of the entries was added.
-            ValueError: not as many keys as bodies; none was added.
-        """
+        """Add entries at the next positions; return their leaf hashes (``Writer.append``)."""
         if len(keys) != len(bodies):
             raise ValueError(f"{len(keys)} keys for {len(bodies)} bodies")
         leaves = leaf_hashes(bodies)
@@ -256,8 +224,8 @@ class StoredWriter(ABC):
             self._insert_nodes(nodes)
         return leaves
 
-    def took(self, taken: int, expected: int, table: str) -> None:
-        """Refuse a statement that succeeded and still added fewer rows than it was given."""
+    def check_row_count(self, taken: int, expected: int, table: str) -> None:
+        """Raise CorruptError about a statement that succeeded but added fewer rows than it was given."""
         if taken != expected:
             raise CorruptError(
                 self.path, 0, f"took {taken} of {expected} rows into table {table}: run 'audit'; nothing was recorded"

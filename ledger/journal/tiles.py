@@ -1,12 +1,12 @@
-"""The log for other programs: tiles of hashes and bundles of entries (C2SP tlog-tiles, as of 2026).
+"""The journal as a transparency log for other programs: tiles of hashes and bundles of entries (C2SP tlog-tiles).
 
 https://c2sp.org/tlog-tiles, "Merkle Tree", "Partial Tiles" and "Log entries": a tile has up to 256 hashes of one level
 of the tree, a bundle the entries under a tile of level 0, each behind its length. Both have names such as
 ``tile/0/x001/234`` and ``tile/entries/000.p/17``; the content of a name never changes.
 
-Everything under a checkpoint can be read, nothing behind it: only signed entries are published. Every width of a tile
-that the checkpoint covers is served. "Logs MUST serve partial tiles corresponding to tree sizes for which a checkpoint
-was produced", so that these sizes need not be looked up; another width has no hash that is not covered either.
+Only entries that a checkpoint covers are published. Every width of a tile that the checkpoint covers is served. "Logs
+MUST serve partial tiles corresponding to tree sizes for which a checkpoint was produced", so that these sizes need not
+be looked up; another width has no hash that is not covered either.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _NAME = re.compile(
 
 
 class Tile(NamedTuple):
-    """A tile, or a bundle of entries.
+    """A tile of hashes, or a bundle of entries.
 
     Attributes:
-        level: of its hashes; None: of entries.
-        number: of the tile within the level, from 0.
-        width: how many hashes or entries it has, 1 to 256.
+        level: the level of its hashes; None for entries.
+        number: its number within the level, from 0.
+        width: the number of its hashes or entries, 1 to 256.
     """
 
     level: int | None
@@ -54,7 +54,7 @@ class Tile(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> Tile | None:
-        """Return the tile of a name; None if no tile has it: each has exactly one name."""
+        """Return the tile with a name; None if the name is not that of a tile: each has exactly one name."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None
@@ -64,7 +64,7 @@ class Tile(NamedTuple):
         return tile if 0 < tile.width <= WIDTH and tile.name == name else None
 
     def is_under(self, head: TreeHead) -> bool:
-        """Return whether a head covers all its hashes or entries."""
+        """Return whether a tree head covers all its hashes or entries."""
         hashes = head.size >> ((self.level or 0) * TILE_HEIGHT)
         return self.number * WIDTH + self.width <= hashes
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ledger.facts.person_names import PLAIN_LETTERS, WITHOUT_CASE, are_apart, folded
+from ledger.facts.person_names import PLAIN_LETTERS, WITHOUT_CASE, are_different_people, folded
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def resembling(new_players: Sequence[Player], everybody: Sequence[Player]) -> li
     resemblances: list[tuple[int, str, str]] = []
     for place, (other, called) in pairs(new_players, everybody):
         identity, name = new_players[place]
-        if identity != other and not are_apart(identity, other) and is_misspelt(name, called):
+        if identity != other and not are_different_people(identity, other) and is_misspelt(name, called):
             resemblances.append((place, other, called))
     return resemblances
 

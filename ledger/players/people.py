@@ -34,7 +34,7 @@ from ledger.players.name_indexes import NameFolds, NameSearch, fold
 from ledger.players.pending_changes import PendingErasures, PendingNames
 from ledger.players.persons import Person
 from ledger.players.reasons import SALT_BYTES, Reasons
-from ledger.runtime.nearest import nearest
+from ledger.runtime.nearest import similar_names
 from ledger.runtime.visible import is_storable
 
 _ALL_NUMBERS = 2**62
@@ -312,7 +312,7 @@ class People(ABC):
         for identity, name in rows:
             for part in {identity} if ":" in word else {name, *name.replace(",", " ").split()}:
                 called.setdefault(part, []).append(identity if ":" in word else name)
-        likely = [whole for part in nearest(word, called) for whole in called[part]]
+        likely = [whole for part in similar_names(word, called) for whole in called[part]]
         return list(dict.fromkeys(likely))[:3]
 
     @abstractmethod

@@ -29,7 +29,7 @@ from ledger.players.postgres_layout import WITH_NAMES, check, foreign_objects, s
 from ledger.players.reasons import KeptReason, Reasons
 from ledger.runtime import postgres
 from ledger.runtime.postgres import UNKNOWN_OUTCOME, quoted
-from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, pieces
+from ledger.runtime.postgres_rows import COPY_END, COPY_HEADER, copy_pieces
 from ledger.runtime.postgres_session import (
     BYTEA,
     LostError,
@@ -37,9 +37,9 @@ from ledger.runtime.postgres_session import (
     ServerStatement,
     StatementRefusedError,
     Value,
-    array,
-    bigints,
-    texts,
+    bigint_array,
+    packed_array,
+    text_array,
 )
 
 WRITER_SECONDS = 60.0  # how long a writer waits for another before it says so
@@ -89,7 +89,7 @@ class NamesDatabase:
         """Return a statement, in which ``{s}`` is the schema and ``{people}`` the people as they are to be read."""
         if self.sealed or self.hidden:
             source = _AS_SHOWN
-            values |= {"sealed": array(BYTEA, self.sealed), "hidden": bigints(self.hidden)}
+            values |= {"sealed": packed_array(BYTEA, self.sealed), "hidden": bigint_array(self.hidden)}
         else:
             source = "{s}.people AS people"
         # The people first: their replacement names the schema, too.
@@ -98,7 +98,7 @@ class NamesDatabase:
 
     def copy(self, table: str, columns: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
         """Add rows by a binary COPY, within a write transaction; return how many the table took."""
-        session, data = self._in_transaction(), (piece.data for piece in pieces(types, rows))
+        session, data = self._in_transaction(), (piece.data for piece in copy_pieces(types, rows))
         try:
             return session.copy_in(
                 f"COPY {self.schema}.{table}({columns}) FROM STDIN (FORMAT BINARY)",
@@ -125,7 +125,7 @@ class NamesDatabase:
         except BaseException:
             if session.in_transaction:
                 try:
-                    session.try_to_ask(undo)
+                    session.ask_once(undo)
                 except (LostError, StatementRefusedError):
                     session.drop()  # the server rolls back a transaction without a client
             raise
@@ -371,7 +371,7 @@ class PostgresPeople(People):
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
         """Return the known ones of these players, in order of the numbers."""
-        persons = self._persons("player = ANY(%(players)s) ORDER BY player", players=bigints(players))
+        persons = self._persons("player = ANY(%(players)s) ORDER BY player", players=bigint_array(players))
         return {person.player: person for person in persons}
 
     def _bearing(self, word: str, bearers: Sequence[int] | None, *, any_case: bool = False) -> list[Person]:
@@ -382,7 +382,7 @@ class PostgresPeople(People):
             like = "lower({}) = lower({})"
         among = "" if bearers is None else "player = ANY(%(bearers)s) AND "
         condition = f"({like.format('identity', asked)} OR {among}{like.format('name', asked)})"
-        return self._persons(f"{condition} ORDER BY player", word=word, bearers=bigints(bearers or ()))
+        return self._persons(f"{condition} ORDER BY player", word=word, bearers=bigint_array(bearers or ()))
 
     def _some_names(self, most: int) -> list[tuple[str, str]]:
         query = "SELECT identity, name FROM {people} WHERE salt IS NOT NULL ORDER BY player LIMIT %(most)s"
@@ -582,7 +582,7 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
     def stored_players(self, players: Iterable[int]) -> list[int]:
         """Return those of these players of whom more than the number is stored, in order, however they are shown."""
         query = f"SELECT player FROM {{s}}.people WHERE player = ANY(%(players)s) AND {_KNOWN} ORDER BY player"
-        return [player for (player,) in self._database.rows(query, players=bigints(players))]
+        return [player for (player,) in self._database.rows(query, players=bigint_array(players))]
 
     def begin(self, players: Iterable[int], actor: str) -> int:
         """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay."""
@@ -591,14 +591,16 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
             blanked = self._database.run(
                 "UPDATE {s}.people SET identity = NULL, name = NULL, salt = NULL "
                 f"WHERE player = ANY(%(players)s) AND {_KNOWN}",
-                players=bigints(numbers),
+                players=bigint_array(numbers),
             )
-            self._database.run("DELETE FROM {s}.renaming WHERE player = ANY(%(players)s)", players=bigints(numbers))
+            self._database.run(
+                "DELETE FROM {s}.renaming WHERE player = ANY(%(players)s)", players=bigint_array(numbers)
+            )
             self._out_of_indexes(numbers)
             self._database.run(
                 "INSERT INTO {s}.erasing SELECT DISTINCT unnest(%(players)s::bigint[]), %(actor)s::text "
                 "ON CONFLICT DO NOTHING",
-                players=bigints(numbers),
+                players=bigint_array(numbers),
                 actor=actor,
             )
         return blanked
@@ -606,7 +608,7 @@ class PostgresPendingErasures(_ServerChanges, PendingErasures):
     def drop(self, players: Iterable[int]) -> None:
         """Delete the rows of these players, whose erasure is complete."""
         with self._writing():
-            self._database.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=bigints(players))
+            self._database.run("DELETE FROM {s}.erasing WHERE player = ANY(%(players)s)", players=bigint_array(players))
 
 
 class PostgresReasons(_StorePart, Reasons):
@@ -641,12 +643,12 @@ class PostgresReasons(_StorePart, Reasons):
 
     def _drop(self, numbers: Sequence[int]) -> None:
         if numbers:
-            self._database.run("DELETE FROM {s}.reasons WHERE number = ANY(%(numbers)s)", numbers=bigints(numbers))
+            self._database.run("DELETE FROM {s}.reasons WHERE number = ANY(%(numbers)s)", numbers=bigint_array(numbers))
 
     def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
         rows = self._database.rows(
             "SELECT commitment, entry, salt, text FROM {s}.reasons WHERE commitment = ANY(%(asked)s) ORDER BY number",
-            asked=texts(_storable(commitments)),
+            asked=text_array(_storable(commitments)),
         )
         return list(map(KeptReason._make, rows))
 
@@ -654,7 +656,7 @@ class PostgresReasons(_StorePart, Reasons):
         return self._database.run(
             "UPDATE {s}.reasons SET salt = NULL, text = NULL WHERE commitment = ANY(%(asked)s) "
             "AND (salt IS NOT NULL OR text IS NOT NULL)",
-            asked=texts(_storable(commitments)),
+            asked=text_array(_storable(commitments)),
         )
 
 
@@ -676,10 +678,12 @@ class _Index(_StorePart, NameIndex):
 
     def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
         query = "SELECT player, name FROM {s}.people WHERE player = ANY(%(players)s) AND name IS NOT NULL"
-        return self._database.rows(query, players=bigints(players))
+        return self._database.rows(query, players=bigint_array(players))
 
     def _leave(self, players: Sequence[int]) -> None:
-        self._database.run(f"DELETE FROM {{s}}.{self.TABLE} WHERE player = ANY(%(players)s)", players=bigints(players))
+        self._database.run(
+            f"DELETE FROM {{s}}.{self.TABLE} WHERE player = ANY(%(players)s)", players=bigint_array(players)
+        )
 
 
 class PostgresNameFolds(_Index, NameFolds):
@@ -707,7 +711,7 @@ class PostgresNameFolds(_Index, NameFolds):
 
     def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
         query = "SELECT player, name FROM {people} WHERE name IS NOT NULL AND player = ANY(%(players)s)"
-        return self._database.rows(query, players=bigints(players))
+        return self._database.rows(query, players=bigint_array(players))
 
 
 def trigrams(words: Iterable[str]) -> set[int]:
@@ -726,7 +730,7 @@ class PostgresNameSearch(_Index, NameSearch):
 
     def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
         # bytes go as they are, for any type of the column
-        rows = ((player, words, bigints(trigrams(words.split()))) for player, words in forms)
+        rows = ((player, words, bigint_array(trigrams(words.split()))) for player, words in forms)
         self._database.copy(self.TABLE, "player, words, trigrams", ("int8", "text", "bytea"), rows)
 
     def _after(self, player: int) -> list[NameMatch]:
@@ -741,5 +745,5 @@ class PostgresNameSearch(_Index, NameSearch):
             "WHERE s.trigrams @> %(trigrams)s::bigint[] AND name IS NOT NULL "
             "AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS asked(word) WHERE strpos(s.words, word) = 0)"
         )
-        rows = self._database.rows(query, trigrams=bigints(trigrams(words)), words=texts(words))
+        rows = self._database.rows(query, trigrams=bigint_array(trigrams(words)), words=text_array(words))
         return list(map(NameMatch._make, rows))

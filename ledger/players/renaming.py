@@ -15,7 +15,7 @@ import attrs
 from ledger.errors import LedgerError, RejectedError, StorageError
 from ledger.facts.codec import body_of
 from ledger.facts.events import PlayerRenamed
-from ledger.journal import Journal, Stored, StoredJournal, Writer, rules
+from ledger.journal import Journal, StoredEntry, StoredJournal, Writer, rules
 from ledger.players.pending_changes import Pending
 from ledger.players.people import People
 from ledger.players.persons import Person
@@ -91,11 +91,11 @@ def rename(
     return Renamed(person, is_new, all(row.player != player for row in people.pending.rows()))
 
 
-def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person, list[Stored]]:
+def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person, list[StoredEntry]]:
     """Return the player's row, under any name that the journal ever committed to, and the entries that did so."""
     sealed = name_commitments(writer.find, [player]).get(player)
     if sealed is None:
-        raise rules.stranger(f"renamed:{player}@1", player)
+        raise rules.unknown_player(f"renamed:{player}@1", player)
     person = people.by_number([player]).get(player)
     if person is None:
         words = f"knows nothing of player {player}, whom entry {sealed[0].position} registered"

@@ -17,11 +17,11 @@ from typing import NamedTuple
 from ledger.errors import ConflictError, LedgerError, StorageError, UnknownNameError
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
-from ledger.journal import Find, Journal, Stored, rules
+from ledger.journal import FindEntries, Journal, StoredEntry, rules
 from ledger.players.pending_changes import Pending
 from ledger.players.people import People
 from ledger.players.persons import Person, commitment
-from ledger.runtime.nearest import meant_by
+from ledger.runtime.nearest import did_you_mean_one_of
 
 # The entries of the journal that committed to the name of a player: the registration, then each renaming in order.
 #
@@ -35,7 +35,7 @@ AGAIN = "ledger"  # the actor if an older copy of the file brought an erased pla
 DECISIONS = ("decision:", "decision;")  # the keys of all decisions of corrections lie between these
 
 
-def name_commitments(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
+def name_commitments(find: FindEntries, players: Iterable[int]) -> dict[int, list[StoredEntry]]:
     """Return, by registered player, the entries that committed to the name, the oldest first: the last one holds.
 
     Args:
@@ -55,7 +55,7 @@ def name_commitments(find: Find, players: Iterable[int]) -> dict[int, list[Store
     return entries
 
 
-def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> dict[int, Stored]:
+def latest_commitments(journal: Journal, find: FindEntries, players: Iterable[int]) -> dict[int, StoredEntry]:
     """Return, by registered player, the entry whose commitment the player's name is compared with.
 
     Args:
@@ -106,7 +106,7 @@ def number_of(key: str) -> int:
     return int(key[len(_FIRST_REGISTRATION) :])
 
 
-def is_renaming(entry: Stored) -> bool:
+def is_renaming(entry: StoredEntry) -> bool:
     """Return whether an entry renamed a player; the body is canonical, so bytes are enough."""
     return b',"kind":"player-renamed/1","position":' in entry.body
 
@@ -116,7 +116,7 @@ def with_pending_name(person: Person, pending: Pending) -> Person:
     return person if person.salt is None else person._replace(name=pending.name, salt=pending.salt)
 
 
-def is_committed(person: Person, entry: Stored) -> bool:
+def is_committed(person: Person, entry: StoredEntry) -> bool:
     """Return whether an entry commits to just this identity and name; the body is canonical: bytes are enough."""
     return b'"commitment":"%b"' % commitment_to(person).encode() in entry.body
 
@@ -235,7 +235,7 @@ class VerifiedNames:
         entry = self._latest([person.player]).get(person.player)
         return person if entry is None or person.is_erased else self._confirmed(person, entry)
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
+    def number(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> NumberedPersons:
         """Return the persons behind these identities; new ones get the next numbers.
 
         Args:
@@ -346,10 +346,10 @@ class VerifiedNames:
             f"{'these names' if several else 'this name'}",
         )
 
-    def _latest(self, players: Iterable[int]) -> dict[int, Stored]:
+    def _latest(self, players: Iterable[int]) -> dict[int, StoredEntry]:
         return latest_commitments(self._journal, self._journal.find, players)
 
-    def _confirmed(self, person: Person, entry: Stored) -> Person:
+    def _confirmed(self, person: Person, entry: StoredEntry) -> Person:
         """Return the person with the name that the journal confirms.
 
         Args:
@@ -385,7 +385,7 @@ def check_name(person: Person, name: str) -> None:
         raise ConflictError(registration_key(person.player), "name", person.name, name)
 
 
-def commitment_mismatch(people: People, person: Person, sealed: Sequence[Stored]) -> str:
+def commitment_mismatch(people: People, person: Person, sealed: Sequence[StoredEntry]) -> str:
     """Return words about a row of the people file that contradicts the journal's last commitment, with the remedy.
 
     Args:
@@ -478,4 +478,4 @@ def find_player(journal: Journal, names: VerifiedNames, word: str) -> Person:
     if persons:
         several = f"several are called so: {[person.identity for person in persons]}; give an identity or a number"
         raise UnknownNameError("player", word, several, where="by that name alone")
-    raise UnknownNameError("player", word, f"{meant_by(people.like(word))}names are matched whole")
+    raise UnknownNameError("player", word, f"{did_you_mean_one_of(people.like(word))}names are matched whole")

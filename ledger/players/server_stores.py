@@ -14,7 +14,7 @@ from ledger.auth.tokens_file import TokensFile
 from ledger.errors import StorageError
 from ledger.journal import Journal
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tables import Roles, creation_sql
 from ledger.journal.settings_file import ServerPlace
 from ledger.players.persons import new_secret
 from ledger.players.postgres_layout import schema_of, statements
@@ -96,7 +96,7 @@ def _recorder(place: ServerPlace) -> str:
 def _making(place: ServerPlace) -> str:
     """Return the SQL that makes all schemas, within a transaction."""
     roles = Roles.of(schema_of(place.schema))
-    journal = making(place.schema, Roles.of(place.schema), secrets.token_hex(16))
+    journal = creation_sql(place.schema, Roles.of(place.schema), secrets.token_hex(16))
     return journal + _script([*statements(place.schema, roles), *postgres_token_tables.statements(place.schema, roles)])
 
 

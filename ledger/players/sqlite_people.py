@@ -30,7 +30,7 @@ from ledger.players.persons import Person
 from ledger.players.reasons import KeptReason, Reasons
 from ledger.players.sqlite_name_indexes import SqliteNameFolds, SqliteNameSearch
 from ledger.runtime import sqlite
-from ledger.runtime.own_files import FileGuard, statements
+from ledger.runtime.file_guard import FileGuard, split_statements
 
 APPLICATION_ID = sqlite.PEOPLE_ID
 MISSING = (
@@ -122,8 +122,8 @@ class SqlitePeople(People):
         connection = _connect(path)
         # SQLite turns the log on outside a transaction only.
         connection.execute("PRAGMA journal_mode=WAL")
-        with sqlite.immediate(connection):
-            for statement in statements(SCHEMA):
+        with sqlite.write_transaction(connection):
+            for statement in split_statements(SCHEMA):
                 connection.execute(statement)
             keep_secret(connection, secret or persons.new_secret())
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
@@ -204,7 +204,7 @@ class SqlitePeople(People):
 
     def clean_soon(self, patience: float) -> bool:
         """As ``clean``, but wait no longer than so many seconds for those who read or write the file."""
-        with sqlite.waiting(self._connection, patience):
+        with sqlite.busy_timeout(self._connection, patience):
             try:
                 return self.clean()
             except StorageError as error:
@@ -217,7 +217,7 @@ class SqlitePeople(People):
         """Open one write transaction on a file that is as this program left it; it brings an old layout up."""
         if self.refusal is not None:
             raise StorageError(self.path, self.refusal)
-        with sqlite.immediate(self._connection, patience=patience):
+        with sqlite.write_transaction(self._connection, patience=patience):
             # Before the guard looks, which knows the schema of the newest layout alone.
             upgrade(self._connection)
             self._guard.check(self._connection)

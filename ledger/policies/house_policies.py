@@ -1,7 +1,7 @@
-"""The policies of one ledger: setting them, and asking what holds. Which there are is in ``book.policies``.
+"""Setting the policies of a ledger and reading their settings; ``book.policies`` defines the policies.
 
-A policy is recorded by a door of its own, which numbers it and writes every setting in full, so that a default of a
-later version changes nothing that was set.
+A policy's entry has a number and every setting in full, so that a default of a later version changes nothing that was
+set.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 import attrs
 
 from ledger.book.policies import (
-    Given,
     Policies,
     PolicyRow,
+    Settings,
     Value,
     check_settings,
-    in_force,
-    known_policy,
-    row_of,
-    settings_in,
+    complete_settings,
+    four_eyes_at,
+    policy_named,
+    policy_row,
     stored_policies,
 )
 from ledger.book.timeline import BEGINNING
@@ -30,44 +30,38 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.words import Receipt
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, late_facts
-from ledger.journal.late_facts import next_number
-from ledger.ratings.views_file import reading
+from ledger.journal.late_facts import next_policy_number
+from ledger.ratings.views_file import reporting_damage
 from ledger.runtime.calls import checked_methods
 
 
 @checked_methods
 @attrs.frozen
 class HousePolicies:
-    """The policies of one ledger.
-
-    Attributes:
-        ledger: whose rules they are.
-    """
+    """The policies of one ledger: setting and reading them."""
 
     ledger: OpenLedger
 
     def set(
         self,
         policy: str,
-        settings: Given,
+        settings: Settings,
         *,
         effective_from: str | None = None,
         actor: str | None = None,
         token: str | None = None,
     ) -> Receipt:
-        """Set a policy from an instant on; settings that are not given stay as they are then.
+        """Set a policy from an instant on; other settings keep their values. Return the entry's receipt.
 
-        Four eyes hold from the entry on, and only a proposal that is approved changes them once they are on.
+        The receipt is a duplicate if the policy has these settings already, from the same instant on. The four-eyes
+        policy holds from its entry on; once it is on, only an approved proposal changes it.
 
         Args:
-            policy: its name.
-            settings: what it is to say, by name of the setting.
+            policy: the name of the policy.
+            settings: the values to set, by name of the setting.
             effective_from: an instant; None: from the beginning.
-            actor: who sets it; where tokens are set up, the token of an approver names that person.
+            actor: the name of the person who sets it; if tokens are set up, the token of an approver names that person.
             token: that token.
-
-        Returns:
-            Its place; a duplicate if it is set so already, from the same instant on.
 
         Raises:
             UnknownNameError: there is no such policy in this version, or no such read model.
@@ -76,7 +70,7 @@ class HousePolicies:
         """
         check_settings(policy, settings, effective_from)
         self.ledger.level()  # long work is done before the lock
-        self.ledger.current_facts.refuse_unknown_models(policy, settings)
+        self.ledger.current_facts.check_read_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             # Once more under the lock: what others recorded since may have revoked the token, or set the same policy.
@@ -89,52 +83,45 @@ class HousePolicies:
         with self.ledger.tokens.noting(who, tried):
             return self.ledger._record_judged(gate, who.name)[0]
 
-    def proposed(self, policy: str, settings: Given, *, effective_from: str | None = None) -> PolicySet:
-        """Return the fact that a proposal to set a policy carries: numbered, with every setting; record nothing."""
+    def proposed(self, policy: str, settings: Settings, *, effective_from: str | None = None) -> PolicySet:
+        """Return the event that a proposal to set a policy contains: numbered, with every setting; record nothing."""
         check_settings(policy, settings, effective_from)
         self.ledger.level()
-        self.ledger.current_facts.refuse_unknown_models(policy, settings)
-        number = next_number(self.ledger.journal.find, policy)
+        self.ledger.current_facts.check_read_models(policy, settings)
+        number = next_policy_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
 
     def list(self) -> tuple[PolicyRow, ...]:
-        """Return all settings, by policy and number; those of a later version too."""
+        """Return the settings of all policies, by policy and number; those of a later version too."""
         self.ledger.level()
         return self._policies().rows
 
     def row_at(self, policy: str, instant: str) -> PolicyRow | None:
-        """Return the settings of an instant; None if there are none. Four eyes: the last settings.
+        """Return the row of a policy's settings at an instant, or None; of the four-eyes policy the last row.
 
         Raises:
             UnknownNameError: this version knows no such policy.
-            MalformedError: that is no instant.
+            MalformedError: *instant* is no instant.
         """
         ms = instant_ms(instant)
         self.ledger.level()
         policies = self._policies()
-        return policies.last(policy) if known_policy(policy).is_by_position else policies.row_at(policy, ms)
+        return policies.last(policy) if policy_named(policy).is_by_position else policies.row_at(policy, ms)
 
     def at(self, policy: str, instant: str) -> dict[str, Value]:
-        """Return every setting of a policy at an instant; unset ones have their defaults.
-
-        Raises: as ``row_at``.
-        """
-        return settings_in(policy, self.row_at(policy, instant))
+        """Return all settings of a policy at an instant, or their defaults. Raises what ``row_at`` raises."""
+        return complete_settings(policy, self.row_at(policy, instant))
 
     def _policies(self) -> Policies:
-        with reading(self.ledger.views.path):
+        with reporting_damage(self.ledger.views.path):
             return stored_policies(self.ledger.views.connection)
 
-    def _next(self, writer: Writer, policy: str, settings: Given, since: str | None) -> PolicySet:
-        """Return the fact to record: the one in force if that says the same, else one with the next free number.
-
-        Raises:
-            RejectedError: ``needs-a-proposal``.
-        """
+    def _next(self, writer: Writer, policy: str, settings: Settings, since: str | None) -> PolicySet:
+        """Return the event to record: the one in force if it has the same settings, else one with the next number."""
         policies = self._policies()
-        event = _in_full(policies, policy, next_number(writer.find, policy), settings, since)
+        event = _in_full(policies, policy, next_policy_number(writer.find, policy), settings, since)
         # No entry holds the event yet, so its position is 0; only instant and settings are compared.
-        current, row = _row_in_force(policies, policy, since), row_of(0, event)
+        current, row = _row_in_force(policies, policy, since), policy_row(0, event)
         if current is not None and (current.since_ms, current.settings) == (row.since_ms, row.settings):
             # The same fact under the same key is a duplicate, which records nothing. In the words of the entry: it may
             # say something else itself, and have these values only since it was corrected.
@@ -143,7 +130,7 @@ class HousePolicies:
             assert isinstance(recorded, PolicySet)  # keys of its family are of policies
             return recorded
         # Four eyes hold by position, not by day: asked at the position that this entry would have.
-        if policy == FOUR_EYES and in_force(policies, writer.size + 1).on:
+        if policy == FOUR_EYES and four_eyes_at(policies, writer.size + 1).on:
             raise RejectedError(
                 late_facts.NEEDS_A_PROPOSAL,
                 event.key,
@@ -155,14 +142,14 @@ class HousePolicies:
 
 def _row_in_force(policies: Policies, policy: str, since: str | None) -> PolicyRow | None:
     """Return the settings that are in force already from an instant on."""
-    if known_policy(policy).is_by_position:
+    if policy_named(policy).is_by_position:
         return policies.last(policy)
     return policies.row_at(policy, BEGINNING if since is None else instant_ms(since))
 
 
-def _in_full(policies: Policies, policy: str, number: int, settings: Given, since: str | None) -> PolicySet:
-    """Return a policy with every setting: one that is not given stays as it is."""
+def _in_full(policies: Policies, policy: str, number: int, settings: Settings, since: str | None) -> PolicySet:
+    """Return the event of a policy with every setting: those without a new value keep theirs."""
     current = _row_in_force(policies, policy, since)
     return PolicySet(
-        policy=policy, number=number, settings={**settings_in(policy, current), **settings}, effective_from=since
+        policy=policy, number=number, settings={**complete_settings(policy, current), **settings}, effective_from=since
     )

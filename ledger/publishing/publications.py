@@ -1,6 +1,6 @@
-"""The published lists of a ledger: published, stored, and calculated again from the entries of their time.
+"""Published rating lists of a ledger: publishing them, reading their rows, and restoring lost rows.
 
-``journal.kept_lists`` defines how rows are stored, ``ratings.standings`` the rows of a list. A published list never
+``journal.stored_lists`` defines how rows are stored, ``ratings.standings`` the rows of a list. A published list never
 changes: later entries about the same day go into a revised list of that day. Suspicious features of a list before it
 is published (jumps, vanished players, names that occur twice) are reported, and refuse nothing: the caller decides,
 and supplies the names.
@@ -31,20 +31,20 @@ from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.person_names import are_apart, folded
+from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
-from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
+from ledger.journal.stored_lists import FORM, ListRow, ListTexts, StoredList, form_of_digest, list_texts, with_ranks
 from ledger.players.misspelt import resembling_pairs
 from ledger.players.persons import Person
 from ledger.ratings import queries
-from ledger.ratings.past_views import known_at
-from ledger.ratings.standings import by_player, list_in_force
-from ledger.ratings.what_ifs import AskedList
+from ledger.ratings.past_views import open_views_known_at
+from ledger.ratings.rating_previews import PublishedListKey
+from ledger.ratings.standings import rating_list_at, rows_by_player
 from ledger.runtime import arith
 from ledger.runtime.calls import checked_methods
-from ledger.runtime.long_work import Progress, silent
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.long_work import Progress, no_progress
+from ledger.runtime.nearest import expected_names
 from ledger.runtime.visible import is_storable
 from ledger.schemes.scheme import Scheme
 
@@ -54,14 +54,7 @@ _FIRST, _AFTER = "list:", "list;"  # keys of publications
 
 @attrs.frozen
 class Publication:
-    """A list that was published.
-
-    Attributes:
-        position: of its entry.
-        recorded_at: when it was published.
-        actor: who published it.
-        event: pool, instant, edition, head, digest.
-    """
+    """A published list: its journal entry, with pool, instant, edition, head and digest in *event*."""
 
     position: int
     recorded_at: str
@@ -70,7 +63,7 @@ class Publication:
 
     @property
     def name(self) -> str:
-        """``POOL@INSTANT/EDITION``."""
+        """The name of the list, ``POOL@INSTANT/EDITION``."""
         return self.event.key.removeprefix(_FIRST)
 
     @cached_property
@@ -81,12 +74,12 @@ class Publication:
 
 @attrs.frozen
 class Published:
-    """The result of a publishing.
+    """The result of publishing a list.
 
     Attributes:
         publication: the list.
         recorded: False if the last edition had the same rows, so that nothing was recorded.
-        complaints: what looked wrong and was published in spite of it.
+        complaints: the suspicious features in spite of which it was published.
     """
 
     publication: Publication
@@ -96,15 +89,15 @@ class Published:
 
 @attrs.frozen
 class PublicationDraft:
-    """A list as it would be published.
+    """A list as it would be published now.
 
     Attributes:
         pool: the pool.
         at_ms: its instant, milliseconds since 1970.
-        head: how many entries it follows from.
-        rows: by player.
-        kept: their stored bytes.
-        largest_jump: points between two lists above which a change is complained of, by the policy of that instant.
+        head: the number of entries from which it follows.
+        rows: the rows by player number.
+        kept: the texts in which the rows are stored.
+        largest_jump: the limit of points between two lists, by the policy of that instant.
         open_proposals: numbers of the undecided corrections.
     """
 
@@ -112,7 +105,7 @@ class PublicationDraft:
     at_ms: int
     head: int
     rows: Mapping[int, ListRow]
-    kept: KeptTexts
+    kept: ListTexts
     largest_jump: int
     open_proposals: tuple[int, ...]
 
@@ -120,11 +113,7 @@ class PublicationDraft:
 @checked_methods
 @attrs.frozen
 class Publications:
-    """The published lists of one ledger.
-
-    Attributes:
-        ledger: whose lists they are.
-    """
+    """The published lists of one ledger."""
 
     ledger: OpenLedger
 
@@ -141,18 +130,18 @@ class Publications:
         seen: int | None = None,
         despite_games: bool = False,
     ) -> Published:
-        """Freeze the list in force at the end of an instant; its rows are stored outside the journal.
+        """Publish the list in force at the end of an instant; its rows are stored outside the journal.
 
-        A list whose last edition has the same rows is published already, and nothing is recorded.
+        If the last edition has the same rows, nothing is recorded.
 
         Args:
             as_of: a day, month, year or moment.
-            pool: its name; the first pool by default.
-            actor: who publishes it; where tokens are set up, the token of an approver names that person.
-            despite_complaints: record it though something looks wrong.
+            pool: the name of the pool; by default the first one.
+            actor: the name of the publisher; if tokens are set up, the token of an approver names that person.
+            despite_complaints: publish it though something looks wrong.
             token: that token.
-            seen: the number of entries for which the list was looked at: refused where more are there by now.
-            despite_games: though games came since it was looked at, but nothing else: ``OpenLedger.unseen``.
+            seen: the number of entries for which a person looked at the list: refused if there are more by now.
+            despite_games: allow further games since, but nothing else: ``OpenLedger.unseen``.
 
         Raises:
             MalformedError: *as_of* is no instant.
@@ -192,7 +181,7 @@ class Publications:
             if refusing and not despite_complaints:
                 raise PublicationError(event.key, refusing)
             # In the transaction of the entry that names their digest: neither is there without the other.
-            writer.keep_texts(draft.kept.frames())
+            writer.store_texts(draft.kept.frames())
             return [event]
 
         receipts = self.ledger._record_judged(gate, who.name)
@@ -204,17 +193,17 @@ class Publications:
         return Published(last, bool(receipts), tuple(complaints))
 
     def draft(self, as_of: str, pool: str | None = None) -> PublicationDraft:
-        """Return the list as it would be published from views that are up to date, of one read snapshot.
+        """Return the list as it would be published now, from one read snapshot.
 
         Raises:
             ProjectionError: it has a rating that no list can show.
         """
         at_ms = instant_end_ms(as_of)
-        with self.ledger.views.moment() as head:
+        with self.ledger.views.read_snapshot() as head:
             connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
-            rows = list_in_force(connection, rated_by, at_ms)
-            largest_jump = stored_policies(connection).at(PUBLISHING, at_ms)["largest_jump"]
-            proposals = tuple(row["proposal"] for row in queries.dictionaries(connection, queries.OPEN_PROPOSALS, ()))
+            rows = rating_list_at(connection, rated_by, at_ms)
+            largest_jump = stored_policies(connection).settings_at(PUBLISHING, at_ms)["largest_jump"]
+            proposals = tuple(row["proposal"] for row in queries.fetch_dicts(connection, queries.OPEN_PROPOSALS, ()))
         for row in rows:
             if abs(row.shown) > MAX_WHOLE:
                 scheme = rated_by.eras[rated_by.era_at(at_ms)].scheme.name
@@ -222,7 +211,7 @@ class Publications:
                     f"gives player {row.player} the rating {row.rating:g}, which no list can show; see to its settings"
                 )
                 raise ProjectionError(scheme, words)
-        return PublicationDraft(rated_by, at_ms, head, by_player(rows), kept_texts(rows), largest_jump, proposals)
+        return PublicationDraft(rated_by, at_ms, head, rows_by_player(rows), list_texts(rows), largest_jump, proposals)
 
     def _event(self, draft: PublicationDraft, as_of: str, now_ms: int) -> ListPublished:
         scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
@@ -249,30 +238,32 @@ class Publications:
         return event
 
     def complaints(self, draft: PublicationDraft) -> list[Complaint]:
-        """Yield the suspicious features of a list that is to be published, compared with the one before it."""
+        """Return the suspicious features of a list to be published, compared with the list before it."""
         before = self.in_force_at(draft.pool.name, draft.at_ms)
-        complaints = [open_proposal(proposal) for proposal in draft.open_proposals]
-        complaints += names_twice(draft.rows, self.ledger.people.by_number)
-        complaints += implausible(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
+        complaints = [open_proposal_complaint(proposal) for proposal in draft.open_proposals]
+        complaints += duplicate_names(draft.rows, self.ledger.people.by_number)
+        complaints += implausible_ratings(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
         listed = set() if before is None else {row.player for row in self.rows(before)}
-        complaints += names_misspelt(draft.rows, self.ledger.people.by_number, listed)
+        complaints += misspelt_names(draft.rows, self.ledger.people.by_number, listed)
         if before is not None:
-            complaints += moved(draft.rows, by_player(self.rows(before)), before.name, draft.largest_jump)
+            complaints += jumps_and_departures(
+                draft.rows, rows_by_player(self.rows(before)), before.name, draft.largest_jump
+            )
         return complaints
 
     # -- what was published ----------------------------------------------------------------------------------------
 
     def all(self, pool: str | None = None) -> list[Publication]:
-        """Return the published lists of a pool, or of all, by pool, instant, and order of publishing."""
+        """Return the published lists of one pool or of all pools, by pool, instant, and order of publishing."""
         # a pool's name ends with '@' in a key, and 'A' follows that
         first, after = (_FIRST, _AFTER) if pool is None else (f"{_FIRST}{pool}@", f"{_FIRST}{pool}A")
         return sorted(self._between(first, after), key=lambda each: (each.event.pool, each.at_ms, each.position))
 
-    def last_editions(self) -> list[AskedList]:
-        """Return the last edition of the list of each pool and instant, as a preview asks about it."""
+    def last_editions(self) -> list[PublishedListKey]:
+        """Return the last edition of the list of each pool and instant, for a preview."""
         # Later editions come later, and take the place of earlier ones.
         last = {(publication.event.pool, publication.at_ms): publication for publication in self.all()}
-        return [AskedList(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
+        return [PublishedListKey(publication.name, pool, at_ms) for (pool, at_ms), publication in last.items()]
 
     def _editions(self, pool: str, as_of: str) -> list[Publication]:
         # what follows is a number, and ':' follows '9'
@@ -291,10 +282,10 @@ class Publications:
                 yield Publication(stored.position, entry.recorded_at, entry.actor, entry.event)
 
     def named(self, word: str) -> Publication:
-        """Return the list that ``POOL@INSTANT/EDITION`` names, or ``POOL@INSTANT``: the last edition of it.
+        """Return the published list named ``POOL@INSTANT/EDITION``, or the last edition of ``POOL@INSTANT``.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such list.
         """
         pool, _, rest = word.removeprefix(_FIRST).partition("@")
         instant, divided, edition = rest.partition("/")
@@ -307,50 +298,52 @@ class Publications:
                 named = [publication for publication in of_pool if publication.at_ms == end_ms]
         if not named or (divided and not edition):
             names = [publication.name for publication in self.all()]
-            raise UnknownNameError("published list", word, choice_of(word, names) if names else "none is published yet")
+            raise UnknownNameError(
+                "published list", word, expected_names(word, names) if names else "none is published yet"
+            )
         return max(named, key=lambda publication: publication.position)
 
     def at(self, pool: str, ms: int) -> Publication | None:
-        """Return the last edition of the list of that very instant, milliseconds; None if there is none."""
+        """Return the last edition of a pool's list of exactly that instant, milliseconds; None if there is none."""
         # Of several editions the one that was published last, whose entry comes last.
         same = [publication for publication in self.all(pool) if publication.at_ms == ms]
         return max(same, key=lambda publication: publication.position, default=None)
 
     def in_force_at(self, pool: str, ms: int = MAX_WHOLE) -> Publication | None:
-        """Return the last list of an instant up to that one, milliseconds, in its last edition; None if none exists."""
+        """Return the last edition of a pool's latest list up to an instant, milliseconds; None if there is none."""
         earlier = [publication for publication in self.all(pool) if publication.at_ms <= ms]
         return max(earlier, key=lambda publication: (publication.at_ms, publication.position), default=None)
 
     def rows(self, publication: Publication) -> Iterator[ListRow]:
-        """Return the rows as they were published, in order of the player numbers.
+        """Return the rows of a published list, in order of the player numbers.
 
         Raises:
-            CorruptError: what is kept is not what was published.
+            CorruptError: the stored rows are missing, or are not those that were published.
         """
         return self._kept(publication).rows()
 
     def row(self, publication: Publication, player: int) -> ListRow | None:
-        """Return a player's row as it was published; None for one who is not on the list.
+        """Return a player's row of a published list; None if the player is not on the list.
 
         Raises:
             CorruptError: as for ``rows``.
         """
         return self._kept(publication).row(player)
 
-    def restore_rows(self, publication: Publication, *, actor: str, progress: Progress = silent) -> None:
-        """Work kept rows out again, from the entries that the list followed from, and keep them.
+    def restore_rows(self, publication: Publication, *, actor: str, progress: Progress = no_progress) -> None:
+        """Calculate the rows of a published list again, from the entries from which it followed, and store them.
 
         Raises:
             CorruptError: they are not those that were published: another version made them, or something is false.
             UnknownNameError: the scheme is not installed.
         """
         event = publication.event
-        with known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
+        with open_views_known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
-            rows = list_in_force(past.connection, pool, publication.at_ms)
+            rows = rating_list_at(past.connection, pool, publication.at_ms)
         # Earlier releases kept rows in another form: it is the published digest that says in which.
         form = form_of_digest(rows, event.digest)
-        kept = kept_texts(in_form(rows, form or FORM), form or FORM)
+        kept = list_texts(with_ranks(rows, form or FORM), form or FORM)
         if form is None:
             raise CorruptError(
                 str(self.ledger.path),
@@ -360,34 +353,30 @@ class Publications:
             )
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:  # noqa: ARG001  # nothing is recorded
-            writer.keep_texts(kept.frames())
+            writer.store_texts(kept.frames())
             return ()
 
         self.ledger._record_judged(gate, actor)
 
-    def _kept(self, publication: Publication) -> KeptList:
+    def _kept(self, publication: Publication) -> StoredList:
         journal, event = self.ledger.journal_of_moment, publication.event
-        return KeptList(journal, str(self.ledger.path), publication.position, event.digest)
+        return StoredList(journal, str(self.ledger.path), publication.position, event.digest)
 
 
-JUMP, VANISHED, NAME_TWICE, OPEN_PROPOSAL = "jump", "vanished", "name-twice", "open-proposal"
-# --- what looks wrong before a list is published ------------------------------------------------------------
+# --- suspicious features of a list before it is published ---------------------------------------------------
 
-
-IMPLAUSIBLE = "implausible"
-NAME_SHARED = "name-shared"
-NAME_MISSPELT = "name-misspelt"
+JUMP, VANISHED, IMPLAUSIBLE, OPEN_PROPOSAL = "jump", "vanished", "implausible", "open-proposal"
+NAME_TWICE, NAME_SHARED, NAME_MISSPELT = "name-twice", "name-shared", "name-misspelt"
 ONLY_NOTED = frozenset({NAME_SHARED, NAME_MISSPELT})  # complaints in spite of which a list is published
 
 
 class Complaint(NamedTuple):
-    """Something that looks wrong.
+    """A suspicious feature of a list before it is published.
 
     Attributes:
-        what: ``jump``, ``vanished``, ``implausible``, ``name-twice``, ``open-proposal``, or ``name-shared``: several
-            people, certainly, have one name, which refuses nothing.
-        players: whom it concerns, by number.
-        text: in words, without names of people; of a player, what follows the name.
+        what: the kind of feature, such as ``jump``; those of ``ONLY_NOTED`` refuse nothing.
+        players: the numbers of the players that it concerns.
+        text: a text without names of people; about a player, the words that follow the name.
     """
 
     what: str
@@ -395,33 +384,33 @@ class Complaint(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """One line without names."""
+        """Return one line without names."""
         return f"player {self.players[0]} {self.text}" if self.players else self.text
 
 
 Rows = Mapping[int, ListRow]
 
 
-def moved(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[Complaint]:
-    """Yield the players who moved farther than the limit since the list before, and those gone, in order of number.
+def jumps_and_departures(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[Complaint]:
+    """Yield complaints about players whose rating jumps and who vanish, in order of the player numbers.
 
     Args:
         rows: the list, by player.
         before: the list before.
-        last: what that list is called.
-        largest_jump: the limit, points.
+        last: the name of the list before.
+        largest_jump: the limit of a change, points.
     """
     for player, row in sorted(before.items()):
         now = rows.get(player)
         if now is None:
-            yield Complaint(VANISHED, (player,), f"stood on {last} with {row.shown}, and is on this list no more")
+            yield Complaint(VANISHED, (player,), f"was on {last} with {row.shown}, and is not on this list")
         elif abs(now.rating - row.rating) > largest_jump:
             points = f"{abs(now.rating - row.rating):.0f} points from {row.shown} on {last} to {now.shown}"
             yield Complaint(JUMP, (player,), f"jumps {points}, more than the limit of {largest_jump:g}")
 
 
-def implausible(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
-    """Yield the players with an impossible rating, in order of the player numbers."""
+def implausible_ratings(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
+    """Yield complaints about ratings beyond the scheme's plausible range, in order of the player numbers."""
     low, high = scheme.plausible
     for player, row in sorted(rows.items()):
         if not low <= row.rating <= high:
@@ -431,19 +420,15 @@ def implausible(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
             yield Complaint(IMPLAUSIBLE, (player,), words)
 
 
-def open_proposal(proposal: int) -> Complaint:
-    """Return a correction that is not decided yet."""
+def open_proposal_complaint(proposal: int) -> Complaint:
+    """Return a complaint about a correction that is not decided yet."""
     return Complaint(OPEN_PROPOSAL, (), f"correction {proposal} is proposed, and nobody has decided it yet")
 
 
-def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:
-    """Yield listed players of one name, regardless of its case, accents and the order of its words.
+def duplicate_names(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:
+    """Yield complaints about listed players with the same name, ignoring case, accents and the order of its words.
 
-    They are several people where one register or server gave each a number: that is only said, for readers of the list.
-
-    Args:
-        rows: the list, by player.
-        people: who bears these numbers.
+    If one register or server gave each a number, they are several people, which is only noted.
     """
     bearers: dict[str, list[Person]] = {}
     for person in people(sorted(rows)).values():
@@ -457,19 +442,19 @@ def names_twice(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]])
             numbers = tuple(person.player for person in (first, *others))
             words = f"has the name of player {', '.join(map(str, numbers[1:]))}, too"
             pairs = combinations((person.identity or "" for person in same), 2)
-            apart = all(are_apart(identity, other) for identity, other in pairs)
+            apart = all(are_different_people(identity, other) for identity, other in pairs)
             yield Complaint(NAME_SHARED if apart else NAME_TWICE, numbers, words)
 
 
-def names_misspelt(
+def misspelt_names(
     rows: Rows, people: Callable[[list[int]], Mapping[int, Person]], listed: set[int]
 ) -> Iterator[Complaint]:
-    """Yield players who are new on a list, and whose name is another's there with one letter changed.
+    """Yield complaints about new players on a list whose name is another player's with one letter changed.
 
     Args:
         rows: the list, by player.
-        people: who bears these numbers.
-        listed: who was on the list before it.
+        people: a function that returns the persons with some player numbers.
+        listed: the players on the list before it.
     """
     named = {person.identity: person for person in people(sorted(rows)).values() if person.identity and person.name}
     for pair in resembling_pairs({str(identity): str(person.name) for identity, person in named.items()}):

@@ -1,4 +1,4 @@
-"""Players of a pool carry a state from one rated game to the next, and games are rated with it.
+"""The states that a pool's players carry from one rated game to the next, and the rating of games with them.
 
 A build of the views rates all games of a pool, a change rates those that it affects: both rate them here. Games come in
 rating order, in blocks; a player's state is that of the scheme by which the last game was rated, until the next one.
@@ -13,7 +13,13 @@ from ledger.book.roster import Roster
 from ledger.book.timeline import EraState, Pool
 from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
-from ledger.ratings.rated_games import Games, Rated, first_games, rateable_games, rated_by_era
+from ledger.ratings.rated_games import (
+    GamesInOrder,
+    RatedGameColumns,
+    places_of_first_games,
+    rateable_games,
+    rated_by_era,
+)
 from ledger.runtime.columns import Column, Columns
 from ledger.schemes.scheme import Newcomer
 
@@ -48,16 +54,13 @@ class CarriedStates:
         self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
 
     def newcomer(self, player: int, ended_ms: int) -> Newcomer:
-        """Return what is known of a player whose first game ended then."""
-        return self._roster.newcomer(self._pool, player, ended_ms)
+        """Return the facts about a player whose first game ended then."""
+        return self._roster.new_player(self._pool, player, ended_ms)
 
-    def rate(self, games: Games, dense: tuple[Column, Column, Column], places: Column) -> Rated:
-        """Rate games; their players carry on from what they have after them.
+    def rate(self, games: GamesInOrder, dense: tuple[Column, Column, Column], places: Column) -> RatedGameColumns:
+        """Rate games in rating order; their players carry the states after them.
 
-        Args:
-            games: in rating order.
-            dense: their players, and Whites and Blacks as places among them.
-            places: the places of the states that these players carry.
+        *dense* has their players, and Whites and Blacks as places among them; *places* are those of their states.
         """
         cols, (players, white, black) = self.cols, dense
 
@@ -71,10 +74,12 @@ class CarriedStates:
                 era, games.part(first, last), (cols.take(players, here), *sides), cols.take(places, here)
             )
 
-        cuts = self.lists.cuts(cols, games, dense)
+        cuts = self.lists.places_of_lists(cols, games, dense)
         return rated_by_era(cols, self._pool, games, dense, cols.take(self.n, places), rate_era, cuts)
 
-    def _rate_era(self, era: int, games: Games, dense: tuple[Column, Column, Column], at: Column) -> engine.SideRatings:
+    def _rate_era(
+        self, era: int, games: GamesInOrder, dense: tuple[Column, Column, Column], at: Column
+    ) -> engine.SideRatings:
         """Rate a stretch of games of one era, whose players have their states at *at*."""
         cols, rated_by = self.cols, self._pool.eras[era]
         width = len(rated_by.scheme.state)
@@ -87,19 +92,19 @@ class CarriedStates:
         cols.put_rows(self.n, at, 1, counts)
         return kept
 
-    def _taken_along(self, era: int, games: Games, dense: tuple[Column, Column, Column], at: Column) -> Column:
-        """The scheme's states with which players at places go into their first games of an era, flat."""
+    def _taken_along(self, era: int, games: GamesInOrder, dense: tuple[Column, Column, Column], at: Column) -> Column:
+        """Return the scheme's states with which players at places go into their first games of an era, flat."""
         cols, rated_by = self.cols, self._pool.eras[era]
         width = len(rated_by.scheme.state)
         state = cols.rows(self.scheme, at, self.width, slice(width))
         others = cols.where(cols.minus(1, cols.equal(cols.take(self.era, at), era)))
-        if self.lists.are_any:
+        if self.lists.any_player_has_lists:
             players = cols.lists([dense[0]])[0]
             listed = [place for place, player in enumerate(players) if self.lists.has_list(player)]
             others = cols.small(sorted({*cols.lists([others])[0], *listed}))
         if not len(others):
             return state
-        first = cols.take(first_games(cols, len(at), *dense[1:]), others)
+        first = cols.take(places_of_first_games(cols, len(at), *dense[1:]), others)
         from_place = cols.take(at, others)
         fields = cols.lists([cols.rows(self.scheme, from_place, self.width)])[0]
         columns = cols.lists(
@@ -113,13 +118,15 @@ class CarriedStates:
         )
         rows: list[float] = []
         for place, (player, rated_ms, ended_ms, era_before, n) in enumerate(zip(*columns, strict=True)):
-            lists = self.lists.taken_in(player, rated_ms, ended_ms) if self.lists.has_list(player) else ()
+            lists = self.lists.lists_before_batch(player, rated_ms, ended_ms) if self.lists.has_list(player) else ()
             if era_before == NOBODY:
                 before = EraState(era, rated_by.scheme.begin(self.newcomer(player, ended_ms), rated_by.numbers), 0)
             else:
                 # as wide as that scheme's: the numbers behind it are padding
                 begin, length = place * self.width, len(self._pool.eras[era_before].scheme.state)
                 before = EraState(era_before, tuple(fields[begin : begin + length]), n)
-            rows += self._pool.carried(before, era, partial(self._roster.anew, self._pool.pool, player), lists)
+            rows += self._pool.carry_state(
+                before, era, partial(self._roster.restarting_player, self._pool.pool, player), lists
+            )
         cols.put_rows(state, others, width, cols.floats(rows))
         return state

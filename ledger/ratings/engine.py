@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 
 from ledger.errors import ProjectionError
 from ledger.runtime.columns import FEW, Column, Columns
-from ledger.runtime.kernels import bound, compiled
+from ledger.runtime.kernels import compile_kernel, with_globals
 from ledger.runtime.lazy import np
-from ledger.runtime.records import clear_of, copy_of, generated, objects_of, put_of, records_of
+from ledger.runtime.records import generated, make_copier, make_reader, make_resetter, make_writer, view_as_records
 from ledger.runtime.records import numbers as numbers_of
-from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm, Scheme, When, as_it_stands
+from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm, Scheme, When, unchanged_by_time
 
 # The loops around a scheme's kernels: games one by one or in batches, each as plain Python that may be compiled.
 #
 # A loop cuts nothing and chooses nothing: it receives games as columns and fills columns. The functions below them put
 # together the loop of a scheme and run it.
 
-# Names that ``bound`` gives to the loops below, each time to something else.
+# Names that ``with_globals`` gives to the loops below, each time to something else.
 FIELDS = PASSES = 0
 AGES = BEGINS = MIRRORED = False
 at: Callable[..., None]
@@ -37,7 +37,7 @@ clear: Callable[[Any], None]
 put: Callable[[Any, int, Any], None]
 
 
-class Rateable(NamedTuple):
+class RateableGames(NamedTuple):
     """Games of one pool under one scheme, in rating order, as columns.
 
     Attributes:
@@ -63,7 +63,7 @@ class Rateable(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Room for the players of one batch at a time, close together at their *places* in it.
+    """The memory of one batch: its players, close together at their *places*, and their games.
 
     Attributes:
         slot: by player, the place in the batch and 1; 0 for everybody between two batches.
@@ -112,17 +112,17 @@ class SideRatings(NamedTuple):
     counts: Column
 
 
-def replay(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None:
-    """Rate games in order, one by one. What is kept of each is the business of ``foretell`` and ``keep``.
+def rate_games(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None:
+    """Rate games in order, one by one; ``forecast_game`` and ``record_sides`` decide what is kept of each.
 
     Nothing is written between what is expected of a game and the game itself: the compiler then sees that both begin
     with the same two ratings, and works out once what the scheme's two kernels both need.
 
     Args:
-        games: ``Rateable``.
+        games: ``RateableGames``.
         players: records of everybody; changed in place.
         both: two records to work with.
-        kept: handed on to ``keep``.
+        kept: handed on to ``record_sides``.
         numbers: the scheme's settings.
     """
     white, black, score, day = games.white, games.black, games.score, games.day
@@ -133,18 +133,18 @@ def replay(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None
             copy(both[1], opponent)  # noqa: F821
             at(both[0], 0.0, day[game], numbers)  # noqa: F821
             at(both[1], 0.0, day[game], numbers)  # noqa: F821
-            foretold = foretell(both[0], both[1], numbers)
+            foretold = forecast_game(both[0], both[1], numbers)
         else:
-            foretold = foretell(own, opponent, numbers)
+            foretold = forecast_game(own, opponent, numbers)
         rate_game(own, opponent, score[game], day[game], numbers)  # noqa: F821
-        keep(game, white[game], black[game], foretold, own, opponent, kept, numbers)
+        record_sides(game, white[game], black[game], foretold, own, opponent, kept, numbers)
 
 
-def gather(games: Any, first: int, last: int, space: Any) -> int:
-    """Give the players of a batch places in order of appearance, and sort its sides by them; returns how many.
+def gather_batch(games: Any, first: int, last: int, space: Any) -> int:
+    """Give the players of a batch places in order of appearance, and sort its sides by them; return their number.
 
     Args:
-        games: ``Rateable``, of which *first* <= game < *last* are the batch.
+        games: ``RateableGames``, of which *first* <= game < *last* are the batch.
         first: see *games*.
         last: see *games*.
         space: ``Workspace``; filled, but for *own*, *work* and *after*.
@@ -200,31 +200,31 @@ def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: An
         tally[place] = 0
 
 
-def replay_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
-    """Rate ``Rateable`` games batch by batch in a ``Workspace``; the records of everybody are changed in place."""
+def rate_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
+    """Rate ``RateableGames`` batch by batch in a ``Workspace``; the records of everybody are changed in place."""
     white, black, starts, side = games.white, games.black, games.starts, space.side
     for batch in range(len(games.period)):
         first = starts[batch]
         last = starts[batch + 1]
-        present = gather(games, first, last, space)
+        present = gather_batch(games, first, last, space)
         rate_batch(present, When(games.period[batch], games.closing[batch]), players, space, numbers)
         for place in range(present):
             copy(players[space.roster[place]], space.after[place])  # noqa: F821
         for game in range(first, last):  # *own* is as the batch began
             w, b = side[2 * (game - first)], side[2 * (game - first) + 1]
-            foretold = foretell(space.own[w], space.own[b], numbers)
-            keep(game, white[game], black[game], foretold, space.after[w], space.after[b], kept, numbers)
+            foretold = forecast_game(space.own[w], space.own[b], numbers)
+            record_sides(game, white[game], black[game], foretold, space.after[w], space.after[b], kept, numbers)
 
 
-def foretell(white: Any, black: Any, numbers: Any) -> tuple[float, float, float, float]:
-    """Both ratings before a game, White's first, and what is expected of both, who are as they are at its time."""
+def forecast_game(white: Any, black: Any, numbers: Any) -> tuple[float, float, float, float]:
+    """Return both ratings before a game, White's first, and both expected scores, of players brought to its time."""
     of_white = expected_score(white, black, numbers)  # noqa: F821
     of_black = 1.0 - of_white if MIRRORED else expected_score(black, white, numbers)  # noqa: F821
     return white.rating, black.rating, of_white, of_black
 
 
-# *numbers* is for the other ``keep`` (``answers.comparing.forecasts``), which asks the scheme whom it lists.
-def keep(
+# *numbers* is for the other ``record_sides`` (``answers.comparing.forecasts``), which asks the scheme whom it lists.
+def record_sides(
     game: int,
     white: int,
     black: int,
@@ -234,7 +234,7 @@ def keep(
     kept: Any,
     numbers: Any,  # noqa: ARG001
 ) -> None:
-    """Keep in ``SideRatings`` what ``foretell`` said of a game, both players after it, and count it for each."""
+    """Record in ``SideRatings`` the forecast of a game and both players after it, and count it for each."""
     n, before, expected, counts = kept.n, kept.before, kept.expected, kept.counts
     before[2 * game], before[2 * game + 1], expected[2 * game], expected[2 * game + 1] = foretold
     put(kept.history, 2 * game * FIELDS, own)  # noqa: F821
@@ -245,31 +245,27 @@ def keep(
     n[2 * game + 1] = counts[black]
 
 
-__all__ = [
-    "COMPILE_FROM", "Rateable", "SideRatings", "Workspace", "expected", "gather", "newcomers", "predict", "rate",
-    "rate_one_batch", "rating_loop", "rating_loop_of", "run", "scheme_loop", "workspace",
-]  # fmt: skip
 COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3 s) pays
 
 
 def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[..., Any]) -> Callable[..., Any]:
-    """*loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name, likewise."""
+    """Return *loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name."""
     bindings: dict[str, object] = {
         "FIELDS": len(scheme.state), "PASSES": len(scheme.passes), "at": scheme.at,
-        "AGES": scheme.at is not as_it_stands, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
+        "AGES": scheme.at is not unchanged_by_time, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
         "rate_game": scheme.rate_game, "expected_score": scheme.expected_score,
         "provisional": scheme.provisional, "listed": scheme.listed,
-        "copy": copy_of(scheme.player), "put": put_of(scheme.player), "clear": clear_of(scheme.work),
+        "copy": make_copier(scheme.player), "put": make_writer(scheme.player), "clear": make_resetter(scheme.work),
         "rate_pass": _rate_pass(scheme.passes),
     }  # fmt: skip
     for helper in helpers:
-        bindings[helper.__name__] = bound(helper, f"{helper.__name__}_{scheme.name}", **bindings)
-    return bound(loop, f"{loop.__name__}_{scheme.name}", **bindings)
+        bindings[helper.__name__] = with_globals(helper, f"{helper.__name__}_{scheme.name}", **bindings)
+    return with_globals(loop, f"{loop.__name__}_{scheme.name}", **bindings)
 
 
 @cache
 def _rate_pass(passes: tuple[Callable[..., None], ...]) -> Callable[..., None]:
-    """``rate_pass(turn, player, after, games, when, numbers)``: the pass whose turn it is."""
+    """Return ``rate_pass(turn, player, after, games, when, numbers)``: it calls the pass whose turn it is."""
     lines = ["def rate_pass(turn, player, after, games, when, numbers):"]
     for turn, each in enumerate(passes):
         lines += [f"    if turn == {turn}:", f"        {each.__name__}(player, after, games, when, numbers)"]
@@ -277,33 +273,30 @@ def _rate_pass(passes: tuple[Callable[..., None], ...]) -> Callable[..., None]:
 
 
 def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[..., None]:
-    """``replay`` or ``replay_batches`` for one scheme, with *noting* for ``foretell`` and ``keep``."""
+    """Return the rating loop of a scheme, with *noting* in the place of ``forecast_game`` and ``record_sides``."""
     if scheme.rhythm is Rhythm.GAME:
-        return scheme_loop(replay, scheme, *noting)
-    return scheme_loop(replay_batches, scheme, gather, rate_batch, *noting)
+        return scheme_loop(rate_games, scheme, *noting)
+    return scheme_loop(rate_batches, scheme, gather_batch, rate_batch, *noting)
 
 
 @cache
 def rating_loop(scheme: Scheme) -> Callable[..., None]:
-    """The loop that fills ``SideRatings`` for one scheme."""
-    return rating_loop_of(scheme, foretell, keep)
+    """Return the loop that fills ``SideRatings`` for one scheme."""
+    return rating_loop_of(scheme, forecast_game, record_sides)
 
 
-def newcomers(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> list[float]:
-    """The flat state of players who have not played, in the given order."""
+def initial_states(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> list[float]:
+    """Return the flat state of players who have not played, in the given order."""
     return [value for newcomer in who for value in scheme.begin(newcomer, numbers)]
 
 
-def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column, counts: Column) -> SideRatings:
+def rate(
+    cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column, counts: Column
+) -> SideRatings:
     """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``); the same bits.
 
-    Args:
-        cols: how the columns are held.
-        scheme: the scheme.
-        numbers: its settings.
-        games: what is rated.
-        state: (players * fields) floats; changed in place.
-        counts: (players) 32-bit whole numbers, rated games so far; changed in place.
+    *state* is (players * fields) floats, *counts* (players) 32-bit whole numbers, rated games so far; both are changed
+    in place.
 
     Raises:
         ProjectionError: the scheme gives a rating that is no finite number.
@@ -312,7 +305,7 @@ def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Co
     kept = SideRatings(
         cols.room(sides * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.room(sides), counts
     )
-    run(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
+    run_loop(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
     ratings = cols.field(kept.history, 0, len(scheme.state))
     # Finite ones are taken, however large: of settings that make them so a correction can be proposed, for which the
     # views must be level.
@@ -322,12 +315,12 @@ def rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Co
     return kept
 
 
-def run(
+def run_loop(
     cols: Columns,
     scheme: Scheme,
     loop: Callable[..., None],
     numbers: Any,
-    games: Rateable,
+    games: RateableGames,
     state: Column,
     players: int,
     kept: Any,
@@ -335,37 +328,37 @@ def run(
     """Run a loop of ``rating_loop_of`` over games of *players* players, on lists or compiled on arrays."""
     everybody = records(cols, scheme.player, state)
     if cols is not FEW:
-        loop = compiled(loop)
+        loop = compile_kernel(loop)
     try:
         if scheme.rhythm is Rhythm.GAME:
-            loop(games, everybody, room(cols, scheme.player, 2), kept, numbers)
+            loop(games, everybody, blank_records(cols, scheme.player, 2), kept, numbers)
         else:
             space = workspace(cols, scheme, players, 2 * cols.longest(games.starts))
-            loop(with_began(cols, scheme, games), everybody, space, kept, numbers)
+            loop(with_tournament_starts(cols, scheme, games), everybody, space, kept, numbers)
     except Exception as error:  # whatever somebody else's kernel does
         if scheme.is_own:
             raise
         raise scheme.failed(error) from error
     if cols is FEW:
         for place, player in enumerate(everybody):
-            put_of(scheme.player)(state, place * len(scheme.state), player)
+            make_writer(scheme.player)(state, place * len(scheme.state), player)
 
 
 def records(cols: Columns, cls: type, flat: Column) -> Any:
-    """The records of a flat column: objects of a few, or a view of the memory of many."""
+    """Return the records of a flat column: objects of a few, or a view of the memory of many."""
     if cols is not FEW:
-        return records_of(cls, flat)
+        return view_as_records(cls, flat)
     width = len(numbers_of(cls))
-    return [objects_of(cls)(flat, at) for at in range(0, len(flat), width)]
+    return [make_reader(cls)(flat, at) for at in range(0, len(flat), width)]
 
 
-def room(cols: Columns, cls: type, count: int) -> Any:
-    """So many records to be filled."""
+def blank_records(cols: Columns, cls: type, count: int) -> Any:
+    """Return *count* records to be filled."""
     return records(cols, cls, cols.room(count * len(numbers_of(cls))))
 
 
-def with_began(cols: Columns, scheme: Scheme, games: Rateable) -> Rateable:
-    """The games with the day on which the tournament of each began, where the scheme asks and it was not said."""
+def with_tournament_starts(cols: Columns, scheme: Scheme, games: RateableGames) -> RateableGames:
+    """Return the games with the day on which each one's tournament began, if the scheme asks and no caller gave it."""
     if scheme.in_force is None or len(games.began):
         return games
     if cols is FEW:
@@ -375,7 +368,7 @@ def with_began(cols: Columns, scheme: Scheme, games: Rateable) -> Rateable:
 
 
 def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Workspace:
-    """Room for *players* in batches of at most so many *sides*, two a game."""
+    """Return room for *players* in batches of at most *sides* sides, two a game."""
     places = min(players, sides)
     return Workspace(
         cols.zeros(players),
@@ -383,9 +376,9 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
         cols.zeros(places),
         cols.zeros(places),
         cols.zeros(sides),
-        room(cols, scheme.player, places),
-        room(cols, scheme.work, places),
-        room(cols, scheme.player, places),
+        blank_records(cols, scheme.player, places),
+        blank_records(cols, scheme.work, places),
+        blank_records(cols, scheme.player, places),
         cols.zeros(sides),
         cols.room(sides),
         cols.zeros(sides),
@@ -393,13 +386,13 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
     )
 
 
-def rate_one_batch(scheme: Scheme, numbers: Any, games: Rateable, players: Sequence[Any]) -> list[ExplainedPlayer]:
-    """One batch by itself: each player as it begins and after it, with the work numbers.
+def rate_one_batch(scheme: Scheme, numbers: Any, games: RateableGames, players: Sequence[Any]) -> list[ExplainedPlayer]:
+    """Rate one batch by itself; return each player as it begins and after it, with the work numbers.
 
     A player without a game in it stays as in *players*, with work numbers as they start.
     """
     space = workspace(FEW, scheme, len(players), 2 * len(games.white))
-    present = scheme_loop(gather, scheme)(with_began(FEW, scheme, games), 0, len(games.white), space)
+    present = scheme_loop(gather_batch, scheme)(with_tournament_starts(FEW, scheme, games), 0, len(games.white), space)
     when = When(games.period[0], games.closing[0])
     scheme_loop(rate_batch, scheme)(present, when, players, space, numbers)
     rated = {player: place for place, player in enumerate(space.roster[:present])}
@@ -411,8 +404,8 @@ def rate_one_batch(scheme: Scheme, numbers: Any, games: Rateable, players: Seque
     ]
 
 
-def expected(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
-    """The score, 0 to 1, that the scheme expects of the first player against the second at a time."""
+def expected_result(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
+    """Return the score, 0 to 1, that the scheme expects of the first player against the second at a time."""
     both = (scheme.player_at(state, when, numbers) for state in (own, opponent))
     return scheme.expected_score(*both, numbers)
 
@@ -420,11 +413,11 @@ def expected(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Seque
 def predict(
     scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When
 ) -> dict[str, tuple[float, ...]]:
-    """The state after a win, a draw and a loss of the first player against the second, each a batch by itself."""
+    """Return the first player's states after a win, a draw and a loss against the second, each a batch by itself."""
     after: dict[str, tuple[float, ...]] = {}
     for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
         state = [*own, *opponent]
-        games = Rateable([0], [1], [score], [when.day], [0, 1], [when.period], [when.day])
+        games = RateableGames([0], [1], [score], [when.day], [0, 1], [when.period], [when.day])
         rate(FEW, scheme, numbers, games, state, [0, 0])
         after[word] = tuple(state[: len(own)])
     return after

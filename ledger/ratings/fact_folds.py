@@ -1,4 +1,4 @@
-"""The folds of projectors of facts: the ledger gives them the new and changed facts, or all of them.
+"""Passes new and changed facts, or all of them, to the projectors of facts.
 
 Each receives a fact once a fold, after all corrections have taken effect: before the fold, and now.
 """
@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from ledger.book.assessment import Changes
 from ledger.book.book_state import BookState
-from ledger.book.judging import Changes
-from ledger.book.tables import FACTS, facts_of
+from ledger.book.tables import FACT_COLUMNS, game_facts
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import listing
 from ledger.ratings.fact_projector import DeclaredFactProjector, FactRows
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
-_COLUMNS = ("position", "pool", "key", *FACTS)
+_COLUMNS = ("position", "pool", "key", *FACT_COLUMNS)
 # Voided games do not count, nor do games between two numbers of one person.
 _STAND = f"SELECT {', '.join(_COLUMNS)} FROM games WHERE voided_by IS NULL AND white <> black AND "
 _NEW = f"{_STAND} position > ? AND position <= ? ORDER BY position"
@@ -36,13 +36,13 @@ class _FactAtPosition(NamedTuple):
     now: Event | None
 
 
-def fold_changes(
+def fold_changed_facts(
     book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Changes
 ) -> None:
     """Pass the new entries, and the facts that they changed, to projectors.
 
     Args:
-        book: in which they take effect, level with the last one.
+        book: up to date with entry *until*.
         projectors: their tables are those after the entry *after*.
         after: the last entry that was known before.
         until: the last one that is known now.
@@ -62,13 +62,13 @@ def fold_changes(
         rows.write()
 
 
-def fold_everything(
-    book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = silent
+def fold_all_facts(
+    book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = no_progress
 ) -> None:
     """Pass all current facts of an entry to projectors with empty tables; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):
-        fold_changes(book, projectors, last, min(last + _BLOCK, until), Changes())
+        fold_changed_facts(book, projectors, last, min(last + _BLOCK, until), Changes())
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 
@@ -78,10 +78,10 @@ def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> It
         for position, now in _games(book, _NEW, (after, until)):
             yield _FactAtPosition(position, None, now)
     if others := kinds - {GameRecorded}:
-        for body in listing.chosen(book.journal, after, until, listing.marks(others)):
+        for body in listing.matching_bodies(book.journal, after, until, listing.kind_marks(others)):
             entry = codec.decode(body)
             # while nothing was ever approved, each fact is as it was recorded, and nothing need be looked up
-            current = book.counted(entry.event) if book.decided.any_approved else entry.event
+            current = book.corrected_fact(entry.event, in_force=True) if book.proposals.any_approved else entry.event
             if current is not None:
                 yield _FactAtPosition(entry.position, None, current)
 
@@ -96,7 +96,7 @@ def _games(book: BookState, query: str, arguments: Sequence[object]) -> Iterator
 
 
 def _game(row: Mapping[str, Any], pool: str) -> Event:
-    return codec.structure_event(GameRecorded.KIND, facts_of(row, pool))
+    return codec.structure_event(GameRecorded.KIND, game_facts(row, pool))
 
 
 def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str, Any]]) -> Iterator[_FactAtPosition]:
@@ -116,9 +116,10 @@ def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str
 def _corrected(
     book: BookState, kinds: set[type[Event]], after: int, other_facts: Mapping[int, Event]
 ) -> Iterator[_FactAtPosition]:
-    """Facts of earlier entries, games apart, that a decision concerned; before, by what was decided up to then."""
+    """Yield other facts of earlier entries that a decision changed; before, by what was decided up to then."""
     for position, event in sorted(other_facts.items()):
         if position <= after and type(event) in kinds:
-            before, now = book.counted(event, until=after), book.counted(event)
+            before = book.corrected_fact(event, until=after, in_force=True)
+            now = book.corrected_fact(event, in_force=True)
             if before != now:
                 yield _FactAtPosition(position, before, now)

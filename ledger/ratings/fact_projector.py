@@ -44,7 +44,7 @@ _TAKES = {"INTEGER": "whole numbers of 64 bits", "REAL": "finite numbers", "TEXT
 
 
 class FactProjector:
-    """A projector of facts makes rows of the current facts.
+    """The base class of a plug-in that makes the rows of one table from the current facts.
 
     A class of attrs: its fields are the columns of the table, those of the key first (``key_column``, then
     ``value_column``). ``declare_facts`` says the rest.
@@ -55,7 +55,7 @@ class FactProjector:
     # ``Any`` for the two facts: a class may name its kinds alone (``GameRecorded | None``)
     @staticmethod
     def on_change(rows: FactRows, position: int, before: Any, now: Any) -> None:
-        """Take in that the fact of the entry at *position*, which was *before*, is *now*.
+        """Update the rows for the fact of the entry at *position*, which was *before* and is *now*.
 
         One of the two may be None, and they always differ.
         """
@@ -63,12 +63,12 @@ class FactProjector:
 
 
 def key_column(kind: str, doc: str, *, unit: str = "") -> Any:
-    """Return a field that is a column of the key: its type in SQL (INTEGER, REAL or TEXT), its meaning and unit."""
+    """Return a key column of the table: its type in SQL (INTEGER, REAL or TEXT), its meaning and unit."""
     return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": True})
 
 
 def value_column(kind: str, doc: str, *, unit: str = "") -> Any:
-    """Return a field that is a column outside the key."""
+    """Return a column of the table outside the key."""
     return attrs.field(metadata={_COLUMN: (kind, doc, unit), "key": False})
 
 
@@ -89,7 +89,7 @@ def declare_facts(
         version: to be raised with every change that alters a row.
         kinds: the classes of events that it receives.
         sums: whether its columns are whole numbers that facts add to and take from: a row exists while one of them is
-            other than 0. Otherwise facts put rows in and take them out.
+            other than 0. Otherwise facts put rows in and remove them.
         settings: constants that its rows depend on; part of its identity.
 
     Raises:
@@ -126,7 +126,7 @@ def declare_facts(
 
 @attrs.frozen(kw_only=True)
 class DeclaredFactProjector:
-    """A read model of facts, see ``declare_facts``; *on_change* is that of its class *made*."""
+    """A projector of facts as ``declare_facts`` gives it; *on_change* is that of its class *made*."""
 
     name: str
     version: int
@@ -139,22 +139,24 @@ class DeclaredFactProjector:
     settings: Mapping[str, float] = attrs.field(factory=dict, hash=False)
 
     def __attrs_post_init__(self) -> None:
-        for name in (self.name, *(column.name for column in self.every_column)):
+        for name in (self.name, *(column.name for column in self.all_columns)):
             if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name) or name.lower().startswith("sqlite"):
                 message = f"a name of a table or column matches {NAME_PATTERN} and is none of SQLite's, got {name!r}"
                 raise ProjectionError(str(self.name), message)
         if type(self.version) is not int or self.version < 1:
             raise ProjectionError(self.name, f"its version is a whole number from 1 on, got {self.version!r}")
         if type(self.kinds) is not tuple or not self.kinds or not all(kind in EVENTS for kind in self.kinds):
-            message = f"names no kinds of event, a tuple of classes such as GameRecorded, to be told of: {self.kinds!r}"
+            message = f"kinds= is a tuple of classes of events such as GameRecorded, got {self.kinds!r}"
             raise ProjectionError(self.name, message)
         if acts := sorted(kind.KIND for kind in self.kinds if issubclass(kind, NO_FACTS)):
-            message = f"{acts} say how other facts stand, which it is told of these; name the kinds of the facts"
+            message = (
+                f"{acts} change other facts, which the projector receives as changed; name the kinds of those facts"
+            )
             raise ProjectionError(self.name, message)
-        names = [column.name.lower() for column in self.every_column]  # SQLite's names know no cases
+        names = [column.name.lower() for column in self.all_columns]  # SQLite's names know no cases
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ProjectionError(self.name, f"two columns of its table would be called {twice}; give them other names")
-        if odd := [column.name for column in self.every_column if column.type not in TYPES]:
+        if odd := [column.name for column in self.all_columns if column.type not in TYPES]:
             raise ProjectionError(self.name, f"columns {odd} are of none of the types {list(TYPES)}")
         if not self.key or (self.sums and not self.columns):
             raise ProjectionError(self.name, "its rows need a key, and sums something that is added up")
@@ -163,7 +165,7 @@ class DeclaredFactProjector:
             raise ProjectionError(self.name, message)
 
     @cached_property
-    def every_column(self) -> tuple[Kept, ...]:
+    def all_columns(self) -> tuple[Kept, ...]:
         """The columns of its table, in their order."""
         return (*self.key, *self.columns)
 
@@ -172,7 +174,7 @@ class DeclaredFactProjector:
         """The statement that makes its table."""
         must = {column.name for column in self.key} | ({column.name for column in self.columns} if self.sums else set())
         columns = ", ".join(
-            f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}' for column in self.every_column
+            f'"{column.name}" {column.type}{" NOT NULL" if column.name in must else ""}' for column in self.all_columns
         )
         key = ", ".join(f'"{column.name}"' for column in self.key)
         return f'CREATE TABLE "{self.name}"({columns}, PRIMARY KEY({key})) STRICT, WITHOUT ROWID'
@@ -180,7 +182,7 @@ class DeclaredFactProjector:
     @cached_property
     def replace(self) -> str:
         """The statement that inserts a row, in the place of the one under its key."""
-        return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({", ".join("?" * len(self.every_column))})'
+        return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({", ".join("?" * len(self.all_columns))})'
 
     @cached_property
     def add(self) -> str:
@@ -206,7 +208,7 @@ class DeclaredFactProjector:
         """Name, version, settings, kinds and columns: if this changes, the table is built again."""
         columns = [FACTS, *(kind.KIND for kind in self.kinds), "sums" if self.sums else ""]
         columns += [
-            *(f"{column.name} {column.type}" for column in self.every_column),
+            *(f"{column.name} {column.type}" for column in self.all_columns),
             *source_of_plugin(self.made, "on_change"),
         ]
         identity = [self.name, self.version, dict(self.settings), [*columns, len(self.key)]]
@@ -216,12 +218,12 @@ class DeclaredFactProjector:
 ReadModel = DeclaredProjector | DeclaredFactProjector
 
 
-def of_facts(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
+def fact_projectors_among(read_models: Iterable[ReadModel]) -> list[DeclaredFactProjector]:
     """Return the projectors of facts among read models."""
     return [made for made in read_models if isinstance(made, DeclaredFactProjector)]
 
 
-def is_of_facts(identity: str) -> bool:
+def is_fact_identity(identity: str) -> bool:
     """Return whether the projector of this identity is one of facts."""
     # Told by what the views have stored, for its plug-in may be missing here.
     try:
@@ -232,7 +234,7 @@ def is_of_facts(identity: str) -> bool:
 
 
 class FactRows:
-    """The rows of one table for the projector that fills it; what it says is kept until it is written."""
+    """The pending changes to one table of facts: a projector puts, removes and adds; ``write`` stores them."""
 
     def __init__(self, connection: sqlite3.Connection, projector: DeclaredFactProjector) -> None:
         self._connection = connection
@@ -249,7 +251,7 @@ class FactRows:
         self._check(key, values, sums=False)
         self._rows[tuple(key)] = tuple(values)
 
-    def take_out(self, key: Sequence[Value]) -> None:
+    def remove(self, key: Sequence[Value]) -> None:
         """Remove the row of a key.
 
         Raises:
@@ -272,12 +274,16 @@ class FactRows:
     def _check(self, key: Sequence[Value], values: Sequence[Value] | None, *, sums: bool) -> None:
         made = self._projector
         if sums is not made.sums:
-            words = "adds to sums, and its rows are none" if sums else "puts in or takes out rows of a table of sums"
+            words = (
+                "calls add(), but its table holds no sums"
+                if sums
+                else "calls put() or remove(), but its table holds sums"
+            )
             raise ReadModelError(made.name, words)
         fits = not isinstance(key, str) and len(key) == len(made.key)
         if not fits or (values is not None and len(values) != len(made.columns)):
             expected = f"{[column.name for column in made.key]} and {[column.name for column in made.columns]}"
-            raise ReadModelError(made.name, f"tells {key!r} and {values!r}, where its columns are {expected}")
+            raise ReadModelError(made.name, f"gives the row {key!r} and {values!r}, but its columns are {expected}")
         columns = [*zip(made.key, key, strict=True), *zip(made.columns, values or (), strict=values is not None)]
         for place, (column, value) in enumerate(columns):
             if value is None and place >= len(made.key) and not sums:
@@ -287,7 +293,7 @@ class FactRows:
                 raise ReadModelError(made.name, message)
 
     def apply(self, position: int, before: Event | None, now: Event | None) -> None:
-        """Pass a fact to the projector.
+        """Call the projector with a fact before and now.
 
         Raises:
             ReadModelError: it failed; the fold is rolled back.
@@ -303,7 +309,7 @@ class FactRows:
             self.write()
 
     def write(self) -> None:
-        """Write what was said since this was last called."""
+        """Store the pending changes."""
         made = self._projector
         if made.sums:
             self._connection.executemany(made.add, [(*key, *amounts) for key, amounts in self._sums.items()])

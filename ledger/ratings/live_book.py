@@ -1,4 +1,4 @@
-"""The game book and the projections that a process carries from one recorded game to the next."""
+"""The game book and the projections that a process keeps in memory from one recorded game to the next."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ledger.book.assessment import Changes, RecordedEvent
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, fold_columns
-from ledger.book.judging import Changes, RecordedEvent
 from ledger.facts.codec import decode
 from ledger.journal import Journal
-from ledger.ratings import fact_folds, keeping, late_tables, views_file
-from ledger.ratings.fact_projector import DeclaredFactProjector, of_facts
-from ledger.ratings.keeping import Plan
+from ledger.ratings import fact_folds, read_models, table_repairs, views_file
+from ledger.ratings.fact_projector import DeclaredFactProjector, fact_projectors_among
 from ledger.ratings.projection import PoolProjections
+from ledger.ratings.read_models import TablePlan
 from ledger.runtime.long_work import Progress
 
 if TYPE_CHECKING:
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 @attrs.define
 class LiveBook:
-    """A game book whose tables fit the rule of read models, and its projections: the next game reads nothing back.
+    """A game book and its projections in memory, whose tables are those that the ledger keeps: nothing is read back.
 
     Attributes:
-        book: the game book.
         position: the entry up to which it has folded; another process may have gone on since.
         data_version: that of the file when this process last looked.
         plan: the read models that are kept here, and those that only other processes can fold.
@@ -38,33 +37,33 @@ class LiveBook:
     book: GameBook
     position: int
     data_version: int
-    plan: Plan
+    plan: TablePlan
     of_facts: list[DeclaredFactProjector]
     projections: PoolProjections
     _rule_at: int  # the entry that set which read models are kept
 
     @classmethod
-    def of(cls, book: GameBook, plan: Plan, position: int, data_version: int, progress: Progress) -> LiveBook:
-        """Open a live book; make and repair its tables by a plan of read models."""
-        late_tables.fit(book, plan, position, progress)
-        rule_at = keeping.rule_position(book.connection)
+    def of(cls, book: GameBook, plan: TablePlan, position: int, data_version: int, progress: Progress) -> LiveBook:
+        """Return a live book; make and repair its tables by a plan of read models."""
+        table_repairs.apply_plan(book, plan, position, progress)
+        rule_at = read_models.rule_position(book.connection)
         projections = PoolProjections(book, plan.kept)
-        return cls(book, position, data_version, plan, of_facts(plan.kept), projections, rule_at)
+        return cls(book, position, data_version, plan, fact_projectors_among(plan.kept), projections, rule_at)
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The connection to the views that it writes."""
+        """The connection to the views."""
         return self.book.connection
 
     @property
-    def fits_the_rule(self) -> bool:
+    def follows_rule(self) -> bool:
         """True while the ledger keeps the same read models."""
-        return keeping.rule_position(self.connection) == self._rule_at
+        return read_models.rule_position(self.connection) == self._rule_at
 
     def fold_recorded(self, journal: Journal, entries: Iterable[RecordedEvent], size: int) -> None:
         """Fold events that this process has recorded, up to entry *size*."""
         changes = self._changes()
-        self.book.take(entries, changes)
+        self.book.apply_entries(entries, changes)
         self._project(journal, changes, size)
 
     def fold(self, journal: Journal, size: int, *, by_columns: bool) -> None:
@@ -74,7 +73,7 @@ class LiveBook:
             if by_columns:
                 fold_columns(self.book, decode_bodies(bodies), changes)
             else:
-                self.book.take(map(decode, bodies), changes)
+                self.book.apply_entries(map(decode, bodies), changes)
         self._project(journal, changes, size)
 
     def _changes(self) -> Changes:
@@ -82,10 +81,10 @@ class LiveBook:
 
     def _project(self, journal: Journal, changes: Changes, size: int) -> None:
         done = self.position
-        views_file.note_schemes(self.connection, changes.adopted)
+        views_file.record_schemes(self.connection, changes.adopted)
         self.projections.update(changes, done)
         if self.of_facts:
-            fact_folds.fold_changes(self.book, self.of_facts, done, size, changes)
-        keeping.leave(self.connection, self.plan.others, done, changes.start_ms)
+            fact_folds.fold_changed_facts(self.book, self.of_facts, done, size, changes)
+        read_models.mark_stale(self.connection, self.plan.others, done, changes.start_ms)
         views_file.set_checkpoint(self.connection, size, journal.root_at(size))
         self.position = size

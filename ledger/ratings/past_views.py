@@ -1,4 +1,4 @@
-"""Past views: the views of a journal with fewer entries, built in a file of their own, stored for the next question.
+"""Past views: the views of a journal with fewer entries, built in a file of their own and stored for the next question.
 
 They follow from the entries up to that one alone. Everything that is built here can be deleted at any time.
 """
@@ -14,38 +14,30 @@ from tempfile import TemporaryDirectory
 from ledger.errors import LedgerError
 from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
+from ledger.ratings.build_files import BuildFiles
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.views import Views
-from ledger.ratings.whole_builds import WholeBuilds
-from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 _WORD = "known-"  # the file of what was known at entry 917: club.known-917.db
 
 
 @contextmanager
-def known_at(
+def open_views_known_at(
     path: Path,
     projectors: Sequence[ReadModel],
     journal: Journal,
     position: int,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     *,
     keep: bool = True,
 ) -> Iterator[Views]:
     """Open the views of an earlier entry, for the length of the block.
 
-    They are stored next to the journal, those of one entry at a time, if its folder can be written.
-
-    Args:
-        path: the journal's file.
-        projectors: the read models, apart from the history.
-        journal: the journal, with at least so many entries.
-        position: how many entries were known.
-        progress: receives the progress.
-        keep: whether they may be stored, and stored ones used; otherwise they are built in a temporary folder.
+    They are stored next to the journal's file *path*, those of one entry at a time, if its folder can be written;
+    without *keep* they are built in a temporary folder.
     """
     kept = _KnownViews(sidecar(path, f"{_WORD}{position}"), projectors, ScratchJournal(journal, position))
     if keep and kept.can_be_written():
@@ -68,10 +60,10 @@ class _KnownViews(Views):
 
     def make(self, progress: Progress) -> None:
         """Build them unless they exist, and open them before another process can delete them."""
-        builds = WholeBuilds(self.path)
-        with builds.alone():
+        builds = BuildFiles(self.path)
+        with builds.exclusive():
             try:
-                is_built = self.is_level()
+                is_built = self.is_up_to_date()
             except LedgerError:  # of another journal, or damaged
                 is_built = False
             if not is_built:
@@ -84,7 +76,7 @@ class _KnownViews(Views):
 
     def delete(self) -> None:
         """Delete them, unless another process builds them; one that has them open keeps them until the end."""
-        with suppress(OSError, filelock.Timeout), WholeBuilds(self.path).lock.acquire(timeout=0):
+        with suppress(OSError, filelock.Timeout), BuildFiles(self.path).lock.acquire(timeout=0):
             for word in ("", "-wal", "-shm", ".lock"):
                 self.path.with_name(self.path.name + word).unlink(missing_ok=True)
 
@@ -98,26 +90,19 @@ def _temporary(projectors: Sequence[ReadModel], journal: Journal, position: int)
 
 
 @contextmanager
-def stepping(journal: Journal, begun: Views | None = None) -> Iterator[Steps]:
-    """Open views that go from entry to entry, for the length of the block, in a temporary folder.
+def open_advancing_views(journal: Journal, begun: Views | None = None) -> Iterator[AdvancingViews]:
+    """Open views in a temporary folder that go from entry to entry, for the length of the block.
 
-    Args:
-        journal: the journal.
-        begun: level views of an entry, to go on from a copy of them; by default from the beginning.
+    *begun* are up-to-date views of an entry, to go on from a copy of them; by default they begin with no entry.
     """
-    with _temporary(() if begun is None else begun.at_hand.making, journal, 0) as views:
+    with _temporary(() if begun is None else begun.installed.offered, journal, 0) as views:
         if begun is not None:
-            with (
-                closing(sqlite.connect(begun.path, read_only=True)) as source,
-                closing(sqlite.connect(views.path)) as target,
-            ):
-                source.copy_to(target)
-                target.execute("PRAGMA journal_mode=WAL")
-        yield Steps(views)
+            begun.copy_to(views.path)
+        yield AdvancingViews(views)
 
 
-class Steps:
-    """Views that go forward through a journal."""
+class AdvancingViews:
+    """Views that go forward through a journal, from entry to entry."""
 
     def __init__(self, views: Views) -> None:
         """Take views of a ``ScratchJournal``; their game book keeps it, too, so that it goes on."""
@@ -125,8 +110,8 @@ class Steps:
         self.views = views
         self._until = views.journal
 
-    def go_to(self, position: int, progress: Progress = silent) -> Views:
+    def advance_to(self, position: int, progress: Progress = no_progress) -> Views:
         """Return the views of an entry, which must not lie before the last one asked for."""
-        self._until.know(position)
+        self._until.set_recorded(position)
         self.views.catch_up(progress)
         return self.views

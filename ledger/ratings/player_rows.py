@@ -1,4 +1,4 @@
-"""The rows of one pool in the views: a player's state at a cut, rows written and dropped, who is listed.
+"""The rows of one pool in the views: it reads players' states, writes and deletes rows, and says who is listed.
 
 The statements are put together once, for a live game runs each of them. Which rows, and what is in them, is decided
 in ``projection`` and ``side_rows``.
@@ -20,12 +20,12 @@ from ledger.errors import ProjectionError
 from ledger.ratings import engine, later_lists
 from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.view_tables import SideTable, begun, columns_wanted, facts_wanted
-from ledger.ratings.views_file import BOUNDS
+from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state
+from ledger.ratings.views_file import RATING_BOUNDS
 from ledger.runtime.columns import FEW, Column, Columns
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import Scheme, Seed, always
+from ledger.schemes.scheme import Scheme, Seed, always_listed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -53,28 +53,20 @@ SELECT player FROM players WHERE player IN (
 
 
 def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
-    """The players whose accounts are closed at an instant: no list shows them, and their games count as ever.
+    """Return the players whose accounts are closed at an instant, milliseconds since 1970.
 
-    Args:
-        connection: the views.
-        ms: the instant, milliseconds since 1970.
+    No list shows them; their games count.
     """
     return frozenset(player for (player,) in connection.execute(CLOSED_AT, (ms,)))
 
 
 def is_listed(era: Era, state: Sequence[float]) -> bool:
     """Return whether the scheme of an era lists a player with this state; an unlisted one has no rating to show."""
-    return era.scheme.lists(state, era.numbers)
+    return era.scheme.is_listed(state, era.numbers)
 
 
-def mark(players: Any, flags: Any, numbers: Any) -> None:
-    """Flag the players whom a scheme lists.
-
-    Args:
-        players: records.
-        flags: by player; filled with 1 or 0.
-        numbers: the scheme's settings.
-    """
+def flag_listed_players(players: Any, flags: Any, numbers: Any) -> None:
+    """Fill *flags* with 1 for each player whom a scheme lists, else 0; *players* are records."""
     for player in range(len(flags)):
         # ``bound`` puts the scheme's own kernel in under this name.
         if listed(players[player], numbers):  # noqa: F821
@@ -85,17 +77,14 @@ def mark(players: Any, flags: Any, numbers: Any) -> None:
 
 @cache
 def _marking_loop(scheme: Scheme) -> Callable[..., None]:
-    return engine.scheme_loop(mark, scheme)
+    return engine.scheme_loop(flag_listed_players, scheme)
 
 
 def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[str, Column]) -> Column:
-    """1 for each state that its scheme lists, else 0.
+    """Return 1 for each state that its scheme lists, else 0.
 
-    Args:
-        cols: how the columns are held.
-        pool: the pool.
-        rated_ms: when the last game of each state took its place, which says by which scheme it was rated.
-        fields: the columns of ``pool.state_fields``.
+    *rated_ms* is the place of each state's last game, which says by which scheme it was rated; *fields* are the columns
+    of ``pool.state_fields``.
     """
     if pool.lists_everybody:
         return cols.small([1] * len(rated_ms))
@@ -108,35 +97,40 @@ def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[st
     flags, eras = np.ones(len(rated_ms), np.int32), pool.eras_at(rated_ms)
     for number, era in enumerate(pool.eras):
         players = np.flatnonzero(eras == number)
-        if len(players) and era.scheme.listed is not always:
+        if len(players) and era.scheme.listed is not always_listed:
             state = np.stack([fields[name][players] for name in era.scheme.state], axis=1).reshape(-1)
             flags[players] = _marked(cols, era, state, len(players))
     return flags
 
 
 def _marked(cols: Columns, era: Era, state: Any, players: int) -> Any:
-    """The flags of so many players of one era; interpreted where compiling would not pay."""
+    """Return the flags of players of one era; interpreted where compiling would not pay."""
     loop = _marking_loop(era.scheme)
     if players < engine.COMPILE_FROM:
         marks = [0] * players
         loop(engine.records(FEW, era.scheme.player, state.tolist()), marks, era.numbers)
         return marks
     flags = cols.zeros(players)
-    compiled(loop)(engine.records(cols, era.scheme.player, state), flags, era.numbers)
+    compile_kernel(loop)(engine.records(cols, era.scheme.player, state), flags, era.numbers)
     return flags
 
 
-NEVER = -(2**62)  # before any game, milliseconds
+BEFORE_ALL_GAMES = -(2**62)  # before any game, milliseconds
 # A player's number and that of a game have 31 bits each: both together are one whole number of SQLite's, of 63.
 N_BITS = 31  # of a whole number that holds a player and, in its lower bits, which of the player's games
 
 _LATER = "SELECT 1 FROM games WHERE pool = ? AND reason IS NULL AND rated_ms >= ? AND position <> ?"
 _LAST_PLACE = "SELECT n, rated_ms FROM current WHERE pool = ? AND player = ?"
-_PLACE = "SELECT rated_ms FROM games WHERE position = ?"
 _PLACES = "SELECT position, rated_ms FROM games WHERE position IN (SELECT value FROM json_each(?))"
 _LAST_LIST = "SELECT 1 FROM seeds WHERE pool = ? AND player = ? AND effective_ms > ? LIMIT 1"
 _DROP_CURRENT = "DELETE FROM current WHERE pool = ? AND player = ?"
-CURRENT = ("n", "rating", "game", "ended_ms", "rated_ms")  # of the last side, after pool and player; then ``listed``
+CURRENT_COLUMNS = (
+    "n",
+    "rating",
+    "game",
+    "ended_ms",
+    "rated_ms",
+)  # of the last side, after pool and player; then ``listed``
 # An update, not a replacement: that would be counted out of the distribution and into it though the points stay.
 WRITE_CURRENT = (
     "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
@@ -145,7 +139,7 @@ WRITE_CURRENT = (
 )
 _RATING = [name for name, _ in SideTable(HISTORY).columns].index("rating")  # its place in a row of the history
 RAISE_BOUND = (
-    f"INSERT INTO {BOUNDS} VALUES (?, ?, ?) "
+    f"INSERT INTO {RATING_BOUNDS} VALUES (?, ?, ?) "
     "ON CONFLICT DO UPDATE SET rating = excluded.rating WHERE excluded.rating > rating"
 )
 _COUNTS = (
@@ -166,12 +160,12 @@ _RESTORE_CURRENT = (
 )
 
 
-class Carried(NamedTuple):
+class PlayerEntryStates(NamedTuple):
     """The states with which a player enters the next rated game.
 
     Attributes:
-        held: the scheme's state, its era, and how many games were rated; None for a newcomer.
-        kept: the running state of each table's fold; nothing of a fold by tournament, whose rows are read when needed.
+        held: the scheme's state, its era, and how many games were rated; None for a new player.
+        kept: the running state of each table's fold; empty for a fold by tournament, whose rows are read when needed.
     """
 
     held: EraState | None
@@ -183,7 +177,7 @@ class Carried(NamedTuple):
         return 0 if self.held is None else self.held.games
 
 
-def as_read(fold: DeclaredProjector, values: Sequence[float | None]) -> list[float]:
+def from_stored(fold: DeclaredProjector, values: Sequence[float | None]) -> list[float]:
     """Return a running state from the table, where NULL is NaN: as it starts."""
     # Not strict: of a fold that keeps nothing the question gives one NULL (``_quoted``).
     return [
@@ -193,7 +187,7 @@ def as_read(fold: DeclaredProjector, values: Sequence[float | None]) -> list[flo
 
 
 class PlayerRows:
-    """The rows of one pool in one views database."""
+    """The rows of one pool in one views database, and the statements that read and write them."""
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool, tables: Sequence[SideTable]) -> None:
         """Prepare the statements.
@@ -210,13 +204,6 @@ class PlayerRows:
         self.facts = facts_wanted(tables)
         self.side_columns = columns_wanted(tables)
         self.state_fields = pool.state_fields
-        self._state = _select(HISTORY.name, ["game", *pool.state_fields])
-        # Of a table of changes the state after game n is that of the last row up to n.
-        up_to = {True: "n <= ? ORDER BY n DESC LIMIT 1", False: "n = ?"}
-        self._kept = [
-            (table, _select(table.name, [kept.name for kept in table.fold.state], up_to[table.is_sparse]))
-            for table in tables
-        ]
         # CROSS JOIN in all of these: from those asked about, never from all rows of the pool.
         self._many = [  # of one by tournament never asked
             f"SELECT {', '.join(['h.player', *self._kept_names(table, 'h')])} "
@@ -224,7 +211,7 @@ class PlayerRows:
             for table in tables
         ]
         self.tables_of_states = [
-            number for number, table in enumerate(tables) if not table.by_tournament and not table.is_of_facts
+            number for number, table in enumerate(tables) if not table.by_tournament and table.fold.follows_ratings
         ]
         # One way through the players asked about for all of these tables; one with rows of changes may have none yet.
         names, joins = ["r0.player"], ["json_each(?2) AS asked"]
@@ -243,81 +230,68 @@ class PlayerRows:
         self._insert = {table.name: table.insert for table in tables}
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
 
-    def last_place(self, player: int) -> tuple[int, int]:
+    def last_game_place(self, player: int) -> tuple[int, int]:
         """Return the player's number of rated games, and the place of the last one in rating order, milliseconds."""
         row = self._connection.execute(_LAST_PLACE, (self._number, player)).fetchone()
-        return (0, NEVER) if row is None else row
+        return (0, BEFORE_ALL_GAMES) if row is None else row
 
-    def counted(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
-        """By player, how many rated games there are, and how many of them have their place in rating order before *ms*.
+    def count_games(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
+        """Return, by player, the number of rated games, and of those whose place in rating order is before *ms*.
 
-        Who has no rated game is left out.
+        A player without a rated game is left out.
         """
         query = _ENDED_BEFORE if self._pool.by_game else _BEFORE
         rows = self._connection.execute(query, (self._number, _json(players), ms))
         return {player: (n, before) for player, n, before in rows}
 
-    def rated_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
-        """By player, how many rated games have their place in rating order before *ms*."""
-        counted = self.counted(players, ms)
+    def count_games_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
+        """Return, by player, the number of rated games whose place in rating order is before *ms*."""
+        counted = self.count_games(players, ms)
         return {player: counted[player][1] if player in counted else 0 for player in players}
 
-    def lists_in_state(self, player: int, n: int) -> int:
-        """Return the instant up to which the state after a player's *n*-th game takes lists into account."""
-        return later_lists.lists_in_state(self._connection, self._pool, player, n)
+    def lists_taken_in_until(self, player: int, n: int) -> int:
+        """Return the instant up to which the state after a player's *n*-th game includes rating lists."""
+        return later_lists.lists_taken_in_until(self._connection, self._pool, player, n)
 
-    def is_last(self, position: int, rated_ms: int) -> bool:
+    def is_last_game(self, position: int, rated_ms: int) -> bool:
         """Return whether the rated game at this position and place is the last in rating order."""
         return self._connection.execute(_LATER, (self._number, rated_ms, position)).fetchone() is None
 
-    def carried(self, player: int, n: int) -> Carried:
+    def entry_states(self, player: int, n: int) -> PlayerEntryStates:
         """Return the states with which the player enters the game after the *n*-th.
 
         Raises:
             ProjectionError: there is no such row.
         """
         if n == 0:
-            return self.begun(None)
-        game, *fields = self._row(HISTORY.name, self._state, player, n)
-        era = 0
-        if len(self._pool.eras) > 1:
-            era = self._pool.era_at(self._connection.execute(_PLACE, (game,)).fetchone()[0])
-        by_name = dict(zip(self._pool.state_fields, fields, strict=True))
-        last_state = EraState(era, tuple(by_name[name] for name in self._pool.eras[era].scheme.state), n)
-        return Carried(last_state, [self._kept_row(table, query, player, n) for table, query in self._kept])
+            return self.new_player_states(None)
+        game, *stored = self.fold_rows_at(0, {player: n})[player]
+        (era,) = self.eras_of([game])
+        fields = dict(zip(self._pool.state_fields, stored, strict=False))
+        state = tuple(fields[name] for name in self._pool.eras[era].scheme.state)
+        kept = [from_stored(HISTORY, stored[len(fields) :])]
+        for number, table in enumerate(self.tables[1:], 1):
+            row = None if table.by_tournament else self.fold_rows_at(number, {player: n}).get(player)
+            kept.append(_initial_kept(table, None) if row is None else from_stored(table.fold, row))
+        return PlayerEntryStates(EraState(era, state, n), kept)
 
-    def _kept_row(self, table: SideTable, query: str, player: int, n: int) -> list[float]:
-        """The running state of a table's fold after the player's *n*-th game."""
-        if table.by_tournament:
-            return []
-        if not table.is_sparse:
-            return as_read(table.fold, self._row(table.name, query, player, n))
-        row = self._connection.execute(query, (self._number, player, n)).fetchone()
-        return begun(table.fold, None) if row is None else as_read(table.fold, row)
+    def tournament_states(self, table: SideTable, runs: Sequence[tuple[int, str, int]]) -> list[list[float]]:
+        """Return the running states with which players go on in tournaments, in a table by tournament.
 
-    def in_tournaments(self, table: SideTable, runs: Sequence[tuple[int, str, int]]) -> list[list[float]]:
-        """The running state that the last row of a player in a tournament keeps, or with which a fold begins.
-
-        Args:
-            table: of a fold by tournament.
-            runs: of each a player, the name of a tournament, and a number of the player's games: rows from there on do
-                not count.
+        *runs* are player, name of a tournament, and a number of the player's games: rows from there on do not count.
         """
-        start, rows = begun(table.fold, None), self._in_tournament[table.name]
+        start, rows = initial_state(table.fold, None), self._in_tournament[table.name]
         states = []
         for player, tournament, before in runs:
             row = self._connection.execute(rows, (self._number, tournament, player, int(before))).fetchone()
-            states.append(start if row is None else as_read(table.fold, row))
+            states.append(start if row is None else from_stored(table.fold, row))
         return states
 
-    def at_games(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
-        """Return, by player, the stored part of a table's row of a game: in the history the game and the state first.
+    def fold_rows_at(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
+        """Return, by player, the running state that the table at place *number* stores for the game of a number.
 
-        Of a table with rows of changes it is the last row up to that game; who has none is left out.
-
-        Args:
-            number: place of the table among all; not one by tournament.
-            counts: by player, which of the player's rated games.
+        In the history the game and the scheme's state come first. Of a table with rows of changes it is the last row up
+        to that game; a player without one is left out. Not for a table by tournament.
 
         Raises:
             ProjectionError: there is no such row.
@@ -331,12 +305,9 @@ class PlayerRows:
         return by_player
 
     def states_at(self, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
-        """Return, by player, the part that follows ratings after a game: the game, the scheme's state, the folds'.
+        """Return, by player, the states after the game of a number: game, scheme's state, and the folds' states.
 
-        Of each of ``tables_of_states`` the running state; NULLs of a table that has no row up to that game.
-
-        Args:
-            counts: by player, which of the player's rated games.
+        Those of ``tables_of_states``; NULLs for a table that has no row up to that game.
 
         Raises:
             ProjectionError: a row is missing.
@@ -346,16 +317,16 @@ class PlayerRows:
         if len(by_player) < len(counts):
             missing = {player: counts[player] for player in counts if player not in by_player}
             for number in self.tables_of_states:
-                self.at_games(number, missing)
+                self.fold_rows_at(number, missing)
         return by_player
 
-    def shown_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
-        """By player, the game of the given number and the rating after it, as the history has them."""
+    def ratings_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
+        """Return, by player, the game of the given number and the rating after it, as the history has them."""
         rows = self._connection.execute(_SHOWN, (self._number, _json(_keys(counts))))
         return {player: (game, rating) for player, game, rating in rows}
 
     def eras_of(self, games: Sequence[int]) -> list[int]:
-        """The places of the eras that rated the games at these positions."""
+        """Return the places of the eras that rated the games at these positions."""
         if len(self._pool.eras) == 1:
             return [0] * len(games)
         places = dict(self._connection.execute(_PLACES, (_json(games),)))
@@ -366,18 +337,12 @@ class PlayerRows:
         first = ["game", *self._pool.state_fields] if table.fold is HISTORY else []
         return [f'{of}."{name}"' for name in (*first, *(kept.name for kept in table.fold.state))]
 
-    def begun(self, seed: Seed | None) -> Carried:
-        """Return the states with which a player with this past enters the first rated game, without the scheme's."""
-        return Carried(None, [[] if table.by_tournament else begun(table.fold, seed) for table in self.tables])
-
-    def _row(self, table: str, query: str, player: int, n: int) -> Any:
-        row = self._connection.execute(query, (self._number, player, n)).fetchone()
-        if row is None:
-            raise _without_row(table, player, n)
-        return row
+    def new_player_states(self, seed: Seed | None) -> PlayerEntryStates:
+        """Return the states with which a player enters the first rated game, without the scheme's."""
+        return PlayerEntryStates(None, [_initial_kept(table, seed) for table in self.tables])
 
     def write(self, table: SideTable, rows: Iterable[Sequence[Any]], *, replacing: bool = False) -> None:
-        """Insert rows in the order of the table's columns; on request over those of the same players and numbers.
+        """Insert rows in the order of the table's columns, or replace those of the same players and numbers.
 
         A row that is replaced by the same one costs SQLite no page.
         """
@@ -391,18 +356,18 @@ class PlayerRows:
             self._connection.executemany(RAISE_BOUND, [(self._number, *bound) for bound in highest.items()])
         self._connection.executemany((self._replace if replacing else self._insert)[table.name], rows)
 
-    def is_filled(self, table: SideTable) -> bool:
+    def has_rows(self, table: SideTable) -> bool:
         """Return whether a table has rows of the pool."""
         query = f'SELECT EXISTS(SELECT 1 FROM "{table.name}" WHERE pool = ?)'
         return bool(self._connection.execute(query, (self._number,)).fetchone()[0])
 
     def delete(self, table: SideTable, keys: Iterable[tuple[int, int]]) -> None:
-        """Delete the rows of players' games: player and number of the game each."""
+        """Delete the rows of players' games, each given by player and number of the game."""
         query = f'DELETE FROM "{table.name}" WHERE pool = ? AND player = ? AND n = ?'
         self._connection.executemany(query, [(self._number, *key) for key in keys])
 
-    def in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
-        """The rows of ascending players, each between two numbers, in their order: all columns but the pool."""
+    def rows_in_spans(self, table: SideTable, spans: Sequence[tuple[int, int, int]]) -> list[tuple[Any, ...]]:
+        """Return the rows of ascending players between two numbers each, in their order: all columns but the pool."""
         names = ", ".join(f'h."{name}"' for name, _ in table.columns[1:])
         between = f"asked.value >> {N_BITS} AND asked.value & {(1 << N_BITS) - 1}"
         query = (
@@ -414,8 +379,8 @@ class PlayerRows:
         rows.sort(key=itemgetter(0, 1))  # as SQLite gives them; no promise of SQL's
         return rows
 
-    def drop_after(self, bases: Sequence[tuple[int, int]]) -> None:
-        """Delete the rows of each player with a number above the one given."""
+    def delete_rows_after(self, bases: Sequence[tuple[int, int]]) -> None:
+        """Delete each player's rows above a number of games."""
         if bases:
             # a NumPy number as it is would reach SQLite as bytes, which no number equals
             rows = [(self._number, player, int(base)) for player, base in bases]
@@ -428,20 +393,24 @@ class PlayerRows:
         self._connection.executemany(WRITE_CURRENT, rows)
 
     def note_converged(self, players: Iterable[int]) -> None:
-        """Note players who were rated again and whose later rows, the last one too, stay as they are."""
+        """Do nothing; a dry run notes the players who were rerated and whose later rows stay as they are."""
 
     def restore_current(self, bases: Sequence[tuple[int, int]]) -> None:
-        """Make the given row of each player the last one; number 0 leaves none."""
+        """Make each player's row of a number the last one; number 0 leaves none."""
         for player, base in bases:
             self._connection.execute(_DROP_CURRENT, (self._number, player))
-            last_state = self.carried(player, base).held
+            last_state = self.entry_states(player, base).held
             if last_state is not None:
                 listed_flag = int(is_listed(self._pool.eras[last_state.era], last_state.state))
                 if self._connection.execute(
-                    _LAST_LIST, (self._number, player, self.lists_in_state(player, base))
+                    _LAST_LIST, (self._number, player, self.lists_taken_in_until(player, base))
                 ).fetchone():
                     listed_flag = BY_LATER_LIST
                 self._connection.execute(_RESTORE_CURRENT, (listed_flag, self._number, player, base))
+
+
+def _initial_kept(table: SideTable, seed: Seed | None) -> list[float]:
+    return [] if table.by_tournament else initial_state(table.fold, seed)
 
 
 def _without_row(table: str, player: int, n: int) -> ProjectionError:
@@ -462,7 +431,7 @@ def _quoted(columns: Iterable[str]) -> str:
 
 
 def _asked_row(table: SideTable, of: str) -> str:
-    """The row of a table, under a name, after the game that ``json_each`` asks about as ``_keys`` gives it."""
+    """Return the join with a table's row after the game that ``json_each`` gives as ``_keys`` does."""
     player, n = f"asked.value >> {N_BITS}", f"(asked.value & {(1 << N_BITS) - 1})"
     if table.is_sparse:
         n = (
@@ -470,7 +439,3 @@ def _asked_row(table: SideTable, of: str) -> str:
             f"AND r.n <= {n} ORDER BY r.n DESC LIMIT 1)"
         )
     return f'"{table.name}" AS {of} ON {of}.pool = ?1 AND {of}.player = {player} AND {of}.n = {n}'
-
-
-def _select(table: str, columns: Sequence[str], which: str = "n = ?") -> str:
-    return f'SELECT {_quoted(columns)} FROM "{table}" WHERE pool = ? AND player = ? AND {which}'

@@ -15,13 +15,13 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.book.roster import FROM_THE_BEGINNING, Listed, Roster
-from ledger.book.timeline import ALONE, BEGINNING, Era, EraState, LaterList, Pool
+from ledger.book.roster import FROM_THE_BEGINNING, Roster, StoredSeed
+from ledger.book.timeline import BEGINNING, NO_BATCH, Era, EraState, ListRating, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
-from ledger.ratings.later_lists import lists_in_state
+from ledger.ratings.later_lists import lists_taken_in_until
 from ledger.ratings.player_rows import BY_LATER_LIST, closed_at, is_listed
-from ledger.schemes.scheme import Newcomer, Rhythm, SeedsStand, as_it_stands
+from ledger.schemes.scheme import AcceptedRatings, Newcomer, Rhythm, unchanged_by_time
 
 if TYPE_CHECKING:
     import sqlite3
@@ -58,7 +58,7 @@ class PlayerState(NamedTuple):
     @property
     def provisional(self) -> bool:
         """True if the scheme calls the rating provisional."""
-        return self.era.scheme.calls_provisional(self.state, self.era.numbers)
+        return self.era.scheme.is_provisional(self.state, self.era.numbers)
 
     @property
     def games(self) -> int:
@@ -67,20 +67,10 @@ class PlayerState(NamedTuple):
 
 
 class PlayerStates:
-    """The states of one pool's players in the present state of the views; after a write a caller makes another one.
-
-    Attributes:
-        pool: that pool.
-    """
+    """The states of one pool's players in the present state of the views; after a write a caller makes another one."""
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool, roster: Callable[[], Roster] | None = None) -> None:
-        """Take the views; nothing is read.
-
-        Args:
-            connection: the views.
-            pool: the pool.
-            roster: the facts about players apart from their games, if several pools share them.
-        """
+        """Take the views and, if several pools share it, the roster; nothing is read."""
         self._connection = connection
         self.pool = pool
         self._roster_of = roster or partial(Roster, connection)
@@ -96,13 +86,13 @@ class PlayerStates:
 
     def newcomer(self, player: int, ms: int) -> Newcomer:
         """Return the facts, at an instant, about a player who has no rated game by then."""
-        return self._roster.newcomer(self.pool, player, ms)
+        return self._roster.new_player(self.pool, player, ms)
 
-    def seeds(self, player: int) -> list[Listed]:
+    def seeds(self, player: int) -> list[StoredSeed]:
         """Return the seeds of a player, in order of their instants."""
         return self._roster.seeds(self.pool.pool, player)
 
-    def seed_at(self, player: int, ms: int) -> Listed | None:
+    def seed_at(self, player: int, ms: int) -> StoredSeed | None:
         """Return the seed of a player that is in force at an instant."""
         return self._roster.seed_at(self.pool.pool, player, ms)
 
@@ -115,15 +105,15 @@ class PlayerStates:
         return closed_at(self._connection, ms)
 
     def listed_at(self, player: int, ms: int) -> float | None:
-        """Return the rating that the list of an instant shows of a player; None for a player who is not on it."""
+        """Return the rating of a player on the list of an instant; None for a player who is not on it."""
         return None if player in self.closed_at(ms) else self.at(player, ms).in_force
 
     def closed_now(self, today_ms: int) -> frozenset[int]:
-        """Return the closed accounts of a ranking: of today or, if later games are recorded, after the last one."""
+        """Return the closed accounts as of the present ranking."""
         return self.closed_at(self.today_ms(today_ms))
 
     def today_ms(self, now_ms: int) -> int:
-        """Return the instant of a ranking, milliseconds: now or, if later games are recorded, the last one's."""
+        """Return the instant of the present ranking, ms: now or, if that is later, the end of the last game."""
         return now_ms if self.latest_ms is None else max(self.latest_ms, now_ms)
 
     @cached_property
@@ -150,11 +140,11 @@ class PlayerStates:
     def latest_era(self) -> int:
         """The place of the era of ``now``: that of the last game or, if a later era rates it, of its rating."""
         era = 0 if self.latest_ms is None else self.pool.era_at(self.latest_ms)
-        last = self._row(queries.LAST_PLACE, self.pool.pool) if self.pool.is_crossed else None
+        last = self._row(queries.LAST_PLACE, self.pool.pool) if self.pool.tournaments_cross_eras else None
         return era if last is None or last["ms"] is None else max(era, self.pool.era_at(last["ms"]))
 
     def _row(self, query: str, *arguments: object) -> dict[str, Any] | None:
-        return queries.first_row(self._connection, query, arguments)
+        return queries.fetch_first(self._connection, query, arguments)
 
     def last_row(self, player: int) -> dict[str, Any] | None:
         """Return the row of a player's last rated game, to be read only; None if there is none."""
@@ -170,45 +160,37 @@ class PlayerStates:
     # -- at an instant -------------------------------------------------------------------------------------------
 
     def at(self, player: int, ms: int, *, before: bool = False) -> PlayerState:
-        """Return a player's state at an instant, after the games that are rated then, or *before* them.
-
-        Args:
-            player: the player number; may have no game yet.
-            ms: the instant, milliseconds since 1970.
-            before: leave out the games that take their place in rating order at this very millisecond.
-        """
-        query, place = (queries.ROW_BEFORE, (ms, ALONE)) if before else (queries.ROW_AT, (ms,))
+        """Return a player's state at an instant, after the games that are rated then, or *before* them."""
+        query, place = (queries.ROW_BEFORE, (ms, NO_BATCH)) if before else (queries.ROW_AT, (ms,))
         return self._state_from(player, self._row(query, self.pool.pool, player, *place), ms)
 
     def now(self, player: int, today_ms: int) -> PlayerState:
-        """Return a player's state at the pool's last game; a period that is not over counts as if it closed then.
+        """Return a player's state after the pool's last game; a period that is not over counts as if it closed then.
 
         A player with a seed and no rated game has the state of the seed, even if it is later than the last game.
-
-        Args:
-            player: the player number; may have no game yet.
-            today_ms: the present time, milliseconds: it says which seeds are in force, and is the instant if the pool
-                has no game.
+        *today_ms* says which seeds are in force, and is the instant if the pool has no game.
         """
         ms, era = self._now(today_ms)
         row = self.last_row(player)
         seeded = self.seeded_now(player, today_ms)[0] if row is None else None
         return seeded or self._state_from(player, row, ms, era, lists_until=max(ms, today_ms))
 
-    def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, Listed | None]:
-        """Return ``now`` of a player without a rated game, and the seed that gives it; None without a seed."""
+    def seeded_now(self, player: int, today_ms: int) -> tuple[PlayerState | None, StoredSeed | None]:
+        """Return the present state of a player without a rated game, and its seed; None without one."""
         until = max(self._now(today_ms)[0], today_ms)
         listed = self.seed_at(player, until)
         if listed is None:
             return None, None
-        return self._seeded(player, listed, self._roster.anew(self.pool.pool, player, until), today_ms), listed
+        return self._seeded(
+            player, listed, self._roster.restarting_player(self.pool.pool, player, until), today_ms
+        ), listed
 
     def _now(self, today_ms: int) -> tuple[int, int]:
         """Return the instant of ``now`` and the place of its era."""
         return (today_ms, self.pool.era_at(today_ms)) if self.latest_ms is None else (self.latest_ms, self.latest_era)
 
-    def _seeded(self, player: int, listed: Listed, who: Newcomer, today_ms: int) -> PlayerState:
-        """Return ``now`` of a player who has a seed and no rated game, by the scheme of all others."""
+    def _seeded(self, player: int, listed: StoredSeed, who: Newcomer, today_ms: int) -> PlayerState:
+        """Return the present state of a player who has a seed and no rated game, by the scheme of all others."""
         latest_ms, number = self._now(today_ms)
         ms, era = max(latest_ms, listed.ms), self.pool.eras[number]
         state = era.scheme.begin(who._replace(day=ms / DAY_MS), era.numbers)
@@ -229,10 +211,7 @@ class PlayerStates:
         number: int | None = None,
         lists_until: int | None = None,
     ) -> PlayerState:
-        """Return the state at an instant that follows from the last row before it, in the instant's era or another.
-
-        Lists up to the instant, or up to *lists_until*, have taken effect.
-        """
+        """Return the state at an instant by the last row before it; it includes lists up to it, or *lists_until*."""
         number = self.pool.era_at(ms) if number is None else number
         era = self.pool.eras[number]
         if row is None:
@@ -252,17 +231,19 @@ class PlayerStates:
         return self._row(queries.CURRENT, self.pool.pool, player) is not None
 
     def _taken_along(
-        self, row: dict[str, Any], era: int, lists: Sequence[LaterList]
+        self, row: dict[str, Any], era: int, lists: Sequence[ListRating]
     ) -> tuple[tuple[float, ...], Newcomer | None]:
-        who = lambda ms: self._roster.anew(self.pool.pool, row["player"], ms)  # noqa: E731
-        return self.pool.taken_along(self.era_state(row), era, who, lists)
+        who = lambda ms: self._roster.restarting_player(self.pool.pool, row["player"], ms)  # noqa: E731
+        return self.pool.carry_and_restart(self.era_state(row), era, who, lists)
 
-    def _later_lists(self, row: dict[str, Any], until_ms: int) -> list[LaterList]:
+    def _later_lists(self, row: dict[str, Any], until_ms: int) -> list[ListRating]:
         """Return the lists later than the state that a row keeps, up to an instant, in order."""
-        if not self._has_lists or not self._roster.later_lists(self.pool.pool, row["player"], BEGINNING, until_ms):
+        if not self._has_lists or not self._roster.list_ratings_between(
+            self.pool.pool, row["player"], BEGINNING, until_ms
+        ):
             return []
-        after = lists_in_state(self._connection, self.pool, row["player"], row["n"])
-        return self._roster.later_lists(self.pool.pool, row["player"], after, until_ms)
+        after = lists_taken_in_until(self._connection, self.pool, row["player"], row["n"])
+        return self._roster.list_ratings_between(self.pool.pool, row["player"], after, until_ms)
 
     @cached_property
     def _has_lists(self) -> bool:
@@ -270,7 +251,7 @@ class PlayerStates:
         return self._row(queries.ANY_LIST, self.pool.pool) is not None
 
     def all_at(self, ms: int) -> Iterator[PlayerState]:
-        """Yield ``at`` of every player whom a list of that instant shows, in no order: with a rating, not closed.
+        """Yield the state of every player whom a list of that instant shows, in no order: with a rating, not closed.
 
         A pool's players are those with a rated game in it, be it a later one, and those with a seed from its day on.
         """
@@ -278,33 +259,29 @@ class PlayerStates:
         return (state for state in self._rated_at(ms) if state.player not in closed)
 
     def _rated_at(self, ms: int) -> Iterator[PlayerState]:
-        """Yield these and the players whose accounts are closed."""
+        """Yield the same states, and those of closed accounts."""
         from_shown = self.pool.eras[self.pool.era_at(ms)].from_shown
         # Before the first game a past gives a rating, too; if shown ratings count, every player may have one.
-        without_row = set(self._roster.with_past(self.pool.pool))
+        without_row = set(self._roster.players_with_initial_ratings(self.pool.pool))
         if without_row or from_shown:
-            players = queries.dictionaries(self._connection, queries.PLAYERS, (self.pool.pool,))
+            players = queries.fetch_dicts(self._connection, queries.PLAYERS, (self.pool.pool,))
             numbers = {row["player"] for row in players}
             without_row = numbers if from_shown else without_row & numbers
-        for row in queries.dictionaries(self._connection, queries.ROWS_AT, (self.pool.pool, ms)):
+        for row in queries.fetch_dicts(self._connection, queries.ROWS_AT, (self.pool.pool, ms)):
             without_row.discard(row["player"])
             yield from _in_force(self._state_from(row["player"], row, ms))
         for player in sorted(without_row):
             yield from _in_force(self._state_from(player, None, ms))
         number = self.pool.era_at(ms)
         era = self.pool.eras[number]
-        for player, _, who in self._roster.unplayed(self.pool.pool, ms):
+        for player, _, who in self._roster.seeded_without_games(self.pool.pool, ms):
             state = self.pool.at_time(number, era.scheme.begin(who, era.numbers), ms)
             yield from _in_force(PlayerState(player, era, state, None))
 
     # -- around a game -------------------------------------------------------------------------------------------
 
     def before_game(self, row: dict[str, Any]) -> PlayerState:
-        """Return the state in force before a side's game; if games are rated one by one, that after the game before.
-
-        Args:
-            row: the side's row of the history.
-        """
+        """Return the state in force before the game of a history row; by game, after the game before."""
         player, ms = row["player"], row["ended_ms"]
         era = self.pool.eras[self.pool.era_at(ms)]
         if era.scheme.rhythm is not Rhythm.GAME:
@@ -313,7 +290,7 @@ class PlayerStates:
         return self._state_from(player, last, ms)
 
     def rating_before_game(self, row: dict[str, Any]) -> float | None:
-        """Return ``before_game(row).in_force``; no other row is read if the row itself has it."""
+        """Return the rating in force before the game of a history row; other rows are read only if needed."""
         if row["n"] > 1 and self.rows_say_before:
             return float(row["rating_before"])
         return self.before_game(row).in_force
@@ -324,7 +301,7 @@ class PlayerStates:
         return len(self.pool.eras) == 1 and self.pool.by_game and self.pool.lists_everybody
 
     def after_game(self, row: dict[str, Any]) -> PlayerState:
-        """Return the state that a row stores: after its game, or the period or event that it was rated with."""
+        """Return the state that a history row stores: after its game, or the period or event that it was rated with."""
         era = self.pool.eras[self.pool.era_at(row["rated_ms"])]
         return PlayerState(row["player"], era, _state_of(row, era), row)
 
@@ -369,14 +346,14 @@ class PlayerStates:
             return self._taken_along(row, era, self._later_lists(row, until))[0]
         rated_by = self.pool.eras[era]
         state = rated_by.scheme.begin(self.newcomer(player, first_ms), rated_by.numbers)
-        lists = self._roster.later_lists(self.pool.pool, player, first_ms, until)
-        return self.pool.carried(EraState(era, state, 0), era, lambda ms: self.newcomer(player, ms), lists)
+        lists = self._roster.list_ratings_between(self.pool.pool, player, first_ms, until)
+        return self.pool.carry_state(EraState(era, state, 0), era, lambda ms: self.newcomer(player, ms), lists)
 
     # -- rankings ------------------------------------------------------------------------------------------------
 
     @cached_property
     def rows_current_since_ms(self) -> int:
-        """The place in rating order from which on a last row has what ``now`` says: rating and whether it is listed.
+        """The place in rating order from which on last rows have the present rating, and whether it is listed.
 
         Earlier rows belong to another era, or time alone may have changed them; ``BEGINNING`` if all rows are current.
         """
@@ -387,11 +364,11 @@ class PlayerStates:
     def _moved_until(self, latest_ms: int, number: int) -> int:
         """Return from when on a state of an era is still the same at an instant; ``BEGINNING``: always."""
         era = self.pool.eras[number]
-        if era.scheme.at is as_it_stands:
+        if era.scheme.at is unchanged_by_time:
             return BEGINNING
-        if era.scheme.stands_from is None:
+        if era.scheme.unchanged_since is None:
             return latest_ms
-        since = era.scheme.stands_from(latest_ms / DAY_MS, era.numbers)
+        since = era.scheme.unchanged_since(latest_ms / DAY_MS, era.numbers)
         return BEGINNING if since == -inf else int(since * DAY_MS)
 
     def rows_say_all(self, ms: int) -> bool:
@@ -407,57 +384,50 @@ class PlayerStates:
         era = pool.eras[0]
         if len(pool.eras) > 1 or era.from_shown or self._moved_until(ms, 0) != BEGINNING:
             return False
-        pasts = (self._roster.with_past(pool.pool), self._roster.unplayed(pool.pool, OPEN))
+        pasts = (
+            self._roster.players_with_initial_ratings(pool.pool),
+            self._roster.seeded_without_games(pool.pool, OPEN),
+        )
         return all(next(players, None) is None for players in pasts)
 
     def bounded_at(self, ms: int, players: int, after: int) -> Iterator[PlayerState]:
-        """Yield ``at`` of some players with a rating in force, if games alone change ratings; closed accounts, too.
+        """Yield states at an instant with a rating in force, closed accounts too, if games alone change ratings.
 
-        Args:
-            ms: the instant, milliseconds since 1970.
-            players: how many players are looked up, in the order of what their ratings never exceed.
-            after: how many come before them.
+        It looks up *players* players in the order of ``rating_bounds``, after the first *after* of them.
         """
-        for row in queries.dictionaries(self._connection, queries.BEST_ROWS_AT, (self.pool.pool, ms, players, after)):
+        for row in queries.fetch_dicts(self._connection, queries.BEST_ROWS_AT, (self.pool.pool, ms, players, after)):
             yield from _in_force(self._state_from(row["player"], row, ms))
 
     def moved_since(self, today_ms: int) -> Iterator[PlayerState]:
-        """Yield ``now`` of the players whose last rows do not have it, if they have a rating in force.
+        """Yield the present states of players whose last rows are older than that, if they have a rating in force.
 
         Those rows lie before ``rows_current_since_ms``, or a list is later than the row.
-
-        Args:
-            today_ms: the present time, milliseconds.
         """
         latest = self.latest_ms
         if latest is None:
             return
         pool, since = self.pool.pool, self.rows_current_since_ms
-        rows = queries.dictionaries(self._connection, queries.ROWS_BY_LATER_LIST, (pool,))
+        rows = queries.fetch_dicts(self._connection, queries.ROWS_BY_LATER_LIST, (pool,))
         if since > BEGINNING:
-            rows = chain(rows, queries.dictionaries(self._connection, queries.ROWS_BEFORE, (pool, since)))
+            rows = chain(rows, queries.fetch_dicts(self._connection, queries.ROWS_BEFORE, (pool, since)))
         until = max(latest, today_ms)
         for row in rows:
             yield from _in_force(self._state_from(row["player"], row, latest, self.latest_era, until))
 
     def says_now(self, listed: int, rated_ms: int) -> bool:
-        """Return whether a row of ``current`` says by itself what ``now`` says: who is listed, with which rating."""
+        """Return whether a row of ``current`` has the player's present rating, and says whether it is listed."""
         return rated_ms >= self.rows_current_since_ms and listed != BY_LATER_LIST
 
     def unplayed(self, today_ms: int, best: int) -> list[PlayerState]:
-        """Return ``now`` of players with a seed, a rating in force and no rated game: the best, best first.
+        """Return the present states of the best players with a seed, a rating in force and no rated game, best first.
 
-        Read from an index as far as it takes to find so many, but for seeds that time has changed.
-
-        Args:
-            today_ms: the present time, milliseconds.
-            best: how many at most.
+        Read from an index as far as it takes to find *best* of them, but for seeds that time has changed.
         """
         latest, era = self._now(today_ms)
         pool, until = self.pool.pool, max(latest, today_ms)
         moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, era) - 1)  # time has changed what these say
         states: list[PlayerState] = []
-        for player, listed, who in self._roster.unplayed_best_first(pool, until, moved):
+        for player, listed, who in self._roster.seeded_best_first(pool, until, moved):
             state = self._seeded(player, listed, who, today_ms)
             # a scheme that makes another rating of it: no index has that
             if state.state[0] != listed.seed.rating:
@@ -467,32 +437,26 @@ class PlayerStates:
             if len(states) >= best:
                 break
         if moved[0] <= moved[1]:
-            for player, listed, who in self._roster.unplayed_between(pool, until, moved):
+            for player, listed, who in self._roster.seeded_between(pool, until, moved):
                 states += _in_force(self._seeded(player, listed, who, today_ms))
         return sorted(states, key=lambda state: (-(state.in_force or 0.0), state.player))[:best]
 
-    def count_unplayed(self, today_ms: int, rating: float, closed: Collection[int]) -> tuple[int, int, int]:
-        """Count the players of ``unplayed``, those with a rating or a higher one, and those with a higher one.
-
-        Args:
-            today_ms: the present time, milliseconds.
-            rating: that rating, points.
-            closed: players who are left out.
-        """
+    def count_seeded(self, today_ms: int, rating: float, closed: Collection[int]) -> tuple[int, int, int]:
+        """Count the open players of ``unplayed``, those with *rating* or a higher one, and those with a higher one."""
         latest, number = self._now(today_ms)
         era, until = self.pool.eras[number], max(latest, today_ms)
-        moved, seeds = (FROM_THE_BEGINNING, until), SeedsStand()
-        if era.scheme.seeds_stand is not None:
+        moved, seeds = (FROM_THE_BEGINNING, until), AcceptedRatings()
+        if era.scheme.accepted_ratings is not None:
             moved = (FROM_THE_BEGINNING + 1, self._moved_until(latest, number) - 1)
-            seeds = era.scheme.seeds_stand(until / DAY_MS, era.numbers)
-        counts, others = self._roster.count_unplayed(self.pool.pool, until, moved, seeds, rating, closed)
+            seeds = era.scheme.accepted_ratings(until / DAY_MS, era.numbers)
+        counts, others = self._roster.count_seeded(self.pool.pool, until, moved, seeds, rating, closed)
         ratings = [state.rating for row in others if (state := self._seeded(*row, today_ms)).rating is not None]
         more = len(ratings), sum(other >= rating for other in ratings), sum(other > rating for other in ratings)
         return counts[0] + more[0], counts[1] + more[1], counts[2] + more[2]
 
 
 def _state_of(row: dict[str, Any], era: Era) -> tuple[float, ...]:
-    """The scheme's fields of a row; by a list, for a generator's steps would cost as much again as the look-ups."""
+    """Return the scheme's fields of a row; by a list: a generator's steps would cost as much again as the look-ups."""
     return tuple([row[name] for name in era.scheme.state])
 
 

@@ -15,23 +15,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from ledger.book.assessment import Changes, RatedGame
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Changes, RatedGame
 from ledger.book.roster import Roster
 from ledger.book.timeline import EraState, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import engine, side_rows
 from ledger.ratings.carried_states import NOBODY
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.player_rows import BY_LATER_LIST, NEVER, Carried, PlayerRows, as_read
+from ledger.ratings.player_rows import BEFORE_ALL_GAMES, BY_LATER_LIST, PlayerEntryStates, PlayerRows, from_stored
 from ledger.ratings.projector import DeclaredProjector
-from ledger.ratings.rated_games import (
-    Games,
-    Rated,
-    as_games,
-    further_facts,
-    touch,
-)
+from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_games, facts_needed, mark_affected
 from ledger.ratings.reratings import (
     CurrentRow,
     ReratedBlock,
@@ -39,12 +33,12 @@ from ledger.ratings.reratings import (
     Rerating,
     StartingPlayers,
     converged_players,
-    parts,
+    split_into_blocks,
 )
 from ledger.ratings.side_rows import former_rows
-from ledger.ratings.view_tables import SideTable, begun, side_tables
+from ledger.ratings.view_tables import SideTable, initial_state, side_tables
 from ledger.runtime.columns import FEW, MANY, Column, Columns
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.long_work import collector_paused
 from ledger.schemes.scheme import Newcomer
 
@@ -56,17 +50,17 @@ REMEMBERED = 20_000  # players; some 2 KB each
 
 
 class LiveGames:
-    """The live games of one pool, each rated when it comes."""
+    """The live games of one pool, each rated as soon as it is recorded, from states that are kept in memory."""
 
     def __init__(self, pool: Pool, roster: Roster, rows: PlayerRows) -> None:
         self._pool = pool
         self._roster = roster
         self._rows = rows
-        self._last: dict[int, Carried] = {}
+        self._last: dict[int, PlayerEntryStates] = {}
         self._next_list: dict[int, int] = {}  # by player, from when on a later list holds
         self._era = -1  # of what is remembered
         # the last place in rating order, where something is remembered
-        self._end_ms = NEVER
+        self._end_ms = BEFORE_ALL_GAMES
 
     def forget(self) -> None:
         """Forget the remembered states: rows were written elsewhere."""
@@ -78,7 +72,7 @@ class LiveGames:
         if not self._is_next(game):
             return False
         states = [
-            self._last.get(player) or self._rows.carried(player, self._rows.last_place(player)[0])
+            self._last.get(player) or self._rows.entry_states(player, self._rows.last_game_place(player)[0])
             for player in (game.white, game.black)
         ]
         if any(carried.held is not None and carried.held.era != self._era for carried in states):
@@ -96,12 +90,12 @@ class LiveGames:
 
     def _list_after(self, player: int, ended_ms: int) -> int:
         """Return when the first list later than a player's state is in force; ``OPEN`` if there is none."""
-        if not self._roster.has_lists(self._pool.pool):
+        if not self._roster.has_seeds(self._pool.pool):
             return OPEN
         if player not in self._next_list:
-            n, _ = self._rows.last_place(player)
+            n, _ = self._rows.last_game_place(player)
             # a new player begins with the list in force at the end of this game
-            after = self._rows.lists_in_state(player, n) if n else ended_ms
+            after = self._rows.lists_taken_in_until(player, n) if n else ended_ms
             seeds = self._roster.seeds(self._pool.pool, player)
             self._next_list[player] = next((listed.ms for listed in seeds if listed.ms > after), OPEN)
         return self._next_list[player]
@@ -115,48 +109,48 @@ class LiveGames:
             self._era = era
             self._last.clear()
         if not self._last:
-            return self._rows.is_last(game.position, game.rated_ms)
+            return self._rows.is_last_game(game.position, game.rated_ms)
         # At the very instant of the last game its round or key may put it before that one: it takes the long path.
         return game.rated_ms > self._end_ms
 
-    def _rate(self, game: RatedGame, states: list[Carried], lists: Sequence[int]) -> list[Carried]:
+    def _rate(self, game: RatedGame, states: list[PlayerEntryStates], lists: Sequence[int]) -> list[PlayerEntryStates]:
         """Rate the game and write its two rows of each table and of the current ratings."""
         era, players = self._pool.eras[self._era], [game.white, game.black]
         state: list[float] = []
         for side, player in enumerate(players):
             state_before = states[side].held
             if state_before is None:
-                newcomer = self._roster.newcomer(self._pool, player, game.ended_ms)
-                states[side] = self._rows.begun(newcomer.seed)
+                newcomer = self._roster.new_player(self._pool, player, game.ended_ms)
+                states[side] = self._rows.new_player_states(newcomer.seed)
                 state += era.scheme.begin(newcomer, era.numbers)
             else:
                 state += state_before.state
-        games = engine.Rateable([0], [1], [game.half_points / 2], [game.ended_ms / DAY_MS])
+        games = engine.RateableGames([0], [1], [game.half_points / 2], [game.ended_ms / DAY_MS])
         kept = engine.rate(FEW, era.scheme, era.numbers, games, state, [carried.n for carried in states])
         running = [[*white, *black] for white, black in zip(states[0].kept, states[1].kept, strict=True)]
         rated = self._rated(game, players, kept)
-        folded = side_rows.fold_all(FEW, self._pool, self._rows, rated, running)
+        folded = side_rows.fold_all_tables(FEW, self._pool, self._rows, rated, running)
         waiting = {player for player, ms in zip(players, lists, strict=True) if ms != OPEN}
-        current = side_rows.write(FEW, self._pool, self._rows, rated, folded)
+        current = side_rows.write_sides(FEW, self._pool, self._rows, rated, folded)
         self._rows.write_current(_marked(row, waits=row[1] in waiting) for row in current)
         width = len(era.scheme.state)
         after = []
         for side in (0, 1):
             fields = tuple(state[side * width : (side + 1) * width])
             folds = [
-                as_read(table.fold, flat[side * len(flat) // 2 : (side + 1) * len(flat) // 2])
+                from_stored(table.fold, flat[side * len(flat) // 2 : (side + 1) * len(flat) // 2])
                 for table, flat in zip(self._rows.tables, folded.running, strict=True)
             ]
-            after.append(Carried(EraState(self._era, fields, kept.n[side]), folds))
+            after.append(PlayerEntryStates(EraState(self._era, fields, kept.n[side]), folds))
         return after
 
-    def _rated(self, game: RatedGame, players: list[int], kept: engine.SideRatings) -> Rated:
+    def _rated(self, game: RatedGame, players: list[int], kept: engine.SideRatings) -> RatedGameColumns:
         """Return the one game as columns."""
         fields = self._pool.eras[self._era].scheme.state
         fields_by_name = {name: kept.history[place :: len(fields)] for place, name in enumerate(fields)}
         unknown = {name: FEW.unknown(2) for name in self._pool.state_fields if name not in fields_by_name}
         facts = {name: [game.facts[name]] for name in self._rows.facts}
-        games = Games(
+        games = GamesInOrder(
             [game.position],
             [0],
             [1],
@@ -168,7 +162,7 @@ class LiveGames:
             [1],
             facts,
         )
-        return Rated(
+        return RatedGameColumns(
             games,
             players,
             players,
@@ -188,7 +182,7 @@ MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRow
 
 
 class PoolProjection:
-    """The projection of one pool of one views database."""
+    """The projection of one pool of one views database: games in, rows of all tables out."""
 
     def __init__(
         self,
@@ -202,57 +196,50 @@ class PoolProjection:
         self._roster = roster
         tables = side_tables(projectors, pool.state_fields)
         self._rows = make_rows(connection, pool, tables)
-        self.facts = further_facts(pool, self._rows.facts)
-        self._live = LiveGames(pool, roster, self._rows)
-
-    def take(self, game: RatedGame) -> bool:
-        """Rate one fresh game at the end of rating order; return False, with nothing done, if it cannot."""
-        return self._live.take(game)
+        self.facts = facts_needed(pool, self._rows.facts)
+        self.live = LiveGames(pool, roster, self._rows)
 
     def update(
         self, blocks: Iterable[list[tuple[Any, ...]]], checkpoint: int, start_ms: int, concerned: set[int]
     ) -> int:
-        """Rerate the games that fresh ones affect, from *start_ms* on, and write them.
+        """Rerate the games that fresh ones affect, write them, and return the number of games rated.
 
         Args:
-            blocks: rated games from *start_ms* on, as ``GameBook.in_order`` gives them with ``facts``.
+            blocks: rated games from *start_ms* on, as ``GameBook.rated_games_from`` gives them with ``facts``.
             checkpoint: games at later journal positions are fresh.
             start_ms: nothing before it changes.
             concerned: players to be rerated from there on in any case.
-
-        Returns:
-            The number of games rated.
         """
-        self._live.forget()
+        self.live.forget()
         states = ReratedStates(FEW, self.pool, self._roster, self._rows.tables)
-        rerating = Rerating.begun(start_ms, checkpoint, concerned, states)
+        rerating = Rerating(start_ms, checkpoint, states, set(concerned), set(concerned))
         rated = 0
         with collector_paused():
             for block, more in _with_more(blocks):
                 # compiled if there are many; once there were many, states stay in arrays until the end
                 cols = FEW if len(block) < engine.COMPILE_FROM and rerating.states.cols is FEW else MANY
                 rerating.states.convert(cols)
-                games = as_games(cols, block, rerating.checkpoint, self.pool, self.facts)
-                for part, follows in parts(games):
+                games = columns_of_games(cols, block, rerating.checkpoint, self.pool, self.facts)
+                for part, follows in split_into_blocks(games):
                     rated += self._update_part(cols, part, rerating, more=more or follows)
-        self._rows.drop_after(rerating.surplus)
+        self._rows.delete_rows_after(rerating.surplus)
         self._rows.write_current(rerating.current.values())
         gone = concerned - rerating.rerated
         if gone:
             # Players without a rated game from the start on: their later rows go, their earlier ones stay.
-            before = self._rows.rated_before(sorted(gone), rerating.start_ms)
+            before = self._rows.count_games_before(sorted(gone), rerating.start_ms)
             bases = [(player, n + rerating.skipped.get(player, 0)) for player, n in before.items()]
-            self._rows.drop_after(bases)
+            self._rows.delete_rows_after(bases)
             self._rows.restore_current(bases)
         return rated
 
-    def _update_part(self, cols: Columns, games: Games, rerating: Rerating, *, more: bool) -> int:
+    def _update_part(self, cols: Columns, games: GamesInOrder, rerating: Rerating, *, more: bool) -> int:
         """Rerate the affected games of a block; return their number."""
         affected = self._affected(cols, games, rerating, more=more)
         if not len(affected):
             return 0
         games = games.at(cols, affected)
-        rerating.note_fresh(cols, games)
+        rerating.note_new_players(cols, games)
         dense = cols.dense(games.white, games.black)
         numbers = cols.lists([dense[0]])[0]
         places = self._loaded_places(cols, numbers, rerating, games)
@@ -261,14 +248,14 @@ class PoolProjection:
         running = [rerating.states.kept(number, places) for number in range(len(self._rows.tables))]
         # A changed rating affects many whose own games are the same: their rows of facts are not folded again.
         only = None if all(own) else cols.small(own)
-        folded = side_rows.fold_all(cols, self.pool, self._rows, rated, running, only)
-        spans = side_rows.spans(cols, rated)
+        folded = side_rows.fold_all_tables(cols, self.pool, self._rows, rated, running, only)
+        spans = side_rows.game_spans(cols, rated)
         part = ReratedBlock(
             places, spans, former_rows(self._rows, spans, rerating.stored, None if only is None else own)
         )
         converged = converged_players(cols, self._rows, rerating, rated, folded, part) if more else {}
-        current = side_rows.write(cols, self.pool, self._rows, rated, folded, part.former)
-        rerating.note_rated([_marked(row, waits=rerating.states.lists.waits(row[1])) for row in current])
+        current = side_rows.write_sides(cols, self.pool, self._rows, rated, folded, part.former)
+        rerating.note_rated([_marked(row, waits=rerating.states.lists.has_pending_list(row[1])) for row in current])
         if more:
             for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
                 rerating.states.keep(number, places, cols.filled(reached, _starts(table.fold)))
@@ -277,7 +264,7 @@ class PoolProjection:
             rerating.leave(converged)
         return len(affected)
 
-    def _affected(self, cols: Columns, games: Games, rerating: Rerating, *, more: bool) -> Column:
+    def _affected(self, cols: Columns, games: GamesInOrder, rerating: Rerating, *, more: bool) -> Column:
         """Return the places of the games to rerate; note touched players and skipped games in *rerating*."""
         if not len(games.white):
             return []
@@ -289,7 +276,7 @@ class PoolProjection:
         numbers = cols.lists([players])[0]
         touched = cols.small([int(player in rerating.touched) for player in numbers])
         skipped, affected = cols.zeros(len(numbers)), cols.zeros(len(games.white))
-        loop = touch if cols is FEW else compiled(touch)
+        loop = mark_affected if cols is FEW else compile_kernel(mark_affected)
         loop(white, black, games.begins, games.fresh, touched, skipped, affected)
         passed = cols.where(skipped)
         hit, over, counts = cols.lists([cols.where(touched), passed, cols.take(skipped, passed)])
@@ -297,7 +284,7 @@ class PoolProjection:
         rerating.note_skipped([numbers[place] for place in over], counts)
         return cols.where(affected)
 
-    def _loaded_places(self, cols: Columns, players: list[int], rerating: Rerating, games: Games) -> Column:
+    def _loaded_places(self, cols: Columns, players: list[int], rerating: Rerating, games: GamesInOrder) -> Column:
         """Return the places of players in the states of the rerating; load those who have none."""
         states = rerating.states
         not_loaded = states.not_loaded(players)
@@ -309,7 +296,7 @@ class PoolProjection:
             places = states.places(unknown)
             counts = dict(zip(unknown, cols.lists([cols.take(states.n, places)])[0], strict=True))
             for number, table in enumerate(self._rows.tables):
-                if table.is_of_facts and not table.by_tournament:
+                if not table.fold.follows_ratings and not table.by_tournament:
                     states.keep(number, places, self._kept(cols, number, counts, states.newcomers))
             states.facts_known.update(unknown)
         return states.places(players)
@@ -318,7 +305,7 @@ class PoolProjection:
         """Return, by player to be loaded, the number of rated games before the first rerated one."""
         again = {player: rerating.converged[player] for player in players if player in rerating.converged}
         first = [player for player in players if player not in again]
-        stored = self._rows.counted(first, rerating.start_ms)
+        stored = self._rows.count_games(first, rerating.start_ms)
         rerating.stored.update((player, stored[player][0] if player in stored else 0) for player in first)
         counts = dict.fromkeys(players, 0)
         counts.update((player, before) for player, (_, before) in stored.items())
@@ -328,7 +315,7 @@ class PoolProjection:
             counts[player] += rerating.skipped.get(player, 0)
         return counts
 
-    def _starting_players(self, states: ReratedStates, counts: dict[int, int], games: Games) -> StartingPlayers:
+    def _starting_players(self, states: ReratedStates, counts: dict[int, int], games: GamesInOrder) -> StartingPlayers:
         """Return the states of players with so many rated games; a player without one is new."""
         cols, lists = states.cols, states.lists
         without_games = [player for player, n in counts.items() if not n]
@@ -338,10 +325,10 @@ class PoolProjection:
             for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
                 first_ms.setdefault(white, ms)
                 first_ms.setdefault(black, ms)
-        newcomers = {player: self._roster.newcomer(self.pool, player, first_ms[player]) for player in without_games}
-        for player, n in counts.items() if lists.are_any else ():
+        newcomers = {player: self._roster.new_player(self.pool, player, first_ms[player]) for player in without_games}
+        for player, n in counts.items() if lists.any_player_has_lists else ():
             if n and lists.has_list(player):
-                lists.note(player, self._rows.lists_in_state(player, n))
+                lists.note(player, self._rows.lists_taken_in_until(player, n))
         by_player = self._rows.states_at({player: n for player, n in counts.items() if n})
         players = [*by_player, *newcomers]
         eras = self._rows.eras_of([row[0] for row in by_player.values()])
@@ -355,7 +342,7 @@ class PoolProjection:
             # one row of the answer has the states of all these tables, one behind the other
             first, last = last, last + len(fold.state)
             read = cols.filled(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
-            fresh_states = [value for newcomer in newcomers.values() for value in begun(fold, newcomer.seed)]
+            fresh_states = [value for newcomer in newcomers.values() for value in initial_state(fold, newcomer.seed)]
             kept[number] = cols.joined(read, cols.filled(fresh_states, _starts(fold)))
         return StartingPlayers(
             players,
@@ -380,22 +367,15 @@ class PoolProjection:
         return carried.cols.floats(states)
 
     def _kept(self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]) -> Column:
-        """Return the running state of a table's fold after so many games of each player, flat.
-
-        Args:
-            cols: how the columns are held.
-            number: place of the table.
-            counts: by player, how many games.
-            newcomers: the players without a game.
-        """
+        """Return, flat, the running states of a table's fold after *counts* games of each player."""
         fold = self._rows.tables[number].fold
-        by_player = self._rows.at_games(number, {player: n for player, n in counts.items() if n})
+        by_player = self._rows.fold_rows_at(number, {player: n for player, n in counts.items() if n})
         flat: list[float | None] = []
         for player in counts:
             if player in by_player:
                 flat += by_player[player]
             else:
-                flat += begun(fold, newcomers[player].seed if player in newcomers else None)
+                flat += initial_state(fold, newcomers[player].seed if player in newcomers else None)
         return cols.filled(flat, _starts(fold))
 
 
@@ -420,16 +400,10 @@ def _with_more(blocks: Iterable[list[tuple[Any, ...]]]) -> Iterator[tuple[list[t
 
 
 class PoolProjections:
-    """The projections of all pools of one views database, made when first needed and kept."""
+    """The projections of all pools of one views database, made when first needed."""
 
     def __init__(self, book: GameBook, projectors: Sequence[ReadModel], make_rows: MakeRows = PlayerRows) -> None:
-        """Take a book.
-
-        Args:
-            book: the book whose games are rated.
-            projectors: the read models, apart from the history.
-            make_rows: makes the object that reads and writes a pool's rows; a preview's writes none.
-        """
+        """Take a book and the read models; *make_rows* makes a pool's rows: those of a dry run note the players."""
         self._book = book
         self._projectors = projectors
         self._make_rows = make_rows
@@ -447,7 +421,7 @@ class PoolProjections:
                 )
                 self._by_pool[number] = projection
             only = fresh.only.get(number)
-            if only is not None and projection.take(only):
+            if only is not None and projection.live.take(only):
                 rated += 1
                 continue
             concerned = set(fresh.touched.get(number, ()))
@@ -455,6 +429,6 @@ class PoolProjections:
                 # Games that wait for a run are rated as of the last of them. Where that one was taken out, no player
                 # of it may be left there, so one of the others is concerned, too, and with that player the whole run.
                 concerned.update(self._book.connection.execute(_WAITS, (number, OPEN)).fetchone() or ())
-            blocks = self._book.in_order(pool, start_ms, projection.facts)
+            blocks = self._book.rated_games_from(pool, start_ms, projection.facts)
             rated += projection.update(blocks, checkpoint, start_ms, concerned)
         return rated

@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from math import isfinite, isnan
+from types import FunctionType
 from typing import Any, NamedTuple, Protocol
 
 import attrs
@@ -23,17 +25,17 @@ import orjson
 
 from ledger.errors import ProjectionError
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.ratings import projector_steps
-from ledger.runtime.kernels import digest_of, sources_of
-from ledger.runtime.nearest import choice_of
-from ledger.runtime.records import number, numbers
+from ledger.runtime.kernels import digest_of_sources, kernel_sources
+from ledger.runtime.nearest import expected_names
+from ledger.runtime.plugin_code import KernelArgument, faults_of_kernel, returning_lines, source_place
+from ledger.runtime.records import is_record, number, numbers
 
 EACH_GAME, CHANGES = "each game", "changes"  # which rows a table keeps
 PLAYER, TOURNAMENT = "player", "tournament"  # what a fold goes over: all games of a player, or those in one tournament
 
 
 class SideColumn(NamedTuple):
-    """A column of one side of a rated game: SQL type, meaning, and the column of ``games`` that it is from."""
+    """A column of one side of a rated game: SQL type, meaning, and the column of ``games`` that it comes from."""
 
     type: str
     doc: str
@@ -83,20 +85,12 @@ SIDE_COLUMNS: Mapping[str, SideColumn] = {
 
 # What may be otherwise after other people's games are, though the player's own are as before.
 FOLLOW_RATINGS = frozenset(
-    {
-        "opponent_n",
-        "rating",
-        "opponent_rating",
-        "rating_before",
-        "opponent_rating_before",
-        "expected_score",
-        "listed",
-    }
+    {"opponent_n", "rating", "opponent_rating", "rating_before", "opponent_rating_before", "expected_score", "listed"}
 )
 
 
 class Largest(NamedTuple):
-    """Rows that are asked for by size, the largest first: by which column of the state, and from which value on.
+    """An index of a projector's largest rows: by which column of the state, and from which value on.
 
     The table has an index of those alone, for most rows of most tables are small ones that no query needs.
     """
@@ -116,7 +110,7 @@ class Kept(NamedTuple):
 
 
 class RatedSide(Protocol):
-    """One side of a rated game, as ``step`` reads it: those columns of ``SIDE_COLUMNS`` that its projector names."""
+    """One side of a rated game, as ``step`` reads it: the columns of ``SIDE_COLUMNS`` that its projector names."""
 
     n: float
     game: float
@@ -141,7 +135,7 @@ class RatedSide(Protocol):
 
 
 class Projector:
-    """A projector keeps some columns of a player and goes on with each rated game.
+    """The base class of a plug-in that folds a player's rated games into some numbers and stores a row for each game.
 
     A class of attrs: each field is a column of the table (``column``), a row of columns (``column`` with *size*), or a
     class of such fields (``part``). ``declare`` says the rest.
@@ -221,7 +215,7 @@ def _names(projector: str, argument: str, names: Sequence[str]) -> tuple[str, ..
 
 @attrs.frozen(kw_only=True)
 class DeclaredProjector:
-    """A read model by player and game number, or by player, tournament and game number; see ``declare``."""
+    """A projector of games as ``declare`` gives it, with the columns and the identity of its table."""
 
     made: type
     name: str
@@ -234,9 +228,9 @@ class DeclaredProjector:
     largest: Largest | None = None
 
     def __attrs_post_init__(self) -> None:
-        faults = [*self._faults_of_name(), *projector_steps.faults_of_class(self.made, Projector)]
-        if projector_steps.has_columns(self.made):
-            faults += [*self._faults_of_columns(), *projector_steps.faults_of_step(self.made, self.reads)]
+        faults = [*self._faults_of_name(), *_faults_of_class(self.made)]
+        if isinstance(self.made, type) and is_record(self.made):
+            faults += [*self._faults_of_columns(), *_faults_of_step(self.made, self.reads)]
         if faults:
             raise ProjectionError(str(self.name), "; ".join(faults))
 
@@ -253,7 +247,7 @@ class DeclaredProjector:
 
     def _faults_of_columns(self) -> Iterator[str]:
         for unknown in sorted({*self.reads, *self.stores} - set(SIDE_COLUMNS)):
-            yield f"no side of a game has {unknown!r}; {choice_of(unknown, SIDE_COLUMNS)}"
+            yield f"no side of a game has {unknown!r}; {expected_names(unknown, SIDE_COLUMNS)}"
             return
         if texts := sorted(name for name in self.reads if SIDE_COLUMNS[name].type == "TEXT"):
             yield f"a step reads numbers, and {texts} are texts; they can only be stored"
@@ -304,12 +298,57 @@ class DeclaredProjector:
 
 @cache
 def source_of_plugin(made: type, method: str) -> tuple[str, ...]:
-    """The digest of a plug-in's method and all that it calls; none of our own, whose version we raise."""
+    """Return the digest of a plug-in's method and all that it calls; none of our own, whose version we raise."""
     function = getattr(made, method)
     is_own = made.__module__.partition(".")[0] == __name__.partition(".")[0]
-    return () if is_own else (digest_of(sources_of(function, {})),)
+    return () if is_own else (digest_of_sources(kernel_sources(function, {})),)
 
 
 @cache
 def _state_of(made: type) -> tuple[Kept, ...]:
     return tuple(Kept(each.name, each.more["kind"], each.start, each.doc, each.more["unit"]) for each in numbers(made))
+
+
+_NO_FLOATS = (int, bool, str, "int", "bool", "str")
+_WAY = "give it fields by column(...) or part(...)"
+
+
+def _faults_of_class(made: Any) -> Iterator[str]:
+    """Yield the faults in the fields of a projector's class."""
+    if not (isinstance(made, type) and issubclass(made, Projector) and made is not Projector):
+        yield f"its class is to be a class of Projector, got {made!r}"
+        return
+    if made.__setattr__.__name__ == "_frozen_setattrs":
+        yield f"{made.__name__} is frozen, and a step changes its fields; put @attrs.define above it"
+        return
+    if not attrs.has(made) or "__attrs_attrs__" not in vars(made):
+        yield f"{made.__name__} is no class of attrs; put @attrs.define above it"
+        return
+    if not is_record(made):
+        yield f"{made.__name__} has other fields than columns; {_WAY}"
+        return
+    for field in attrs.fields(made):
+        if field.type in _NO_FLOATS:
+            yield f"{field.name}: annotate it as float: both engines hold floats, and the SQL type is the column's"
+    for each in numbers(made):
+        kind, start, doc = each.more.get("kind"), each.start, each.doc
+        if kind not in {"INTEGER", "REAL"}:
+            yield f"{each.name}: a column is of INTEGER or REAL, got {kind!r}"
+        elif not isnan(start) and (not isfinite(start) or (kind == "INTEGER" and start != int(start))):
+            yield f"{each.name}: {start!r} is no start of a column of {kind}"
+        if not isinstance(doc, str) or not doc.strip():
+            yield f"{each.name}: say what it means, with its unit"
+
+
+def _faults_of_step(made: type, reads: Sequence[str]) -> Iterator[str]:
+    """Yield the faults of a projector's step."""
+    step = made.__dict__.get("step")
+    if not isinstance(step, FunctionType):
+        yield f"{made.__name__} has no step(self, game) of its own"
+        return
+    what = f"step of {made.__name__}"
+    fields = [field.name for field in attrs.fields(made)]
+    arguments = {"self": KernelArgument(fields, written=True), "game": KernelArgument(reads, "reads= does not name")}
+    yield from faults_of_kernel(what, step, arguments)
+    for line in returning_lines(step):
+        yield f"{what} ({source_place(step)}): line {line} returns something; store it in the fields"

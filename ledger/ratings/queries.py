@@ -1,4 +1,4 @@
-"""The questions that people ask of the views, each one SQL statement with a pinned query plan.
+"""The SQL statements with which answers read the views, each with a pinned query plan.
 
 Rows in, plain rows out; names of people are put in by the caller. Nothing is written, nothing is rated.
 """
@@ -13,14 +13,14 @@ from ledger.errors import MalformedError, UnknownNameError
 from ledger.ratings import views_file
 from ledger.ratings.projectors import tournament_performance
 from ledger.runtime import sqlite
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 
 if TYPE_CHECKING:
     import sqlite3
 
 
 def _rows(which: str, columns: str = "h.*, rated_ms") -> str:
-    """Rows of the history in one pool, ?1, each with its place in rating order."""
+    """Return the query for rows of the history in one pool, ?1, each with its place in rating order."""
     return f"SELECT {columns} FROM history AS h JOIN games ON games.position = h.game WHERE h.pool = ?1 AND {which}"
 
 
@@ -65,16 +65,16 @@ WHERE current.pool = ?1
 
 
 def _of_bounded(query: str, players: str, after: str) -> str:
-    """A question for so many players, after the first ones, in the order of what their ratings never exceed."""
+    """Return a query for some players, after the first ones, in the order of what their ratings never exceed."""
     bounded = (
-        f"(SELECT pool, player FROM {views_file.BOUNDS} WHERE pool = ?1 "
+        f"(SELECT pool, player FROM {views_file.RATING_BOUNDS} WHERE pool = ?1 "
         f"ORDER BY rating DESC, player LIMIT {players} OFFSET {after})"
     )
     return query.replace("FROM current", f"FROM {bounded} AS current")
 
 
 BEST_AT = _of_bounded(RATINGS_AT, "?5", "?6") + " AND h.n >= ?3 AND h.ended_ms > ?4"
-BOUND = f"SELECT rating FROM {views_file.BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT 1 OFFSET ?2"
+BOUND = f"SELECT rating FROM {views_file.RATING_BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT 1 OFFSET ?2"
 # The same counts of an instant.
 COUNTED_AT = f"""
 SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM ({RATINGS_AT})
@@ -121,7 +121,7 @@ LAST_ROW = _rows("player = ?2 ORDER BY n DESC LIMIT 1")
 ROW = _rows("player = ?2 AND n = ?3")
 
 
-def halved(name: str, condition: str, apart: int = 0) -> str:
+def binary_search(name: str, condition: str, apart: int = 0) -> str:
     """Return a table expression that finds a player's (?2) last row whose game holds a condition.
 
     It lies from *low* to *high*, which are so far *apart* at most.
@@ -140,8 +140,8 @@ def halved(name: str, condition: str, apart: int = 0) -> str:
 )"""
 
 
-def row_found(name: str, bound: str = "low", apart: int = 0) -> str:
-    """Return the number of the row that ``halved`` finds, or a bound of it."""
+def found_row(name: str, bound: str = "low", apart: int = 0) -> str:
+    """Return the expression for the number of the row that ``binary_search`` finds, or a bound of it."""
     return f"(SELECT {bound} FROM {name} WHERE high - low <= {apart})"
 
 
@@ -149,8 +149,8 @@ NEAR = 256  # rows of a player take as long to walk through as to halve
 
 
 def _last_row(condition: str) -> str:
-    rows = f"player = ?2 AND n = {row_found('halved')}"
-    return f"WITH RECURSIVE {halved('halved', condition)} {_rows(rows)}"
+    rows = f"player = ?2 AND n = {found_row('halved')}"
+    return f"WITH RECURSIVE {binary_search('halved', condition)} {_rows(rows)}"
 
 
 ROW_AT = _last_row("rated_ms <= ?3")
@@ -173,11 +173,10 @@ WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 """
 
 
-def page_of(state_fields: Iterable[str]) -> str:
-    """A page of a player's graph: the games from the ?3-th to the ?4-th, with what the opponents' rows say of them.
+def graph_page(state_fields: Iterable[str]) -> str:
+    """Return the query for the ?3-th to ?4-th games of a player's graph, with what the opponents' rows say of them.
 
-    Args:
-        state_fields: of the pool; no others are read, for each column costs some 3 % of a page.
+    It reads no other *state_fields* of the pool than these: each column costs some 3 % of a page.
     """
     return f"""
 SELECT {", ".join(f"mine.{name}" for name in state_fields)}, mine.player, mine.n, mine.colour, mine.half_points,
@@ -236,16 +235,16 @@ WHERE mine.pool = ?1 AND mine.player = ?2 AND proposals.effective ORDER BY corre
 OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY proposal"
 
 
-def side_of_game(near: int) -> str:
-    """Return the query of a game's side, found by halves until so many rows of the player are left."""
+def game_side(near: int) -> str:
+    """Return the query for a player's side of a game, found by halves until *near* rows of the player are left."""
     return f"""
-WITH RECURSIVE {halved("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
+WITH RECURSIVE {binary_search("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
 SELECT * FROM history
-WHERE pool = ?1 AND player = ?2 AND n <= {row_found("halved", "high", near)} AND game = ?3 ORDER BY n DESC LIMIT 1
+WHERE pool = ?1 AND player = ?2 AND n <= {found_row("halved", "high", near)} AND game = ?3 ORDER BY n DESC LIMIT 1
 """
 
 
-SIDE_OF_GAME = side_of_game(NEAR)
+SIDE_OF_GAME = game_side(NEAR)
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
 # Each rated game is counted by both of its players.
@@ -307,25 +306,16 @@ LAST_CLOSING = """
 SELECT rated_ms AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms <= ?2 ORDER BY rated_ms DESC LIMIT 1
 """
 NEXT_PLACE = "SELECT min(rated_ms) AS ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2"
-HOT = {
-    "ranking": RANKING, "last row": LAST_ROW, "row": ROW, "row at an instant": ROW_AT, "graph": GRAPH,
-    "games of a player": GAMES_OF, "opposite sides": OPPOSITE_SIDES, "waiting games": WAITING, "latest end": LATEST_END,
-    "side of a game": SIDE_OF_GAME, "game": GAME, "current": CURRENT,
-    "row before a batch": ROW_BEFORE, "batch": BATCH, "not counted": NOT_COUNTED, "corrected games": CORRECTED_GAMES,
-    "corrected sides": CORRECTED_SIDES, "any proposal": ANY_PROPOSAL, "placed sides": PLACED_SIDES,
-    "page of a graph": page_of(["rating"]), "opponents of a page": PAGE_OPPONENTS, "games between": GAMES_BETWEEN,
-    "numbers of games": NUMBERS_OF,
-}  # fmt: skip
 
 
-def tables(connection: sqlite3.Connection) -> list[str]:
-    """Names of the tables of the views."""
+def table_names(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of the tables of the views."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
     return [name for (name,) in connection.execute(query)]
 
 
-def tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-    """The rows of a query as they are: for many.
+def fetch_tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    """Return the rows of a query as tuples: for many.
 
     Raises:
         CorruptError: the views are damaged.
@@ -333,10 +323,10 @@ def tuples(connection: sqlite3.Connection, query: str, arguments: Sequence[objec
     return connection.execute(query, arguments).fetchall()
 
 
-def dictionaries(
+def fetch_dicts(
     connection: sqlite3.Connection, query: str, arguments: Sequence[object] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a query as dictionaries by column name.
+    """Yield the rows of a query as dictionaries by column name.
 
     Raises:
         CorruptError: the views are damaged.
@@ -347,19 +337,19 @@ def dictionaries(
         yield dict(zip(names, row, strict=True))
 
 
-def rows_where(
+def select_where(
     connection: sqlite.FileConnection, table: str, where: str, arguments: Sequence[object]
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a table that an SQL condition of the caller chooses, as dictionaries.
+    """Yield the rows of a table that an SQL condition of the caller chooses, as dictionaries.
 
     Raises:
         UnknownNameError: there is no such table.
         MalformedError: SQLite does not understand the condition, or it has another number of arguments.
         CorruptError: the views are damaged.
     """
-    names = sorted([*tables(connection), tournament_performance.NAME])
+    names = sorted([*table_names(connection), tournament_performance.NAME])
     if table not in names:
-        raise UnknownNameError("table", table, choice_of(table, names))
+        raise UnknownNameError("table", table, expected_names(table, names))
     query = f'SELECT * FROM "{table}" WHERE {where}'
     try:
         connection.attempt(f"EXPLAIN {query}", arguments)
@@ -367,9 +357,9 @@ def rows_where(
         columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
         message = f"condition {where!r} on table {table!r}: {error}; its columns are {columns}"
         raise MalformedError([message]) from error
-    return dictionaries(connection, query, arguments)
+    return fetch_dicts(connection, query, arguments)
 
 
-def first_row(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:
-    """The first row of a query, or None."""
-    return next(dictionaries(connection, query, arguments), None)
+def fetch_first(connection: sqlite3.Connection, query: str, arguments: Sequence[object]) -> dict[str, Any] | None:
+    """Return the first row of a query as a dictionary, or None."""
+    return next(fetch_dicts(connection, query, arguments), None)

@@ -1,4 +1,4 @@
-"""Rated games as columns, what came of them, and what a change touches. Columns in, columns out; no tables.
+"""Rated games as columns, their results by side, and the games that a change affects. No tables.
 
 One way serves few games, as lists, and many, as arrays. No rule of any scheme lives here.
 """
@@ -21,11 +21,11 @@ from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Rhythm
 
 BEGAN, TOURNAMENT = "began_ms", "tournament"
-APART = 2.0**-32  # days, 20 microseconds: so far apart begin two tournaments of one day that are rated together
-OWN_DAY = -(2**62)  # where the tournament began on the day on which the game ended
+START_STEP = 2.0**-32  # days, 20 microseconds: so far apart begin two tournaments of one day that are rated together
+STARTS_ON_LAST_DAY = -(2**62)  # where the tournament began on the day on which the game ended
 
 
-class Games(NamedTuple):
+class GamesInOrder(NamedTuple):
     """Rated games of one pool in rating order, as columns.
 
     ``time_loss`` is 1 if White and 2 if Black lost on time, else 0; ``rated_ms`` is the place in rating
@@ -45,18 +45,18 @@ class Games(NamedTuple):
     fresh: Column
     facts: dict[str, Column]
 
-    def at(self, cols: Columns, places: Column) -> Games:
-        """The games at these places."""
+    def at(self, cols: Columns, places: Column) -> GamesInOrder:
+        """Return the games at these places."""
         facts = {name: cols.take(column, places) for name, column in self.facts.items()}
-        return Games._make([*(cols.take(column, places) for column in self[:-1]), facts])
+        return GamesInOrder._make([*(cols.take(column, places) for column in self[:-1]), facts])
 
-    def part(self, first: int, last: int) -> Games:
-        """The games *first* <= game < *last*."""
+    def part(self, first: int, last: int) -> GamesInOrder:
+        """Return the games *first* <= game < *last*."""
         facts = {name: column[first:last] for name, column in self.facts.items()}
-        return Games._make([*(column[first:last] for column in self[:-1]), facts])
+        return GamesInOrder._make([*(column[first:last] for column in self[:-1]), facts])
 
 
-def touch(white: Any, black: Any, begins: Any, fresh: Any, touched: Any, skipped: Any, affected: Any) -> None:
+def mark_affected(white: Any, black: Any, begins: Any, fresh: Any, touched: Any, skipped: Any, affected: Any) -> None:
     """Mark the games that must be re-rated: batches with a fresh game, or with a player touched before.
 
     Args:
@@ -88,8 +88,8 @@ def touch(white: Any, black: Any, begins: Any, fresh: Any, touched: Any, skipped
 
 
 @attrs.define
-class Rated:
-    """Rated games and what came of them; a *side* is one player's part in a game, White's before Black's.
+class RatedGameColumns:
+    """Rated games and their ratings; a *side* is one player's part in a game, White's before Black's.
 
     Attributes:
         games: the games.
@@ -105,7 +105,7 @@ class Rated:
         after: by name, by side, each field of the scheme's state after the game.
     """
 
-    games: Games
+    games: GamesInOrder
     player_column: Column
     players: list[int]
     starts: list[int]
@@ -118,17 +118,17 @@ class Rated:
     after: dict[str, Column]
 
 
-def as_games(
+def columns_of_games(
     cols: Columns, rows: list[tuple[Any, ...]], checkpoint: int, pool: Pool, facts: Sequence[str] = ()
-) -> Games:
-    """Rows of ``GameBook.in_order`` as columns; games at journal positions above *checkpoint* are fresh."""
+) -> GamesInOrder:
+    """Return rows of ``GameBook.rated_games_from`` as columns; games at positions above *checkpoint* are fresh."""
     columns: list[Sequence[Any]] = [*zip(*rows, strict=True)] if rows else [()] * (5 + len(facts))
     game, players, place = (cols.ints(column) for column in columns[:3])
     batch = columns[3:4] if not pool.by_game else ()
     # Five whole numbers come as two (``PACKED`` says why), and are taken apart a column at a time.
     position, points = cols.halves(game, 2 * POINTS_BITS)
     (white, black), (half_points, loser) = cols.halves(players, PLAYER_BITS), cols.halves(points, POINTS_BITS)
-    return Games(
+    return GamesInOrder(
         position,
         cols.small(white),
         cols.small(black),
@@ -139,36 +139,36 @@ def as_games(
         place,
         cols.small(_begins(pool, columns[2], *batch)),
         cols.minus(1, cols.up_to(position, checkpoint)),
-        as_facts(cols, facts, columns[len(columns) - len(facts) :]),
+        columns_of_facts(cols, facts, columns[len(columns) - len(facts) :]),
     )
 
 
 def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> Sequence[int]:
-    """1 for the first game of each batch."""
+    """Return 1 for the first game of each batch, else 0."""
     if pool.by_game:
         return [1] * len(rated_ms)
     before: tuple[Any, Any] = (None, None)
     begins = []
     for place in zip(rated_ms, batch, strict=True):
         # in an era that rates by game two games that end at one instant are two batches all the same
-        begins.append(1 if place != before or pool.rates_alone(place[0]) else 0)
+        begins.append(1 if place != before or pool.rates_single_games_at(place[0]) else 0)
         before = place
     return begins
 
 
-def as_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Column]:
-    """Columns of the game book by name: texts, but for the order of rounds and the beginnings of tournaments."""
+def columns_of_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Column]:
+    """Return columns of the game book by name: texts, but for the order of rounds and the starts of tournaments."""
     facts = {}
     for name, column in zip(names, columns, strict=True):
         # no NULL fits into an array of whole numbers: its substitute is earlier than any day
         if name == BEGAN:
-            facts[name] = cols.ints([OWN_DAY if ms is None else ms for ms in column])
+            facts[name] = cols.ints([STARTS_ON_LAST_DAY if ms is None else ms for ms in column])
         else:
             facts[name] = cols.ints(column) if name == "round_order" else cols.texts(column)
     return facts
 
 
-def further_facts(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
+def facts_needed(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of the game book that the games of a pool need, apart from those of the tables."""
     return tuple(dict.fromkeys((*facts, BEGAN, TOURNAMENT))) if pool.by_event else tuple(facts)
 
@@ -176,13 +176,13 @@ def further_facts(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
 def rated_by_era(
     cols: Columns,
     pool: Pool,
-    games: Games,
+    games: GamesInOrder,
     dense: tuple[Column, Column, Column],
     base: Column,
     rate_era: Callable[[int, int, int], engine.SideRatings],
     cuts: Sequence[int] = (),
-) -> Rated:
-    """Rate games era by era, and within an era stretch by stretch.
+) -> RatedGameColumns:
+    """Rate games in rating order, era by era, and within an era stretch by stretch.
 
     Args:
         cols: how the columns are held.
@@ -210,7 +210,7 @@ def rated_by_era(
         fields = pool.eras[era].scheme.state
         history = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
         # Each scheme has fields of its own: of the games of another one they are unknown, not zero.
-        after = joined(cols, after, history, 2 * first, 2 * (last - first))
+        after = join_state_fields(cols, after, history, 2 * first, 2 * (last - first))
         # The first era is taken as it is, for most pools have one alone and joining copies every column.
         n = kept.n if first == 0 else cols.joined(n, kept.n)
         before = kept.before if first == 0 else cols.joined(before, kept.before)
@@ -222,13 +222,13 @@ def rated_by_era(
     owner = cols.interleave(white, black)
     order, starts = cols.slots(owner, cols.ranks(n, owner, base), len(players))
     numbers = cols.lists([players])[0]
-    return Rated(games, players, numbers, starts, order, owner, n, before, expected, eras, after)
+    return RatedGameColumns(games, players, numbers, starts, order, owner, n, before, expected, eras, after)
 
 
-def joined(
+def join_state_fields(
     cols: Columns, before: dict[str, Column], further: dict[str, Column], done: int, more: int
 ) -> dict[str, Column]:
-    """The state fields of *done* sides and of *more*, with NaN where a scheme does not know the field."""
+    """Return the state fields of *done* sides and of *more*, with NaN where a scheme does not know the field."""
     if not done:
         return further
     return {
@@ -240,8 +240,8 @@ def joined(
     }
 
 
-def sides_of(cols: Columns, pool: Pool, rated: Rated, asked_names: Set[str]) -> dict[str, Column]:
-    """The columns of ``SIDE_COLUMNS`` in *asked_names*, and a few more, of all sides in their order.
+def columns_of_sides(cols: Columns, pool: Pool, rated: RatedGameColumns, asked_names: Set[str]) -> dict[str, Column]:
+    """Return the columns *asked_names* of ``SIDE_COLUMNS``, and a few more, of all sides in their order.
 
     Always there: the owner's dense index, ``n``, ``game``, ``ended_ms``, ``rated_ms`` and ``rating``.
     """
@@ -272,12 +272,12 @@ def sides_of(cols: Columns, pool: Pool, rated: Rated, asked_names: Set[str]) -> 
     if asked_names & {"era", "scheme"}:
         sides["era"] = cols.take(rated.era, game)
     if "restart" in asked_names:
-        sides["restart"] = restarts(cols, pool, cols.take(rated.era, game))
+        sides["restart"] = restart_places(cols, pool, cols.take(rated.era, game))
     facts = {name: cols.take(column, game) for name, column in rated.games.facts.items()}
-    return {**sides, **facts, **codes(cols, pool, {**sides, **facts}, asked_names)}
+    return {**sides, **facts, **code_columns(cols, pool, {**sides, **facts}, asked_names)}
 
 
-def restarts(cols: Columns, pool: Pool, eras: Column) -> Column:
+def restart_places(cols: Columns, pool: Pool, eras: Column) -> Column:
     """Return, by side, the place of the last era up to the side's own in which all ratings restarted; 0 for none."""
     # as nearly everywhere: ratings never restarted
     if pool.restarts[-1] == 0:
@@ -285,7 +285,7 @@ def restarts(cols: Columns, pool: Pool, eras: Column) -> Column:
     return cols.take(cols.small(pool.restarts), eras)
 
 
-def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], asked_names: Set[str]) -> dict[str, Column]:
+def code_columns(cols: Columns, pool: Pool, sides: Mapping[str, Column], asked_names: Set[str]) -> dict[str, Column]:
     """Return the requested columns that follow from another one: numbers of texts, the scheme's name of its era."""
     columns = {}
     if "termination_code" in asked_names:
@@ -297,7 +297,7 @@ def codes(cols: Columns, pool: Pool, sides: Mapping[str, Column], asked_names: S
     return columns
 
 
-def first_games(cols: Columns, players: int, white: Column, black: Column) -> Column:
+def places_of_first_games(cols: Columns, players: int, white: Column, black: Column) -> Column:
     """Return by dense index the place of the player's first game."""
     owner = cols.interleave(white, black)
     if cols is MANY:
@@ -322,15 +322,15 @@ def rateable(
     begins: Column,
     began_ms: Column = (),
     tournament: Column = (),
-) -> engine.Rateable:
-    """Games of one era as the engine takes them.
+) -> engine.RateableGames:
+    """Return games of one era as the engine takes them.
 
     ``begins`` flags the first game of each batch; ``began_ms`` says when each game's tournament began, and
     ``tournament`` which it was, for schemes that ask.
     """
     day = cols.over(ended_ms, DAY_MS)
     if pool.eras[era].scheme.rhythm is Rhythm.GAME:
-        return engine.Rateable(white, black, score, day)
+        return engine.RateableGames(white, black, score, day)
     starts = cols.where(begins)
     places = [*cols.lists([starts])[0], len(white)]
     # an open run counts as closed with its last game, which is the last of its batch in rating order
@@ -339,8 +339,8 @@ def rateable(
     rated_by = pool.eras[era]
     # A scheme that asks and rates no tournaments whole takes the day on which the batch closed: the engine fills it in.
     if rated_by.scheme.in_force is not None and rated_by.scheme.calendar(rated_by.numbers).by_event:
-        began = cols.floats(beginnings(*cols.lists([ended_ms, began_ms, tournament, begins])))
-    return engine.Rateable(
+        began = cols.floats(tournament_starts(*cols.lists([ended_ms, began_ms, tournament, begins])))
+    return engine.RateableGames(
         white,
         black,
         score,
@@ -352,8 +352,10 @@ def rateable(
     )
 
 
-def rateable_games(pool: Pool, cols: Columns, era: int, white: Column, black: Column, games: Games) -> engine.Rateable:
-    """Return ``Games`` as the engine rates them; *white* and *black* are dense player indexes."""
+def rateable_games(
+    pool: Pool, cols: Columns, era: int, white: Column, black: Column, games: GamesInOrder
+) -> engine.RateableGames:
+    """Return ``GamesInOrder`` as the engine rates them; *white* and *black* are dense player indexes."""
     return rateable(
         pool,
         cols,
@@ -369,17 +371,17 @@ def rateable_games(pool: Pool, cols: Columns, era: int, white: Column, black: Co
     )
 
 
-def beginnings(
+def tournament_starts(
     ended_ms: Sequence[int], began_ms: Sequence[int], tournament: Sequence[Any], begins: Sequence[int]
 ) -> list[float]:
-    """When each game's tournament began, days since 1970: equal for two games of a batch if they are of one tournament.
+    """Return when each game's tournament began, days since 1970: equal for two games of one tournament in a batch.
 
     Of tournaments that begin on one day each later one begins a little after those before it, too little for any
     rating to come into force meanwhile.
 
     Args:
         ended_ms: when each game ended.
-        began_ms: the first millisecond of its tournament, ``OWN_DAY`` for the day on which it ended.
+        began_ms: the first millisecond of its tournament, ``STARTS_ON_LAST_DAY`` for the day on which it ended.
         tournament: a number for its tournament; a game without one is a tournament of its own.
         begins: 1 for the first game of each batch.
     """
@@ -389,8 +391,8 @@ def beginnings(
         # The numbers distinguish tournaments within a batch alone: another batch may use the same numbers again.
         if first:
             places.clear()
-        day = end // DAY_MS if begin == OWN_DAY else begin / DAY_MS
+        day = end // DAY_MS if begin == STARTS_ON_LAST_DAY else begin / DAY_MS
         # a game without a tournament is one by itself, so that its own place is its name
         place = places.setdefault((day, name) if name else (-1.0, game), len(places))
-        days.append(day + place * APART)
+        days.append(day + place * START_STEP)
     return days

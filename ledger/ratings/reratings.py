@@ -20,7 +20,7 @@ from ledger.book.roster import Roster
 from ledger.book.timeline import Pool
 from ledger.ratings.carried_states import CarriedStates
 from ledger.ratings.player_rows import PlayerRows
-from ledger.ratings.rated_games import Games, Rated
+from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns
 from ledger.ratings.side_rows import FoldedSides, FormerRows, Span
 from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
@@ -49,7 +49,7 @@ class StartingPlayers:
 
 
 class ReratedStates(CarriedStates):
-    """The players of a rerating carry their states and the running folds of the tables.
+    """The states that the players of a rerating carry, and the running folds of the tables.
 
     Attributes:
         newcomers: by player without a game, the facts about the player.
@@ -203,12 +203,7 @@ class Rerating:
     current: dict[int, CurrentRow] = attrs.Factory(dict)
     diverged: dict[int, dict[tuple[str, Any], State]] = attrs.Factory(dict)
 
-    @classmethod
-    def begun(cls, start_ms: int, checkpoint: int, concerned: set[int], states: ReratedStates) -> Rerating:
-        """Begin a rerating that has rated no game yet."""
-        return cls(start_ms, checkpoint, states, set(concerned), set(concerned))
-
-    def note_fresh(self, cols: Columns, games: Games) -> None:
+    def note_new_players(self, cols: Columns, games: GamesInOrder) -> None:
         """Note the players of new games."""
         fresh = cols.where(games.fresh)
         if len(fresh):
@@ -241,7 +236,7 @@ class Rerating:
         return [(player, row[2]) for player, row in self.current.items() if row[2] < self.stored.get(player, 0)]
 
 
-def parts(games: Games) -> Iterator[tuple[Games, bool]]:
+def split_into_blocks(games: GamesInOrder) -> Iterator[tuple[GamesInOrder, bool]]:
     """Yield games in blocks of whole batches, and whether another block follows; new games alone are one block."""
     length, first = len(games.white), 0
     # No player converges to rows that do not exist: a long import is not cut.
@@ -258,19 +253,17 @@ def parts(games: Games) -> Iterator[tuple[Games, bool]]:
 
 
 def converged_players(
-    cols: Columns, rows: PlayerRows, rerating: Rerating, rated: Rated, folded: FoldedSides, part: ReratedBlock
+    cols: Columns,
+    rows: PlayerRows,
+    rerating: Rerating,
+    rated: RatedGameColumns,
+    folded: FoldedSides,
+    part: ReratedBlock,
 ) -> dict[int, int]:
     """Return the players whose state after the rated games equals the former rows, with their numbers of games.
 
-    Rows that follow no ratings are not compared: a player who converges has the same games.
-
-    Args:
-        cols: how the columns are held.
-        rows: with the rows as they were.
-        rerating: its players *own* are not compared.
-        rated: the games.
-        folded: what the folds of the tables make of them.
-        part: the players of the games, and their former rows.
+    Rows that follow no ratings are not compared: a player who converges has the same games. Players *own* of the
+    rerating are not compared.
     """
     for number, table in enumerate(rows.tables):
         if table.is_asked_by_state:
@@ -301,28 +294,24 @@ def converged_players(
 
 
 def _with_the_same_rows(
-    cols: Columns, rows: PlayerRows, rated: Rated, folded: FoldedSides, waiting: Mapping[int, tuple[int, int]]
+    cols: Columns,
+    rows: PlayerRows,
+    rated: RatedGameColumns,
+    folded: FoldedSides,
+    waiting: Mapping[int, tuple[int, int]],
 ) -> dict[int, int]:
-    """Return the players whose last rows equal the former ones, in tables that have a row for each game.
-
-    Args:
-        cols: how the columns are held.
-        rows: with the rows as they were.
-        rated: the games.
-        folded: what the folds of the tables make of them.
-        waiting: by player, the place among the players and the number of the last game.
-    """
+    """Return those of *waiting* whose last rows equal the former ones, in tables with a row for each game."""
     # Hardly a player converges: the game and the rating show that at the least cost.
     counts = {player: n for player, (_, n) in waiting.items()}
-    before: Mapping[int, tuple[Any, ...]] = rows.shown_at(counts)
+    before: Mapping[int, tuple[Any, ...]] = rows.ratings_at(counts)
     ratings = _of_history(cols, rated, [place for place, _ in waiting.values()], ["rating"])
     left = [
         player for player, now in zip(waiting, zip(*ratings, strict=True), strict=True) if before.get(player) == now
     ]
     for number, table in enumerate(rows.tables):
-        if not left or not table.is_whole or table.is_of_facts:
+        if not left or not table.is_whole or not table.fold.follows_ratings:
             continue
-        before = rows.at_games(number, {player: counts[player] for player in left})
+        before = rows.fold_rows_at(number, {player: counts[player] for player in left})
         places = [waiting[player][0] for player in left]
         width = len(table.fold.state)
         flat = cols.rows(folded.running[number], cols.small(places), width) if width else cols.floats(())
@@ -334,7 +323,9 @@ def _with_the_same_rows(
     return {player: counts[player] for player in left}
 
 
-def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequence[str]) -> list[list[Any]]:
+def _of_history(
+    cols: Columns, rated: RatedGameColumns, places: Sequence[int], fields: Sequence[str]
+) -> list[list[Any]]:
     """Return the positions of the last games of the players at places, and fields of the scheme's state after them."""
     # sides are sorted by player: the one before the next player's first is the player's last
     sides = cols.take(rated.order, cols.small([rated.starts[place + 1] - 1 for place in places]))
@@ -345,16 +336,7 @@ def _of_history(cols: Columns, rated: Rated, places: Sequence[int], fields: Sequ
 def _note_divergence(
     cols: Columns, rows: PlayerRows, rerating: Rerating, number: int, folded: FoldedSides, former: FormerRows
 ) -> None:
-    """Note in *rerating* which states of a table by tournament differ from the former rows.
-
-    Args:
-        cols: how the columns are held.
-        rows: with the rows as they were, from these games on.
-        rerating: it has the states that differed before these games.
-        number: place of the table among all.
-        folded: what the folds make of the games.
-        former: the former rows.
-    """
+    """Note in *rerating* which states of the table by tournament at place *number* differ from the former rows."""
     table, fold = rows.tables[number], folded.kept[number]
     width = len(table.fold.state)
     before_flat, after_flat = (_with_nulls(flat) for flat in cols.lists([folded.begun[number], fold.reached]))

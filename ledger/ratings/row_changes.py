@@ -1,4 +1,4 @@
-"""The change of a player's row: one model for compared lists, dry runs and corrections."""
+"""The change of a player's row between two states: for compared lists, dry runs and corrections."""
 
 from __future__ import annotations
 
@@ -47,13 +47,7 @@ class RowChange(Generic[Row]):
 def row_changes(
     before: Mapping[int, Row], after: Mapping[int, Row], said: Callable[[Row], object] = lambda row: row
 ) -> list[RowChange[Row]]:
-    """Return the players of whom the rows say something else, by number.
-
-    Args:
-        before: the rows by player.
-        after: the rows by player.
-        said: what counts of a row.
-    """
+    """Return the players whose rows differ, by number; *said* gives what counts of a row."""
     return [
         RowChange(player=player, before=was, after=now)
         for player in sorted(before.keys() | after.keys())

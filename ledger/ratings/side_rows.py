@@ -18,20 +18,20 @@ import attrs
 
 from ledger.book.timeline import Pool
 from ledger.errors import ReadModelError
-from ledger.ratings.player_rows import CURRENT, PlayerRows, listed_flags
+from ledger.ratings.player_rows import CURRENT_COLUMNS, PlayerRows, listed_flags
 from ledger.ratings.projector import CHANGES, DeclaredProjector
 from ledger.ratings.projectors.history import GAMES_BEFORE, HISTORY
-from ledger.ratings.rated_games import Rated, sides_of
+from ledger.ratings.rated_games import RatedGameColumns, columns_of_sides
 from ledger.ratings.view_tables import SideTable
-from ledger.runtime.columns import FEW, Column, Columns, changes, keyed
-from ledger.runtime.kernels import bound, compiled
+from ledger.runtime.columns import FEW, Column, Columns, changed_rows, combined_keys
+from ledger.runtime.kernels import compile_kernel, with_globals
 from ledger.runtime.lazy import np
-from ledger.runtime.plugin_code import failure_of, place_of
-from ledger.runtime.records import generated, objects_of, put_of, records_of, update_of
+from ledger.runtime.plugin_code import describe_failure, source_place
+from ledger.runtime.records import generated, make_reader, make_updater, make_writer, view_as_records
 
 # Folds: a projector's step over the sides of players' runs, interpreted for a few, compiled for many.
 
-# Names that ``bound`` gives to the loop below, each time to something else.
+# Names that ``with_globals`` gives to the loop below, each time to something else.
 FIELDS = 0
 SPARSE = False
 step: Callable[..., None]
@@ -64,23 +64,23 @@ def fold_sides(run: Any, columns: Any, players: Any, history: Any, changed: Any)
 
 @cache
 def folding_loop(projector: DeclaredProjector) -> Callable[..., None]:
-    """``fold_sides`` for one projector."""
+    """Return ``fold_sides`` for one projector."""
     made = projector.made
-    return bound(
+    return with_globals(
         fold_sides,
         f"fold_{projector.name}",
         FIELDS=len(projector.state),
         SPARSE=projector.rows == CHANGES,
         step=projector.step,
         side_of=_side_of(projector.reads),
-        put=put_of(made),
-        update=update_of(made),
+        put=make_writer(made),
+        update=make_updater(made),
     )
 
 
 @cache
 def _side_of(reads: tuple[str, ...]) -> Callable[[Any, int], Any]:
-    """``side_of(columns, side)``: the numbers of one side by their names."""
+    """Return ``side_of(columns, side)``: it gives the numbers of one side by their names."""
     values = ", ".join(f"{name}=columns[{i}][side]" for i, name in enumerate(reads))
     source = f"def side_of(columns, side):\n    return RatedSide({values})\n"
     return generated(source, "side_of", RatedSide=namedtuple("RatedSide", reads))
@@ -115,7 +115,7 @@ class FormerRows:
         player, n, *values = zip(*self.rows, strict=True)
         unknown = [float("nan")]
         return [
-            keyed(cols, player, n),
+            combined_keys(cols, player, n),
             *(
                 cols.texts(column) if kind.startswith("TEXT") else cols.filled(column, unknown)
                 for column, (_, kind) in zip(values, self.table.values, strict=True)
@@ -144,27 +144,20 @@ def former_rows(
     by_table = {}
     for number, table in enumerate(rows.tables):
         if not table.is_whole:
-            spans_asked = of_own if table.is_of_facts else requested
+            spans_asked = requested if table.fold.follows_ratings else of_own
             by_table[number] = FormerRows(
                 # a rare thing may have no row yet in the whole pool: one look shows that
                 table,
-                rows.in_spans(table, spans_asked) if spans_asked and rows.is_filled(table) else (),
+                rows.rows_in_spans(table, spans_asked) if spans_asked and rows.has_rows(table) else (),
             )
     return by_table
 
 
-def to_write(cols: Columns, rows: PlayerRows, former: FormerRows, columns: Sequence[Column]) -> list[Column]:
-    """Delete the rows that are gone; return the columns of those to be written.
-
-    Args:
-        cols: how the columns are held.
-        rows: where they are deleted.
-        former: the former rows.
-        columns: the new rows: player, number of the game, the other columns.
-    """
+def rows_to_write(cols: Columns, rows: PlayerRows, former: FormerRows, columns: Sequence[Column]) -> list[Column]:
+    """Delete the rows that are gone; return the columns of those to be written: player, game number, the others."""
     if not former.rows:
         return list(columns)
-    gone, changed = changes(cols, former.columns(cols), [keyed(cols, *columns[:2]), *columns[2:]])
+    gone, changed = changed_rows(cols, former.columns(cols), [combined_keys(cols, *columns[:2]), *columns[2:]])
     keys = [former.rows[place][:2] for place in cols.lists([gone])[0]]
     if keys:
         rows.delete(former.table, keys)
@@ -223,10 +216,15 @@ class FoldedSides(NamedTuple):
     tournaments: dict[str, InTournaments]
 
 
-def fold_all(
-    cols: Columns, pool: Pool, rows: PlayerRows, rated: Rated, running: Sequence[Column], own: Column | None = None
+def fold_all_tables(
+    cols: Columns,
+    pool: Pool,
+    rows: PlayerRows,
+    rated: RatedGameColumns,
+    running: Sequence[Column],
+    own: Column | None = None,
 ) -> FoldedSides:
-    """Fold all sides of rated games.
+    """Fold all sides of rated games into every table.
 
     Args:
         cols: how the columns are held.
@@ -238,7 +236,7 @@ def fold_all(
         own: by player, 1 if the player's own games changed: only those are folded for tables that follow no ratings;
             None for all.
     """
-    sides = sides_of(cols, pool, rated, rows.side_columns)
+    sides = columns_of_sides(cols, pool, rated, rows.side_columns)
     sides["player"] = cols.take(rated.player_column, sides["owner"])
     # A table of facts alone (results, colours) says the same of all other players: those rows stay.
     chosen = None if own is None else cols.where(cols.take(own, sides["owner"]))
@@ -249,14 +247,14 @@ def fold_all(
         if table.by_tournament:
             there, begun = _in_tournaments(cols, rows, table, sides, rated)
             folds.tournaments[table.name], folds.begun[number] = there, begun
-            whose = game_of(there.sides)
-            folds.kept.append(fold(cols, table.fold, cols.small(there.run), there.sides, begun, whose))
+            whose = side_locator(there.sides)
+            folds.kept.append(fold_side_columns(cols, table.fold, cols.small(there.run), there.sides, begun, whose))
             # a player's states of several tournaments are in the rows
             folds.running.append(cols.floats(()))
             continue
-        folded = _folded(cols, table, sides, state, chosen if table.is_of_facts else None)
+        folded = _folded(cols, table, sides, state, None if table.fold.follows_ratings else chosen)
         if table.fold is HISTORY:
-            sides |= of_history(cols, folded, rows.side_columns)
+            sides |= history_columns(cols, folded, rows.side_columns)
         folds.kept.append(folded)
         folds.running.append(folded.reached)
     return folds
@@ -267,31 +265,25 @@ def _folded(
 ) -> TableFold:
     """Fold the sides at the *chosen* places, or all, by player."""
     if chosen is None:
-        return fold(cols, table.fold, sides["owner"], sides, state, game_of(sides))
+        return fold_side_columns(cols, table.fold, sides["owner"], sides, state, side_locator(sides))
     # sides have two dozen columns, of which a fold takes a few
     there = {name: cols.take(sides[name], chosen) for name in {"owner", *table.fold.reads}}
-    folded = fold(cols, table.fold, there["owner"], there, state, game_of(sides, chosen))
+    folded = fold_side_columns(cols, table.fold, there["owner"], there, state, side_locator(sides, chosen))
     return folded._replace(places=chosen if folded.places is None else cols.take(chosen, folded.places))
 
 
-def write(
+def write_sides(
     cols: Columns,
     pool: Pool,
     rows: PlayerRows,
-    rated: Rated,
+    rated: RatedGameColumns,
     folded: FoldedSides,
     former: Mapping[int, FormerRows] | None = None,
 ) -> list[tuple[Any, ...]]:
     """Write all sides of rated games to the history and the other tables; return the new rows of ``current``.
 
-    Args:
-        cols: how the columns are held.
-        pool: the pool.
-        rows: where they are written.
-        rated: what is written.
-        folded: the result of ``fold_all`` for it.
-        former: if rows with these numbers may exist, the former rows by number of a table that has no row for some
-            games; the other tables' rows are replaced.
+    If rows with these numbers may exist, *former* has the former rows by number of a table that has no row for some
+    games; the other tables' rows are replaced.
     """
     for number, (table, kept) in enumerate(zip(rows.tables, folded.kept, strict=True)):
         sides = folded.tournaments[table.name].sides if table.by_tournament else folded.sides
@@ -301,16 +293,16 @@ def write(
         columns = [*stored, *kept.columns]
         # A table with a row for each game has its rows replaced by number; one without must lose those that are gone.
         if former is not None and not table.is_whole:
-            columns = to_write(cols, rows, former[number], columns)
+            columns = rows_to_write(cols, rows, former[number], columns)
         if len(columns[0]):
             filled = zip(repeat(pool.pool), *cols.lists(columns))  # as many as there are players
             rows.write(table, filled, replacing=former is not None)
     ends = cols.small([last - 1 for last in rated.starts[1:]])
-    last = [*(cols.take(folded.sides[name], ends) for name in CURRENT), listed_sides(cols, pool, rated, ends)]
+    last = [*(cols.take(folded.sides[name], ends) for name in CURRENT_COLUMNS), listed_sides(cols, pool, rated, ends)]
     return list(zip([pool.pool] * len(rated.players), rated.players, *cols.lists(last), strict=True))
 
 
-def spans(cols: Columns, rated: Rated) -> list[tuple[int, int, int]]:
+def game_spans(cols: Columns, rated: RatedGameColumns) -> list[tuple[int, int, int]]:
     """Return, for each rated player, the numbers of the first and of the last of the rated games."""
     firsts = cols.take(rated.order, cols.small(rated.starts[:-1]))
     lasts = cols.take(rated.order, cols.small([last - 1 for last in rated.starts[1:]]))
@@ -318,13 +310,13 @@ def spans(cols: Columns, rated: Rated) -> list[tuple[int, int, int]]:
     return list(zip(rated.players, first, last, strict=True))
 
 
-def of_history(cols: Columns, folded: TableFold, asked_names: Set[str]) -> dict[str, Column]:
+def history_columns(cols: Columns, folded: TableFold, asked_names: Set[str]) -> dict[str, Column]:
     """Return the requested columns of a side that are in the state of the history."""
     return {"games_before": cols.ints(folded.columns[GAMES_BEFORE])} if "games_before" in asked_names else {}
 
 
 def _in_tournaments(
-    cols: Columns, rows: PlayerRows, table: SideTable, sides: Mapping[str, Column], rated: Rated
+    cols: Columns, rows: PlayerRows, table: SideTable, sides: Mapping[str, Column], rated: RatedGameColumns
 ) -> tuple[InTournaments, Column]:
     """Return the sides that are of a tournament, and the state with which each run begins, flat."""
     places = [place for place, name in enumerate(sides["tournament"]) if name is not None]
@@ -334,12 +326,12 @@ def _in_tournaments(
     runs: dict[tuple[int, str], int] = {}
     pairs = zip(*cols.lists([there["player"], there["tournament"]]), strict=True)
     run = [runs.setdefault(pair, len(runs)) for pair in pairs]
-    first = {player: n for player, n, _ in spans(cols, rated)}
-    begun = rows.in_tournaments(table, [(player, name, first[player]) for player, name in runs])
+    first = {player: n for player, n, _ in game_spans(cols, rated)}
+    begun = rows.tournament_states(table, [(player, name, first[player]) for player, name in runs])
     return InTournaments(there, list(runs), run), cols.floats([value for kept in begun for value in kept])
 
 
-def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Column:
+def listed_sides(cols: Columns, pool: Pool, rated: RatedGameColumns, sides: Column) -> Column:
     """Return whether the scheme lists each player after the sides at the places *sides*, in their order."""
     if pool.lists_everybody:
         return cols.small([1] * len(sides))
@@ -352,8 +344,8 @@ def listed_sides(cols: Columns, pool: Pool, rated: Rated, sides: Column) -> Colu
 Whose = Callable[[int], tuple[int, int]]  # the player of a side, and the number of the game among the player's
 
 
-def game_of(sides: Any, chosen: Column | None = None) -> Whose:
-    """Say, from the columns of sides, whose each is; *chosen* are the places of those that are counted."""
+def side_locator(sides: Any, chosen: Column | None = None) -> Whose:
+    """Return the function that says whose each side is; *chosen* are the places of those that are counted."""
 
     def whose(side: int) -> tuple[int, int]:
         place = int(side if chosen is None else chosen[side])
@@ -362,7 +354,7 @@ def game_of(sides: Any, chosen: Column | None = None) -> Whose:
     return whose
 
 
-def fold(
+def fold_side_columns(
     cols: Columns,
     projector: DeclaredProjector,
     run: Column,
@@ -370,7 +362,7 @@ def fold(
     state: Column,
     whose: Whose | None = None,
 ) -> TableFold:
-    """Fold sides.
+    """Fold sides into a table's running states.
 
     Args:
         cols: how the columns are held.
@@ -390,10 +382,10 @@ def fold(
     if cols is FEW:
         reached = state[:]
         runs = len(reached) // width if width else max(run, default=-1) + 1
-        players: Any = [objects_of(made)(reached, place * width) for place in range(runs)]
+        players: Any = [make_reader(made)(reached, place * width) for place in range(runs)]
     else:
-        loop, reached = compiled(loop), state.copy()
-        players = records_of(made, reached) if width else np.zeros(run.max() + 1)
+        loop, reached = compile_kernel(loop), state.copy()
+        players = view_as_records(made, reached) if width else np.zeros(run.max() + 1)
         # A build has some whole numbers in fewer bits than an update; the step would be compiled again for each width.
         taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
     out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
@@ -402,13 +394,13 @@ def fold(
     except Exception as error:  # a plug-in's step may raise anything; the history's is ours
         if projector is HISTORY:
             raise
-        words = failure_of("its step", projector.step, error)
+        words = describe_failure("its step", projector.step, error)
         raise ReadModelError(
             projector.name, f"{words}{_at(whose, _failing_side(error))}; correct the plug-in"
         ) from error
     if cols is FEW:
         for place, player in enumerate(players):
-            put_of(made)(reached, place * width, player)
+            make_writer(made)(reached, place * width, player)
     places = cols.where(changed) if sparse else None
     columns = [cols.field(out, i, width) for i in range(width)]
     folded = TableFold(columns if places is None else [cols.take(each, places) for each in columns], places, reached)
@@ -432,7 +424,7 @@ def _refuse_fractions(projector: DeclaredProjector, folded: TableFold, whose: Wh
             # NaN is stored as NULL
             if value == value and not (value % 1.0 == 0.0 and abs(value) < MOST_WHOLE):  # noqa: PLR0124
                 side = int(row if folded.places is None else folded.places[row])
-                words = f"its step ({place_of(projector.step)}) gives {value!r} to column {kept.name!r}"
+                words = f"its step ({source_place(projector.step)}) gives {value!r} to column {kept.name!r}"
                 message = f"{words}{_at(whose, side)}, which is of whole numbers; call it REAL, or correct the step"
                 raise ReadModelError(projector.name, message)
 

@@ -22,10 +22,10 @@ from ledger.book import stored_proposals
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import Precision, instant_text
-from ledger.journal.kept_lists import ListRow, shared_places
+from ledger.journal.stored_lists import ListRow, shared_ranks
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
-from ledger.ratings.views_file import band, highest
+from ledger.ratings.views_file import highest_rating_of, whole_points
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,9 +36,9 @@ Point = tuple[float, int]  # a place in a ranking: the rating below zero, points
 LISTED = "SELECT coalesce(sum(players), 0) FROM distribution WHERE pool = ?"
 _AMONG = "SELECT count(*) FROM current WHERE pool = ? AND listed = 1"
 WITH_MORE = "SELECT coalesce(sum(players), 0) FROM distribution WHERE pool = ? AND points > ?"
-WHOLE = "SELECT points, players FROM distribution WHERE pool = ? ORDER BY points DESC"
+DISTRIBUTION_OF_POOL = "SELECT points, players FROM distribution WHERE pool = ? ORDER BY points DESC"
 HIGHER = f"{_AMONG} AND rating > ? AND rating <= ?"
-BESIDE = f"{_AMONG} AND rating = ? AND player < ?"
+EQUAL_BEFORE = f"{_AMONG} AND rating = ? AND player < ?"
 ORDER = """
 SELECT -rating, player FROM current WHERE pool = ? AND listed = 1 AND rating >= ? AND rating <= ?
 ORDER BY rating DESC, player
@@ -54,49 +54,32 @@ WHERE pool = ? AND +listed = 1 AND player IN (SELECT value FROM json_each(?))
 # microseconds, to read all that have its points 400 to 500; to sum up the distribution above one number of points 60 to
 # 150, to read it whole 1,200.
 FEW_POINTS = 10  # places with the same whole points up to which each is counted by SQLite
-FEW_BANDS = 8  # numbers of points up to which the distribution is summed up for each
+FEW_POINT_COUNTS = 8  # numbers of points up to which the distribution is summed up for each
 
 
 def count_listed(connection: sqlite3.Connection, pool: int) -> int:
-    """Return how many players a pool lists, those with closed accounts among them.
-
-    Args:
-        connection: the views.
-        pool: its number.
-
-    Raises:
-        CorruptError: the views are damaged.
-    """
+    """Return how many players a pool lists, those with closed accounts among them."""
     return int(connection.execute(LISTED, (pool,)).fetchone()[0])
 
 
-def count_before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -> dict[Point, int]:
-    """Return how many listed players of a pool rank before each of some points, which need be no player's.
-
-    Args:
-        connection: the views.
-        pool: its number.
-        points: in the order of a ranking, which is theirs.
-
-    Raises:
-        CorruptError: the views are damaged.
-    """
+def count_players_before(connection: sqlite3.Connection, pool: int, points: Sequence[Point]) -> dict[Point, int]:
+    """Return how many listed players of a pool rank before each of some points, which come in ranking order."""
     counts: dict[Point, int] = {}
-    groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: band(-point[0]))}
+    groups = {points_of: list(group) for points_of, group in groupby(points, lambda point: whole_points(-point[0]))}
     for (points_of, within), above in zip(groups.items(), _with_more(connection, pool, list(groups)), strict=True):
         among = _counted if len(within) <= FEW_POINTS else _read
-        numbers = among(connection, pool, highest(points_of), within)
+        numbers = among(connection, pool, highest_rating_of(points_of), within)
         counts.update((point, above + number) for point, number in zip(within, numbers, strict=True))
     return counts
 
 
 def _with_more(connection: sqlite3.Connection, pool: int, requested: Sequence[int]) -> Iterator[int]:
     """Return how many players a pool lists with more points than each number, in descending order."""
-    if len(requested) < FEW_BANDS:
+    if len(requested) < FEW_POINT_COUNTS:
         for points in requested:
             yield int(connection.execute(WITH_MORE, (pool, points)).fetchone()[0])
         return
-    numbers = connection.execute(WHOLE, (pool,)).fetchall()
+    numbers = connection.execute(DISTRIBUTION_OF_POOL, (pool,)).fetchall()
     above = place = 0
     for points in requested:
         while place < len(numbers) and numbers[place][0] > points:
@@ -111,7 +94,7 @@ def _counted(connection: sqlite3.Connection, pool: int, since: float, points: Se
     for negative, player in points:
         higher += connection.execute(HIGHER, (pool, -negative, since)).fetchone()[0]
         since = -negative
-        yield higher + connection.execute(BESIDE, (pool, since, player)).fetchone()[0]
+        yield higher + connection.execute(EQUAL_BEFORE, (pool, since, player)).fetchone()[0]
 
 
 def _read(connection: sqlite3.Connection, pool: int, since: float, points: Sequence[Point]) -> Iterator[int]:
@@ -121,17 +104,17 @@ def _read(connection: sqlite3.Connection, pool: int, since: float, points: Seque
 
 
 def points_of_closed(connection: sqlite3.Connection, pool: int, closed: Set[int]) -> list[Point]:
-    """The points of closed accounts among all whom the views list, in order."""
+    """Return the points of closed accounts among all whom the views list, in order."""
     return sorted(connection.execute(OF_CLOSED, (pool, orjson.dumps(sorted(closed)).decode())).fetchall())
 
 
-EVERYBODY = 2**62  # a limit that is none, as SQLite takes it; as a player's number above all
+NO_LIMIT = 2**62  # a limit that is none, as SQLite takes it; as a player's number above all
 # Measured with 10,000 players: 0.07 ms for each that is looked up, 80 to 110 ms for everybody.
 FEW_PLAYERS = 1_000  # are looked up one by one; for more of them everybody is read
 
 
 class ListedPlayer(NamedTuple):
-    """A player whom a list shows.
+    """A player on a rating list.
 
     Attributes:
         player: the player number.
@@ -147,7 +130,7 @@ class ListedPlayer(NamedTuple):
 
     @property
     def point(self) -> Point:
-        """By which players are ordered: the best first, of equals the lower number."""
+        """The sort key of rankings: the best first, of equals the lower number."""
         return -self.rating, self.player
 
     @property
@@ -157,11 +140,11 @@ class ListedPlayer(NamedTuple):
 
     @property
     def said(self) -> tuple[float, int, str | None]:
-        """The player's own row of a list, whatever the rank: rating, games, day of the last one."""
+        """The player's row of a list without the rank: rating, games, day of the last one."""
         return self.rating, self.games, self.last_game
 
 
-class Counted(NamedTuple):
+class RankingCounts(NamedTuple):
     """The number of players in a ranking, and of those with a rating or a higher one."""
 
     players: int
@@ -201,7 +184,7 @@ class Standings:
         self.states = PlayerStates(connection, pool)
         self._connection, self._pool = connection, pool
         self._at_ms, self._now_ms, self._active_from = at_ms, now_ms, active_from
-        self._unplayed_counts: dict[float, Counted] = {}
+        self._unplayed_counts: dict[float, RankingCounts] = {}
         self._min_games = min(min_games, MAX_WHOLE)  # no player has more, and SQLite holds no much larger number
         if closed is not None:
             self.closed = closed
@@ -213,19 +196,19 @@ class Standings:
 
     # -- the best --------------------------------------------------------------------------------------------------
 
-    def best(self, limit: int = EVERYBODY) -> list[ListedPlayer]:
+    def best(self, limit: int = NO_LIMIT) -> list[ListedPlayer]:
         """Return the best players, best first; of equals the lower number comes first."""
         if self._at_ms is not None:
             if self._rows_say_all:
                 return self._best_by_rows(self._at_ms, limit)
-            if limit < EVERYBODY and self.states.games_alone_change(self._at_ms):
+            if limit < NO_LIMIT and self.states.games_alone_change(self._at_ms):
                 return self._best_of_bounded(limit, partial(self._listed_of_bounded, self._at_ms))
             return nsmallest(limit, self._worked_out, key=_point)
         since = self.states.rows_current_since_ms
         # The rows say nothing about closed accounts: as many more are read as may have to be left out.
         arguments = (self._pool.pool, self._min_games, limit + len(self.closed), self._active_from, since)
         query = queries.RANKING_OF_FEW_ACTIVE if self._are_few_active else queries.RANKING
-        players = self._open(queries.tuples(self._connection, query, arguments))
+        players = self._open(queries.fetch_tuples(self._connection, query, arguments))
         if others := [*self._moved, *self._unplayed(limit)]:
             players = sorted([*players, *others], key=_point)
         return players[:limit]
@@ -240,31 +223,31 @@ class Standings:
         """True if only recently active players are asked for, and there are few of them."""
         requested = (self._pool.pool, self._active_from)
         few = self._active_from > BEGINNING
-        return few and queries.first_row(self._connection, queries.MANY_ACTIVE, requested) is None
+        return few and queries.fetch_first(self._connection, queries.MANY_ACTIVE, requested) is None
 
     def _best_by_rows(self, ms: int, limit: int) -> list[ListedPlayer]:
         """Return the best if the last rows by then are the ranking."""
         arguments = (self._pool.pool, ms, self._min_games, self._active_from)
-        if queries.first_row(self._connection, queries.MANY_SINCE, arguments[:2]) is None:
-            few = queries.tuples(self._connection, queries.BEST_SINCE_FEW, (*arguments, limit + len(self.closed)))
+        if queries.fetch_first(self._connection, queries.MANY_SINCE, arguments[:2]) is None:
+            few = queries.fetch_tuples(self._connection, queries.BEST_SINCE_FEW, (*arguments, limit + len(self.closed)))
             # Two lists come one after the other, each in its own order.
             return sorted(self._open(few), key=_point)[:limit]
 
         def look_up(players: int, after: int) -> list[ListedPlayer]:
-            return self._open(queries.tuples(self._connection, queries.BEST_AT, (*arguments, players, after)))
+            return self._open(queries.fetch_tuples(self._connection, queries.BEST_AT, (*arguments, players, after)))
 
         return self._best_of_bounded(limit, look_up)
 
     def _best_of_bounded(self, limit: int, look_up: Callable[[int, int], list[ListedPlayer]]) -> list[ListedPlayer]:
-        """Return the best of an instant; *look_up* asks for so many players after the first ones by their bounds."""
+        """Return the best of an instant; *look_up* reads some players, after the first ones, by their bounds."""
         # A player who never had a rating as high as the last of the best cannot be one of them. So players are looked
         # up in the order of what their ratings never exceed, each time as many again, until no other can come in.
         best: list[ListedPlayer] = []
-        after, players = 0, limit if limit == EVERYBODY else FEW_PLAYERS + limit
+        after, players = 0, limit if limit == NO_LIMIT else FEW_PLAYERS + limit
         while True:
             best = sorted([*best, *look_up(players, after)], key=_point)[:limit]
             after, players = after + players, after + players
-            bound = queries.first_row(self._connection, queries.BOUND, (self._pool.pool, after))
+            bound = queries.fetch_first(self._connection, queries.BOUND, (self._pool.pool, after))
             if bound is None or not limit or (len(best) == limit and best[-1].rating > bound["rating"]):
                 return best
 
@@ -297,15 +280,17 @@ class Standings:
         states = self.states.unplayed(self._now_ms, limit + len(self.closed))
         return [_listed(state) for state in states if state.player not in self.closed]
 
-    def _count_unplayed(self, rating: float) -> Counted:
+    def _count_unplayed(self, rating: float) -> RankingCounts:
         """Count the players without a rated game, and those of them who have that rating or a higher one."""
         if self._min_games or self._active_from > BEGINNING:
-            return Counted(0, 0)
+            return RankingCounts(0, 0)
         # A caller that needs a place needs the next rating above it, too: one look at them gives both.
         if rating not in self._unplayed_counts:
-            players, *both = self.states.count_unplayed(self._now_ms, rating, self.closed)
+            players, *both = self.states.count_seeded(self._now_ms, rating, self.closed)
             above = nextafter(rating, inf)
-            self._unplayed_counts = {each: Counted(players, n) for each, n in zip((rating, above), both, strict=True)}
+            self._unplayed_counts = {
+                each: RankingCounts(players, n) for each, n in zip((rating, above), both, strict=True)
+            }
         return self._unplayed_counts[rating]
 
     def _takes(self, player: ListedPlayer) -> bool:
@@ -315,28 +300,30 @@ class Standings:
 
     # -- how many --------------------------------------------------------------------------------------------------
 
-    def counted(self, rating: float) -> Counted:
+    def count_players(self, rating: float) -> RankingCounts:
         """Count the players, and those with that rating or a higher one, points."""
         if self._at_ms is not None and not self._rows_say_all:
             return _count(self._worked_out, rating)
-        others = Counted(0, 0)
+        others = RankingCounts(0, 0)
         if self._at_ms is None:
             # Every player with a last row has a game: a minimum of one game leaves none of them out.
             if self._order is None and self._min_games <= 1 and self._active_from == BEGINNING:
                 # A number above all players': those with that very rating rank before the point.
-                (not_below,) = self.before([(-rating, EVERYBODY)]).values()
+                (not_below,) = self.before([(-rating, NO_LIMIT)]).values()
                 listed = count_listed(self._connection, self._pool.pool) - len(self._shut) + len(self._moved)
                 others = self._count_unplayed(rating)
-                return Counted(listed + others.players, not_below + others.not_below)
-            others = Counted(*map(sum, zip(_count(self._moved, rating), self._count_unplayed(rating), strict=True)))
+                return RankingCounts(listed + others.players, not_below + others.not_below)
+            others = RankingCounts(
+                *map(sum, zip(_count(self._moved, rating), self._count_unplayed(rating), strict=True))
+            )
         query = queries.COUNTED_AT
         if self._at_ms is None:
             query = queries.COUNTED_OF_FEW_ACTIVE if self._are_few_active else queries.COUNTED_NOW
         since = self.states.rows_current_since_ms if self._at_ms is None else self._at_ms
         without = json.dumps(sorted(self.closed))
         arguments = (self._pool.pool, since, self._min_games, self._active_from, rating, without)
-        ((players, not_below),) = queries.tuples(self._connection, query, arguments)
-        return Counted(players + others.players, not_below + others.not_below)
+        ((players, not_below),) = queries.fetch_tuples(self._connection, query, arguments)
+        return RankingCounts(players + others.players, not_below + others.not_below)
 
     # -- places now ------------------------------------------------------------------------------------------------
 
@@ -344,7 +331,7 @@ class Standings:
         """Return how many players with games rank now before each of some points, which need be no player's."""
         if self._order is not None:
             return {point: bisect_left(self._order, point) for point in points}
-        above = count_before(self._connection, self._pool.pool, points)
+        above = count_players_before(self._connection, self._pool.pool, points)
         listed = self._by_later_list
         return {
             point: number - bisect_left(self._shut, point) + bisect_left(listed, point)
@@ -359,17 +346,13 @@ class Standings:
         )
 
     def ranks(self, points: Sequence[Point]) -> dict[int, int]:
-        """Return the present ranks of some players with games, by player; equals share one.
-
-        Args:
-            points: those of listed players with open accounts, by their last rows, in order.
-        """
+        """Return the present ranks, by player, of listed players with open accounts; *points* are theirs, in order."""
         if self._order is None:
             # Only players with higher ratings rank before number 0: equals share a rank.
             above = self.before(sorted({(rating, 0) for rating, _ in points}))
             return {player: above[rating, 0] + 1 for rating, player in points}
         requested = {player for _, player in points}
-        shared = shared_places([rating for rating, _ in self._order])
+        shared = shared_ranks([rating for rating, _ in self._order])
         return {player: rank for rank, (_, player) in zip(shared, self._order, strict=True) if player in requested}
 
     @cached_property
@@ -378,7 +361,7 @@ class Standings:
         since = self.states.rows_current_since_ms
         if since == BEGINNING:
             return None
-        points = queries.tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, since))
+        points = queries.fetch_tuples(self._connection, queries.ORDER_SINCE, (self._pool.pool, since))
         points += [(-(state.in_force or 0.0), state.player) for state in self.states.moved_since(self._now_ms)]
         return sorted(point for point in points if point[1] not in self.closed)
 
@@ -396,7 +379,7 @@ class Standings:
         if len(requested) > FEW_PLAYERS:
             return {player.player: player for player in self.best() if player.player in requested}
         # The number of a merged player still has its seed, and is on no list: the person is.
-        requested -= stored_proposals.merges_in(self._connection).keys() | self.closed
+        requested -= stored_proposals.load_merges(self._connection).keys() | self.closed
         states = (self.states.at(player, self._at_ms) for player in sorted(requested))
         return {state.player: _listed(state) for state in states if state.in_force is not None}
 
@@ -410,28 +393,21 @@ def _listed(state: PlayerState) -> ListedPlayer:
     return ListedPlayer(state.player, state.in_force or 0.0, state.games, last_ms)
 
 
-def _count(players: Iterable[ListedPlayer], rating: float) -> Counted:
+def _count(players: Iterable[ListedPlayer], rating: float) -> RankingCounts:
     ratings = [player.rating for player in players]
-    return Counted(len(ratings), sum(other >= rating for other in ratings))
+    return RankingCounts(len(ratings), sum(other >= rating for other in ratings))
 
 
-def list_in_force(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = EVERYBODY) -> list[ListRow]:
-    """Return the rating list in force at an instant, best first; equals share a place, lower numbers come first.
-
-    Args:
-        connection: the views.
-        pool: the pool.
-        ms: the instant, milliseconds since 1970.
-        limit: how many, the best; all by default.
-    """
+def rating_list_at(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = NO_LIMIT) -> list[ListRow]:
+    """Return the rating list in force at an instant, best first; equals share a place, lower numbers come first."""
     best = Standings(connection, pool, ms).best(limit)
     # Halves go to the even point, as Python rounds: digests of published lists depend on it.
     return [
         ListRow(row.player, rank, round(row.rating), row.rating, row.games, row.last_game)
-        for rank, row in zip(shared_places([row.rating for row in best]), best, strict=True)
+        for rank, row in zip(shared_ranks([row.rating for row in best]), best, strict=True)
     ]
 
 
-def by_player(rows: Iterable[ListRow]) -> Mapping[int, ListRow]:
+def rows_by_player(rows: Iterable[ListRow]) -> Mapping[int, ListRow]:
     """Return the rows of a list by player number."""
     return {row.player: row for row in rows}

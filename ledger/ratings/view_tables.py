@@ -1,6 +1,6 @@
-"""The tables of the views: those of the sides of rated games, and what every table says.
+"""The tables of the views that hold sides of rated games: columns, indexes and statements.
 
-Here are their columns; the statements are in ``player_rows``, the rows come from ``side_rows``.
+The queries are in ``player_rows``, the rows come from ``side_rows``.
 Every ledger has the history, with the scheme's whole state and the counts that a summary or a graph needs. HERA is the
 "Highest Ever Rating Achieved" of the ChessWorld FAQ: "based upon your achievement after completing 50 rated games".
 """
@@ -15,19 +15,18 @@ import attrs
 from ledger.errors import ProjectionError
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.projector import CHANGES, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
-from ledger.ratings.projectors import ratings
 from ledger.ratings.projectors.history import HISTORY, begun_with
 from ledger.schemes.scheme import Seed
 
 
-def begun(fold: DeclaredProjector, seed: Seed | None) -> list[float]:
-    """The running state of a fold before a player's first game; that of the history knows the player's past."""
+def initial_state(fold: DeclaredProjector, seed: Seed | None) -> list[float]:
+    """Return the running state of a fold before a player's first game; the history's includes the player's past."""
     return begun_with(seed) if fold is HISTORY and seed is not None else [kept.start for kept in fold.state]
 
 
 @attrs.frozen
 class SideTable:
-    """One table, keyed ``(pool, player, n)``.
+    """A table with a row for each side of a rated game, keyed ``(pool, player, n)``.
 
     Attributes:
         fold: what it stores of a side, and the running state that it keeps after each.
@@ -36,11 +35,6 @@ class SideTable:
 
     fold: DeclaredProjector
     scheme_state: tuple[str, ...] = ()
-
-    @cached_property
-    def is_of_facts(self) -> bool:
-        """True if a player's rows depend only on the player's own games, however others are rated."""
-        return not self.fold.follows_ratings
 
     @cached_property
     def name(self) -> str:
@@ -65,17 +59,12 @@ class SideTable:
     @cached_property
     def is_asked_by_state(self) -> bool:
         """True if its last row up to a game has a player's state, which other players' games may change."""
-        return self.is_sparse and not self.by_tournament and not self.is_of_facts
+        return self.is_sparse and not self.by_tournament and self.fold.follows_ratings
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Names and SQL types of its columns, in the order of its rows."""
-        return (
-            ("pool", "INTEGER NOT NULL"),
-            ("player", "INTEGER NOT NULL"),
-            ("n", "INTEGER NOT NULL"),
-            *self.values,
-        )
+        return (("pool", "INTEGER NOT NULL"), ("player", "INTEGER NOT NULL"), ("n", "INTEGER NOT NULL"), *self.values)
 
     @cached_property
     def values(self) -> tuple[tuple[str, str], ...]:
@@ -114,25 +103,23 @@ class SideTable:
 
 
 def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) -> tuple[SideTable, ...]:
-    """The history first, then the tables of those projectors that fold sides of games.
+    """Return the history, then the tables of those projectors that fold sides of games.
 
-    Args:
-        projectors: the read models; those of facts have tables of another kind.
-        scheme_state: every state field of the schemes in use.
+    *scheme_state* has every state field of the schemes in use.
     """
     return (
-        SideTable(HISTORY, ratings.further_columns(scheme_state)),
+        SideTable(HISTORY, tuple(name for name in scheme_state if name != "rating")),
         *(SideTable(made) for made in projectors if isinstance(made, DeclaredProjector)),
     )
 
 
 def columns_wanted(tables: Iterable[SideTable]) -> frozenset[str]:
-    """The columns of ``SIDE_COLUMNS`` that some table takes or stores."""
+    """Return the columns of ``SIDE_COLUMNS`` that some table reads or stores."""
     return frozenset(name for table in tables for name in table.fold.wants)
 
 
 def facts_wanted(tables: Iterable[SideTable]) -> tuple[str, ...]:
-    """The columns of ``games`` that the tables need besides those that rating needs."""
+    """Return the columns of ``games`` that the tables need besides those that rating needs."""
     facts = {SIDE_COLUMNS[name].fact for name in columns_wanted(tables)}
     return tuple(sorted(facts - {""}))
 

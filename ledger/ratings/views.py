@@ -7,29 +7,30 @@ one transaction: rows and checkpoint together.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import attrs
 
+from ledger.book.assessment import RecordedEvent
 from ledger.book.game_book import GameBook
-from ledger.book.judging import RecordedEvent
+from ledger.book.roster import Roster
+from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, ReadModelError, StorageError, one_line
 from ledger.journal import Journal
-from ledger.ratings import keeping, views_file
+from ledger.ratings import read_models, views_file
+from ledger.ratings.build_files import BuildFiles
 from ledger.ratings.fact_projector import ReadModel
-from ledger.ratings.keeping import InstalledProjectors, Plan
 from ledger.ratings.live_book import LiveBook
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projector import DeclaredProjector
-from ledger.ratings.read_cache import ReadCache, read_pools
-from ledger.ratings.trial_slot import TrialSlot
-from ledger.ratings.views_connection import Version, ViewsConnection, version_of
-from ledger.ratings.whole_builds import WholeBuilds
+from ledger.ratings.read_models import InstalledProjectors, TablePlan
+from ledger.ratings.views_connection import DryRunSlot, Version, ViewsConnection
 from ledger.runtime import sqlite
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 
 FEW_ENTRIES = 2_000  # up to here entries are folded one by one, without loading Polars
 BUILD_FROM = 50_000  # a backlog of this many entries that is larger than the folded ones is built in another file
@@ -41,39 +42,69 @@ class _Snapshot:
     position: int  # how far the journal is folded in
 
 
+class _ReadCache:
+    """The pools and players' states read from one *version* of the views; valid until the next write."""
+
+    def __init__(self, version: Version | None) -> None:
+        self.version = version
+        self._pools: list[Pool] | None = None
+        self._roster: Roster | None = None
+        self._states: dict[int, PlayerStates] = {}  # by pool
+
+    def pools(self, connection: sqlite.FileConnection, path: Path) -> list[Pool]:
+        """Return the pools with their timelines."""
+        if self._pools is None:
+            self._pools = _read_pools(connection, path)
+        return self._pools
+
+    def states(self, connection: sqlite.FileConnection, pool: Pool) -> PlayerStates:
+        """Return the states of a pool's players, which share one roster and keep the rows that they have read."""
+
+        def roster() -> Roster:
+            if self._roster is None:
+                self._roster = Roster(connection)
+            return self._roster
+
+        states = self._states.get(pool.pool)
+        if states is None or states.pool is not pool:
+            states = self._states[pool.pool] = PlayerStates(connection, pool, roster)
+        return states
+
+
+def _read_pools(connection: sqlite.FileConnection, path: Path) -> list[Pool]:
+    """Return the pools with their timelines."""
+    with views_file.reporting_damage(path):
+        return stored_pools(connection)
+
+
 class Views:
     """The views of one journal on disk.
 
     Attributes:
-        at_hand: the read models that are made, and those that are only kept.
+        installed: the read models that are made, and those that are only kept.
         journal: the journal from which they are derived.
-        is_of_a_trial: True if what is written here is rolled back.
-        follows: True if questions bring them level; False if another process does, and they answer as far as they are.
-        trials: the trial that is run on them.
+        is_dry_run: True if what is written here is rolled back.
+        follows_journal: True if questions catch up first; False if another process does it.
+        dry_runs: the dry run that is under way on them.
     """
 
     def __init__(
         self, path: str | Path, projectors: Sequence[ReadModel] | InstalledProjectors, journal: Journal
     ) -> None:
-        """Say where they are or will be, what they hold, and which journal they are derived from; opens nothing.
-
-        Args:
-            path: the file.
-            projectors: the read models to make; as ``InstalledProjectors``, those that are only kept, too.
-            journal: the journal.
+        """Name the file, the read models to make, and the journal; opens nothing.
 
         Raises:
             ProjectionError: a projector takes the name of another table.
         """
-        self.at_hand = projectors if isinstance(projectors, InstalledProjectors) else InstalledProjectors(projectors)
+        self.installed = projectors if isinstance(projectors, InstalledProjectors) else InstalledProjectors(projectors)
         self.journal = journal
-        self.is_of_a_trial = False
-        self.follows = True
-        self.trials = TrialSlot()
+        self.is_dry_run = False
+        self.follows_journal = True
+        self.dry_runs = DryRunSlot()
         self._file = ViewsConnection(Path(path))
         self._compared: Version | None = None  # the version whose makers were compared with those that are installed
         self._snapshot: _Snapshot | None = None  # the present one
-        self._reads = ReadCache(None)
+        self._reads = _ReadCache(None)
         self._live: LiveBook | None = None
         self._recorded: dict[int, RecordedEvent] = {}  # what this process has just recorded, by position
 
@@ -90,25 +121,34 @@ class Views:
             StorageError: they cannot be opened.
             CorruptError: they are damaged, or were derived from another journal.
         """
-        return self._file.connection or self._file.open(self.journal, read_only=not self.follows)
+        return self._file.connection or self._file.open(self.journal, read_only=not self.follows_journal)
 
     def close(self) -> None:
         """Release the file; it is opened again when it is asked."""
         self._live = self._snapshot = None
-        self.trials.close()
+        self.dry_runs.close()
         self._file.close()
 
-    def elsewhere(self, path: Path) -> Views:
-        """Views for trials in a file: a copy of this one, or this one by another connection."""
-        tried = Views(path, self.at_hand, self.journal)
-        tried.is_of_a_trial = True
+    def for_dry_run_at(self, path: Path) -> Views:
+        """Return views for dry runs in a file: a copy of this one, or this one by another connection."""
+        tried = Views(path, self.installed, self.journal)
+        tried.is_dry_run = True
         return tried
 
-    def for_trials(self) -> Views:
+    def open_for_dry_run(self) -> Views:
         """Open the same views by a connection for dry runs, so that this one answers from the current state."""
-        tried = self.elsewhere(self.path)
-        tried._file = self.trials.file(self.path)
+        tried = self.for_dry_run_at(self.path)
+        tried._file = self.dry_runs.second_connection(self.path)
         return tried
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the file of the views to a new one."""
+        with (
+            closing(sqlite.connect(self.path, read_only=True)) as source,
+            closing(sqlite.connect(path)) as target,
+        ):
+            source.copy_to(target)
+            target.execute("PRAGMA journal_mode=WAL")
 
     def close_for_good(self) -> None:
         """Release the file, and remove an unfinished build."""
@@ -116,11 +156,11 @@ class Views:
         self._file.discard()
 
     def pools(self) -> list[Pool]:
-        """Return the pools of these views; the judge of a fact holds a transaction of the journal by then."""
+        """Return the pools of these views."""
         if self._position_of_snapshot is None:
             if self.connection.in_transaction:
                 # Not kept: a rollback takes no change out of the count by which versions differ.
-                return read_pools(self.connection, self.path)
+                return _read_pools(self.connection, self.path)
             # Stored until the next write, for facts are judged by the thousand between two writes.
             self._forget_other_versions()
         return self._reads.pools(self.connection, self.path)
@@ -128,18 +168,18 @@ class Views:
     def states(self, pool: Pool) -> PlayerStates:
         """Return the states of a pool's players; within a read snapshot one answer reuses the reads of another.
 
-        Their reads are stored until the next write: from snapshot to snapshot they stay the same.
+        The reads are stored until the next write: from snapshot to snapshot they stay the same.
         """
         if self._position_of_snapshot is None:
             return PlayerStates(self.connection, pool)
         return self._reads.states(self.connection, pool)
 
     def _forget_other_versions(self) -> None:
-        if (version := self.written()) != self._reads.version:
-            self._reads = ReadCache(version)
+        if (version := self.version()) != self._reads.version:
+            self._reads = _ReadCache(version)
 
-    def expect(self, entries: Iterable[RecordedEvent]) -> None:
-        """Take note of events that this process has recorded: folding them in needs no reading back."""
+    def note_recorded(self, entries: Iterable[RecordedEvent]) -> None:
+        """Note events that this process has recorded: folding them in needs no reading back."""
         for entry in entries:
             self._recorded[entry.position] = entry
         if len(self._recorded) > FEW_ENTRIES:
@@ -157,42 +197,47 @@ class Views:
             return position
         return views_file.position(self.connection) if self.path.exists() else 0
 
-    def is_level(self) -> bool:
-        """True when there is nothing to fold in, asked without the lock and without writing."""
+    def is_up_to_date(self) -> bool:
+        """Return whether there is nothing to fold in; neither locks nor writes."""
         if not self._file.is_there():
             return False
         connection = self.connection
         # The origin of the rows takes half a millisecond to compare: it is compared again only after a write.
-        written = self.written()
+        written = self.version()
         if written != self._compared:
-            if not views_file.are_rated_alike(connection):
+            if not views_file.are_rated_by_this_program(connection):
                 return False
-            plan = self.at_hand.plan(connection)
+            plan = self.installed.plan(connection)
             if not plan.is_done:
                 return False
             views_file.check_tables(connection, plan.kept)
             self._compared = written
         return views_file.position(connection) == self.journal.size()
 
-    def written(self) -> Version:
+    def version(self) -> Version:
         """Return a value that changes with every write."""
-        return version_of(self.connection)
+        # The data version counts others' commits alone, the changes one's own; both are counted by connection.
+        connection = self.connection
+        return connection, views_file.data_version(connection), connection.total_changes
 
     def build(self) -> str:
-        """Return the word of this build of the views: another one after each build, the same in every process."""
-        return self._file.build(self.connection)
+        """Return a word for this build of the views: another one after each build, the same in every process."""
+        # Complete builds are copied into the file, of which SQLite then says that its schema is another one.
+        (schema,) = self.connection.execute("PRAGMA schema_version").fetchone()
+        return f"{self._file.inode}.{schema}"
 
     @property
-    def is_read(self) -> bool:
+    def in_snapshot(self) -> bool:
         """True if reads now are of one snapshot: a transaction is under way on the open views."""
-        return self._file.in_transaction
+        connection = self._file.connection
+        return connection is not None and connection.in_transaction
 
     @contextmanager
-    def moment(self) -> Iterator[int]:
+    def read_snapshot(self) -> Iterator[int]:
         """Read everything within the block in one transaction, whatever is written meanwhile; yield the position.
 
-        A moment within another one, or within a trial that is rolled back, is that one. As long as it lasts, the log of
-        the views grows with what others write: what is long to work out or to print follows after the block.
+        A snapshot within another one, or within a dry run, is that one. As long as it lasts, the log of the views grows
+        with what others write: what is long to work out or to print follows after the block.
 
         Raises:
             StorageError: the views cannot be opened.
@@ -204,7 +249,7 @@ class Views:
             return
         connection.execute("BEGIN")
         try:
-            # the first look is what the moment is of
+            # the first read begins the snapshot
             self._snapshot = _Snapshot(connection, views_file.position(connection))
             self._forget_other_versions()
             yield self._snapshot.position
@@ -214,8 +259,8 @@ class Views:
                 # not ROLLBACK, which would end the rows that a caller still reads
                 connection.execute("COMMIT")
 
-    def level(self, progress: Progress = silent) -> None:
-        """Make sure that they are level with the journal before questions are asked.
+    def ensure_up_to_date(self, progress: Progress = no_progress) -> None:
+        """Bring the views up to date with the journal before questions are asked.
 
         If they are behind and cannot be written (a read-only folder, foreign files) they are built in a temporary
         file, until they are closed for good. Views that do not follow stay as they are.
@@ -224,38 +269,37 @@ class Views:
             CorruptError: they are damaged, or are not of this journal.
             StorageError: they do not follow, and are not there, or of another release.
         """
-        if not self.follows:
-            if not self.is_read and not self._file.is_there():
+        if not self.follows_journal:
+            if not self.in_snapshot and not self._file.is_there():
                 message = "there are no views of this release yet; who writes the ledger makes them: 'pools' does"
                 raise StorageError(str(self.path), message)
             return
-        if self.is_read or self.is_level():
-            # what is read as of one moment stays as it is
+        if self.in_snapshot or self.is_up_to_date():
             return
         if not self.can_be_written():
             self.close()
             self._file.move_to_temporary_folder()
         self.catch_up(progress)
 
-    def catch_up(self, progress: Progress = silent) -> int:
-        """Fold in every entry that the journal has and the views have not; returns the position reached.
+    def catch_up(self, progress: Progress = no_progress) -> int:
+        """Fold in every entry that the journal has and the views have not; return the position reached.
 
         Raises:
             CorruptError: the views are damaged, or are not of this journal.
-            StorageError: a file refuses, or the views are being read as of one moment.
+            StorageError: a file refuses, or a read snapshot is open.
         """
-        self._refuse_within_a_moment()
+        self._refuse_within_snapshot()
         while True:
             if self._file.is_there():
                 reached = self._fold_in(progress)
                 if reached is not None:
                     return reached
-            builds = WholeBuilds(self.path)
-            with builds.alone():
+            builds = BuildFiles(self.path)
+            with builds.exclusive():
                 # Checked again under the lock: another process may have built them while this one waited for it.
-                is_present = self._file.is_there() and views_file.are_rated_alike(self.connection)
+                is_present = self._file.is_there() and views_file.are_rated_by_this_program(self.connection)
                 if not is_present or self._is_built_sooner(
-                    self.at_hand.plan(self.connection), views_file.position(self.connection)
+                    self.installed.plan(self.connection), views_file.position(self.connection)
                 ):
                     self._build(builds, progress)
 
@@ -264,71 +308,68 @@ class Views:
         if self._file.is_there():
             self._file.refuse_foreign(self.connection, self.journal)
 
-    def rebuild(self, progress: Progress = silent) -> int:
+    def rebuild(self, progress: Progress = no_progress) -> int:
         """Build the views again from the journal alone; return the position reached."""
-        self._refuse_within_a_moment()
-        builds = WholeBuilds(self.path)
-        with builds.alone():
+        self._refuse_within_snapshot()
+        builds = BuildFiles(self.path)
+        with builds.exclusive():
             builds.discard()
             self._build(builds, progress)
         return self.catch_up(progress)
 
-    def build_until(self, until: int, progress: Progress = silent) -> None:
+    def build_until(self, until: int, progress: Progress = no_progress) -> None:
         """Build the views of a journal with *until* entries, and leave them there."""
-        builds = WholeBuilds(self.path)
-        with builds.alone():
+        builds = BuildFiles(self.path)
+        with builds.exclusive():
             builds.discard()
             self._build(builds, progress, until)
 
-    def _refuse_within_a_moment(self) -> None:
-        self.trials.refuse_within(self.path)
-        if self.is_read:
-            message = "is read as of one moment until the block of 'moment' ends: bring the views level after it"
+    def _refuse_within_snapshot(self) -> None:
+        self.dry_runs.refuse_within(self.path)
+        if self.in_snapshot:
+            message = "a read snapshot is open until the block of 'moment' ends; catch up after it"
             raise StorageError(str(self.path), message)
 
     def read_models(self) -> list[str]:
-        """Names of the read models that are at hand here, or that the views have or had."""
-        here = {projector.name for projector in self.at_hand.all}
-        return sorted(here | WholeBuilds(self.path).former_read_models())
+        """Return the names of the read models that are installed here, or that the views have or had."""
+        here = {projector.name for projector in self.installed.all}
+        return sorted(here | BuildFiles(self.path).former_read_models())
 
     def kept(self) -> tuple[ReadModel, ...]:
-        """The read models whose tables are level, and are kept level here."""
-        plan, left = self.at_hand.plan(self.connection), keeping.left_behind(self.connection)
+        """Return the read models whose tables are up to date, and are kept so here."""
+        plan, left = self.installed.plan(self.connection), read_models.stale_tables(self.connection)
         made = {projector.name for projector in plan.make} | left
         return tuple(projector for projector in plan.kept if projector.name not in made)
 
     def can_be_written(self) -> bool:
         """Return whether the folder, and the file if there is one, may be written."""
-        return self._file.can_be_written()
+        return os.access(self.path.parent, os.W_OK) and (not self.path.exists() or os.access(self.path, os.W_OK))
 
     def _fold_in(self, progress: Progress) -> int | None:
-        """Fold a backlog into standing views, in one transaction; its write lock keeps other processes away.
-
-        Returns the position reached, or None, and does nothing, if a build in another file is cheaper or needed.
-        """
+        """Fold a backlog in, in one transaction; return the position, or None if a build in another file is cheaper."""
         connection = self.connection
         try:
-            with sqlite.immediate(connection):
-                is_compared = self.written() == self._compared
+            with sqlite.write_transaction(connection):
+                is_compared = self.version() == self._compared
                 live = self._live = self._brought_up(connection, progress)
                 size = self.journal.size()  # asked second: the journal only grows
                 if live is None or _is_far_behind(live.position, size):
                     return None
                 if live.position < size:
-                    self.journal.fence()  # what may still be lost is not folded in
+                    self.journal.ensure_durable()  # what may still be lost is not folded in
                     self._fold(live, size)
-                    if not live.fits_the_rule:  # the ledger keeps other tables from now on
+                    if not live.follows_rule:  # the ledger keeps other tables from now on
                         self._live = None
                         return None
             if is_compared:  # what made the rows is as it was compared: only the entries are new
-                self._compared = self.written()
+                self._compared = self.version()
         except BaseException as error:
             self._live = None  # what it remembers was rolled back
             if isinstance(error, ReadModelError):
-                self.at_hand.leave_out(error)
+                self.installed.leave_out(error)
                 return None
             if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
-                views_file.check_sound(connection, self.path)
+                views_file.check_integrity(connection, self.path)
                 raise CorruptError(
                     str(self.path),
                     0,
@@ -347,19 +388,19 @@ class Views:
             return live
         # Another process has written since; it may be of a later release, whose tables would not be kept here.
         views_file.check_layout(connection, self.path)
-        if not views_file.are_rated_alike(connection):
+        if not views_file.are_rated_by_this_program(connection):
             return None
         done = views_file.position(connection)
-        plan = self.at_hand.plan(connection)
+        plan = self.installed.plan(connection)
         if self._is_built_sooner(plan, done):
             return None
         if live is not None and live.position == done:
             book = live.book
         else:
-            with views_file.reading(self.path):
+            with views_file.reporting_damage(self.path):
                 book = GameBook(connection, self.journal)
         live = LiveBook.of(book, plan, done, version, progress)
-        self.at_hand.has_made(plan)
+        self.installed.note_made(plan)
         return live
 
     def _fold(self, live: LiveBook, size: int) -> None:
@@ -371,16 +412,16 @@ class Views:
         else:
             live.fold(self.journal, size, by_columns=not is_short)
 
-    def _build(self, builds: WholeBuilds, progress: Progress, until: int | None = None) -> None:
+    def _build(self, builds: BuildFiles, progress: Progress, until: int | None = None) -> None:
         target = self.journal.size() if until is None else until
         if until is None and target <= FEW_ENTRIES and not _is_far_behind(0, target):
             # Made empty, and folded by the caller: a build by columns loads libraries for a second.
             target = 0
-        builds.make(self.journal, self.at_hand, target, progress)
+        builds.make(self.journal, self.installed, target, progress)
         self.close()
         builds.put_in_place()
 
-    def _is_built_sooner(self, plan: Plan, done: int) -> bool:
+    def _is_built_sooner(self, plan: TablePlan, done: int) -> bool:
         """Return whether a build of all views takes less time than going on with the present ones."""
         if _is_far_behind(done, self.journal.size()):
             return True

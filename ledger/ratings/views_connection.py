@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,13 +21,14 @@ class ViewsConnection:
     Attributes:
         path: the file.
         connection: the open connection; None while the file is closed.
+        inode: that of the open file.
     """
 
     def __init__(self, path: Path) -> None:
         """Name the file; opens nothing."""
         self.path = path
         self.connection: sqlite.FileConnection | None = None
-        self._inode = 0  # of the open file
+        self.inode = 0
         self._temporary: TemporaryDirectory[str] | None = None
 
     def open(self, journal: Journal, *, read_only: bool) -> sqlite.FileConnection:
@@ -39,7 +41,7 @@ class ViewsConnection:
         if not self.path.exists():  # opening would make an empty file
             raise StorageError(str(self.path), "there are no views yet: make them with catch_up()")
         # Before it is opened: a file that is put in its place meanwhile is then seen to be another one.
-        self._inode = self.path.stat().st_ino
+        self.inode = self.path.stat().st_ino
         connection = views_file.open_views(self.path, read_only=read_only)
         try:
             self.refuse_foreign(connection, journal)
@@ -68,11 +70,6 @@ class ViewsConnection:
                 "journal, 'rebuild' the views",
             )
 
-    @property
-    def in_transaction(self) -> bool:
-        """True if a transaction is under way on the open file."""
-        return self.connection is not None and self.connection.in_transaction
-
     def is_there(self) -> bool:
         """Return whether there is a file of this layout; closes the connection to one that was replaced or deleted."""
         try:
@@ -80,21 +77,11 @@ class ViewsConnection:
         except FileNotFoundError:
             self.close()
             return False
-        if self.connection is not None and status.st_ino != self._inode:
+        if self.connection is not None and status.st_ino != self.inode:
             self.close()
         if self.connection is None and status.st_size and views_file.is_outdated(self.path):
             return False
         return status.st_size > 0
-
-    def build(self, connection: sqlite.FileConnection) -> str:
-        """Return a word for this build of the views: another one after a rebuild, the same in every process."""
-        # Whole builds are copied into the file, of which SQLite then says that its schema is another one.
-        (schema,) = connection.execute("PRAGMA schema_version").fetchone()
-        return f"{self._inode}.{schema}"
-
-    def can_be_written(self) -> bool:
-        """Return whether the folder, and the file if there is one, may be written."""
-        return os.access(self.path.parent, os.W_OK) and (not self.path.exists() or os.access(self.path, os.W_OK))
 
     def move_to_temporary_folder(self) -> None:
         """Use a file in a temporary folder from now on, until ``discard``."""
@@ -114,7 +101,41 @@ class ViewsConnection:
             self._temporary.cleanup()
 
 
-def version_of(connection: sqlite.FileConnection) -> Version:
-    """Return a value that differs after anybody has written the views."""
-    # The data version counts others' commits alone, the changes one's own; both are counted by connection.
-    return connection, views_file.data_version(connection), connection.total_changes
+class DryRunSlot:
+    """The place of one dry run at a time, and the second connection to the views, which is kept for the next one."""
+
+    def __init__(self) -> None:
+        self._second: ViewsConnection | None = None
+        self._is_busy = False
+
+    def second_connection(self, path: Path) -> ViewsConnection:
+        """Return the second connection; it is opened again if another file was put in the place of the views."""
+        if self._second is None or self._second.path != path:
+            self._second = ViewsConnection(path)
+        self._second.is_there()
+        return self._second
+
+    def refuse_within(self, path: Path) -> None:
+        """Raise StorageError during a dry run."""
+        if self._is_busy:
+            message = "a dry run on the views lasts until the block of 'as_if' ends; catch up after it"
+            raise StorageError(str(path), message)
+
+    @contextmanager
+    def taken(self, path: Path) -> Iterator[None]:
+        """Reserve the place for a dry run in the block, in which nothing can be folded in.
+
+        Raises:
+            StorageError: another one is under way.
+        """
+        self.refuse_within(path)
+        self._is_busy = True
+        try:
+            yield
+        finally:
+            self._is_busy = False
+
+    def close(self) -> None:
+        """Close the connection, unless a dry run is under way, which would lose what it has written."""
+        if self._second is not None and not self._is_busy:
+            self._second.close()

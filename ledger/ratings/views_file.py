@@ -31,7 +31,7 @@ from ledger import schemes
 from ledger.book import tables
 from ledger.errors import CorruptError, LedgerError, StorageError, UnknownNameError, one_line
 from ledger.journal.merkle import EMPTY_ROOT
-from ledger.ratings.fact_projector import ReadModel, of_facts
+from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import side_tables
@@ -76,23 +76,19 @@ SELECT pool, {_band("rating")}, count(*) FROM current WHERE listed = 1 GROUP BY 
 
 
 def count_distribution(connection: sqlite3.Connection) -> None:
-    """Count who is listed, and have the counts kept from now on; in the caller's transaction.
-
-    Args:
-        connection: new views, whose ``current`` is written and whose ``distribution`` is empty.
-    """
+    """Count the listed players of new views, and let triggers keep the counts; in the caller's transaction."""
     connection.execute(_COUNT)
     for statement in COUNTING_TRIGGERS:
         connection.execute(statement)
 
 
-def band(rating: float) -> int:
-    """The points of a rating, as SQLite cuts them, which takes 2**63 - 1 for what is above."""
+def whole_points(rating: float) -> int:
+    """Return the points of a rating, as SQLite cuts them, which takes 2**63 - 1 for what is above."""
     return -_MOST - 1 if rating < -_MOST else _MOST if rating >= _MOST else int(rating)
 
 
-def highest(points: int) -> float:
-    """The highest rating of these points."""
+def highest_rating_of(points: int) -> float:
+    """Return the highest rating of these whole points."""
     if points == _MOST:
         return inf
     if points < 0:
@@ -104,13 +100,13 @@ def highest(points: int) -> float:
 # No row of a player's history has a higher rating than this table says, so that the best of any day are among few. It
 # is raised and never lowered: after a correction it may say more than is needed. So equal journals need not give equal
 # bounds, and digests and comparisons leave the table out.
-BOUNDS = "rating_bounds"
+RATING_BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
 # Another number for each change of a table, index or trigger: earlier files are built again, nothing is read.
 LAYOUT = 13
 _SCHEME = "scheme "
-PACKAGE = "package "  # of a plug-in that brought a scheme
+PACKAGE_PREFIX = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
 REBUILD = tables.REBUILD
 
@@ -128,7 +124,7 @@ _SCHEMA = (
       game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
       listed INTEGER NOT NULL CHECK(listed IN (0, 1, 2)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
     DISTRIBUTION,
-    f"""CREATE TABLE {BOUNDS}(
+    f"""CREATE TABLE {RATING_BOUNDS}(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, rating REAL NOT NULL, PRIMARY KEY(pool, player)
       ) STRICT, WITHOUT ROWID""",
     tournament_performance.VIEW,
@@ -137,7 +133,7 @@ _INDEXES = (
     *tables.INDEXES,
     "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)",
     "CREATE INDEX current_by_last_game ON current(pool, ended_ms) WHERE listed = 1",
-    f"CREATE INDEX bounds_by_rating ON {BOUNDS}(pool, rating DESC, player)",
+    f"CREATE INDEX bounds_by_rating ON {RATING_BOUNDS}(pool, rating DESC, player)",
 )
 
 
@@ -148,18 +144,18 @@ _OBJECTS: Mapping[tuple[str, str], str] = {
 OWN_TABLES = frozenset(statement.split("(")[0].split()[2] for statement in _SCHEMA) | {HISTORY.name, "build"}
 
 
-def create(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite.FileConnection:
+def create_views(path: str | Path, projectors: Sequence[ReadModel]) -> sqlite.FileConnection:
     """Make an empty views file without its indexes, in rollback mode, for a build."""
     connection = sqlite.connect(path)
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA cache_size=-65536")
-    with sqlite.immediate(connection):
+    with sqlite.write_transaction(connection):
         for statement in _SCHEMA:
             connection.execute(statement)
         connection.execute("INSERT INTO progress VALUES (1, 0, ?)", (EMPTY_ROOT,))
         for table in side_tables(projectors, ()):
             add_table(connection, table.fold, table.create)
-        for made in of_facts(projectors):
+        for made in fact_projectors_among(projectors):
             add_table(connection, made, made.create)
         connection.execute("INSERT INTO projections VALUES (?, ?)", _ARITHMETIC)
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
@@ -180,7 +176,7 @@ def drop_table(connection: sqlite3.Connection, name: str) -> None:
 
 
 def index_statements(table: str = "") -> list[str]:
-    """The statements that make the indexes of a table, or of all, once the tables are filled."""
+    """Return the statements that make the indexes of a table, or of all, once the tables are filled."""
     return [
         statement.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS")
         for statement in _INDEXES
@@ -196,7 +192,7 @@ def create_indexes(connection: sqlite3.Connection, projectors: Sequence[ReadMode
 
 
 def open_views(path: str | Path, *, read_only: bool = False) -> sqlite.FileConnection:
-    """Open whole views.
+    """Open complete views.
 
     Raises:
         StorageError: not ours, or not to be opened.
@@ -242,10 +238,7 @@ def is_outdated(path: str | Path) -> bool:
 
 
 def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
-    """Refuse views in which a table, index or trigger is missing or altered, or a trigger is not of this program.
-
-    Tables and indexes that users added for their own queries change no answer: the audit names them.
-    """
+    """Refuse views with a missing or altered object, or a foreign trigger; users' own tables and indexes may exist."""
     rows = connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall()
     objects = {(kind, name): sql for name, kind, sql in rows}
     for (kind, name), statement in _OBJECTS.items():
@@ -255,7 +248,7 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
             raise CorruptError(str(path), 0, f"its {kind} {name!r} is not what this program makes; {REBUILD}")
     made = [name for (name,) in connection.execute("SELECT name FROM projections")]
     for name in made:
-        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE)) and ("table", name) not in objects:
+        if name != _ARITHMETIC[0] and not name.startswith((_SCHEME, PACKAGE_PREFIX)) and ("table", name) not in objects:
             raise CorruptError(str(path), 0, f"its table {name!r} is missing; {REBUILD}")
     triggers = sorted(name for kind, name in objects.keys() - _OBJECTS.keys() if kind == "trigger")
     if triggers:
@@ -263,8 +256,8 @@ def _check_schema(connection: sqlite3.Connection, path: str | Path) -> None:
 
 
 @contextmanager
-def reading(path: str | Path) -> Iterator[None]:
-    """Turn what goes wrong while rows of the views are read and understood into one clear error.
+def reporting_damage(path: str | Path) -> Iterator[None]:
+    """Turn errors while rows of the views are read and understood into one clear error.
 
     Raises:
         CorruptError: a row is not what this program wrote.
@@ -278,8 +271,8 @@ def reading(path: str | Path) -> Iterator[None]:
         raise CorruptError(str(path), 0, message) from error
 
 
-def are_rated_alike(connection: sqlite3.Connection) -> bool:
-    """True when the ratings were made by the schemes, the arithmetic and the history as this program has them.
+def are_rated_by_this_program(connection: sqlite3.Connection) -> bool:
+    """Return whether the ratings were made by the schemes, the arithmetic and the history as this program has them.
 
     Raises:
         CorruptError: the history, or a projector's table, has other columns than it was made with.
@@ -298,15 +291,11 @@ def are_rated_alike(connection: sqlite3.Connection) -> bool:
 
 
 def _needed(name: str, stored: Mapping[str, str]) -> Scheme:
-    """The scheme of that name, by which the ledger is rated.
-
-    Raises:
-        UnknownNameError: it is not installed; the package that brought it is named where that is known.
-    """
+    """Return the scheme of that name, by which the ledger is rated; UnknownNameError names the package that had it."""
     try:
-        return schemes.named(name)
+        return schemes.find_scheme(name)
     except UnknownNameError:
-        package = stored.get(PACKAGE + name)
+        package = stored.get(PACKAGE_PREFIX + name)
         way_out = f"install the package {package!r}, which brought it" if package else "install what brings it"
         raise UnknownNameError("scheme", name, f"this ledger is rated by it: {way_out}", where="installed") from None
 
@@ -317,12 +306,12 @@ def _made_by(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def stored_projectors(connection: sqlite3.Connection) -> dict[str, str]:
-    """Names and identities of the projectors that have a table."""
+    """Return the names and identities of the projectors that have a table."""
     own = {_ARITHMETIC[0], HISTORY.name}
     return {
         name: identity
         for name, identity in _made_by(connection).items()
-        if name not in own and not name.startswith((_SCHEME, PACKAGE))
+        if name not in own and not name.startswith((_SCHEME, PACKAGE_PREFIX))
     }
 
 
@@ -334,8 +323,8 @@ def check_tables(connection: sqlite3.Connection, projectors: Sequence[ReadModel]
     """
     for table in side_tables(projectors, ())[1:]:
         _check_columns(connection, table.name, table.columns)
-    for made in of_facts(projectors):
-        _check_columns(connection, made.name, [(column.name, column.type) for column in made.every_column])
+    for made in fact_projectors_among(projectors):
+        _check_columns(connection, made.name, [(column.name, column.type) for column in made.all_columns])
 
 
 def _check_columns(connection: sqlite3.Connection, table: str, columns: Iterable[tuple[str, str]]) -> None:
@@ -348,20 +337,15 @@ def _check_columns(connection: sqlite3.Connection, table: str, columns: Iterable
         raise CorruptError("the views", 0, message)
 
 
-def note_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> None:
-    """Remember which versions of schemes rate the pools, and give the history a column for each field of their state.
-
-    Args:
-        connection: the views.
-        adopted: the schemes that pools have adopted since this was last called.
-    """
+def record_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> None:
+    """Store the versions of adopted schemes, and give the history a column for each field of their state."""
     for scheme in adopted:
         # Several pools may adopt one scheme, and a pool may come back to it: a row that is there already stays.
         row = (_SCHEME + scheme.name, str(scheme.version))
         connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
         package = schemes.package_of(scheme.name)
         if package is not None:
-            row = (PACKAGE + scheme.name, package)
+            row = (PACKAGE_PREFIX + scheme.name, package)
             connection.execute("INSERT OR IGNORE INTO projections VALUES (?, ?)", row)
         # Read for each scheme: the one before may have added a field of the same name.
         present = {row[1] for row in connection.execute(f"PRAGMA table_info({HISTORY.name})")}
@@ -370,8 +354,8 @@ def note_schemes(connection: sqlite3.Connection, adopted: Iterable[Scheme]) -> N
                 connection.execute(f'ALTER TABLE {HISTORY.name} ADD COLUMN "{name}" REAL')
 
 
-def check_sound(connection: sqlite3.Connection, path: str | Path) -> None:
-    """Read the whole file.
+def check_integrity(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Read the whole file, and refuse a damaged one.
 
     Raises:
         CorruptError: it is damaged, or a value is not of its column's type.
@@ -410,7 +394,7 @@ def position(connection: sqlite3.Connection) -> int:
 
 
 def data_version(connection: sqlite3.Connection) -> int:
-    """A number that changes when another connection has written the file since this one last looked."""
+    """Return a number that changes when another connection has written the file since this one last looked."""
     return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
@@ -419,7 +403,7 @@ def set_checkpoint(connection: sqlite3.Connection, reached: int, root: bytes) ->
     connection.execute("UPDATE progress SET position = ?, root = ?", (reached, root))
 
 
-def put_in_place(built: Path, target: Path) -> None:
+def replace_views(built: Path, target: Path) -> None:
     """Make a whole build the views, seen by readers all at once.
 
     Where there are none yet the file is moved. Where there are, its pages are copied into them in one transaction:

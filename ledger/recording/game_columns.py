@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from ledger.duplicates.reported_games import SIDES
 from ledger.facts import codec_columns
 from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
-from ledger.imports.csv.games import Tally
+from ledger.imports.repeated_rows import RepeatCounter
 from ledger.journal import rules
 from ledger.recording.game_rows import DAY_ALONE, Judged, SeededSide
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.runtime.lazy import pl
-from ledger.runtime.long_work import ahead
+from ledger.runtime.long_work import prefetched
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -177,7 +177,7 @@ def suspects(games: DataFrame, now_ms: int) -> Series:
 
 def blocks_of(frames: Iterable[DataFrame]) -> Iterator[GameColumns]:
     """Yield the frames of one file, the next one read while the caller works on one."""
-    return map(GameColumns, ahead(in_sequence(frames)))
+    return map(GameColumns, prefetched(in_sequence(frames)))
 
 
 def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
@@ -187,7 +187,7 @@ def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
     depend on the ledger's secret. Their places in the file serve, so that a file gives equal ratings in all ledgers;
     ``is_numbered`` marks the games that the file itself numbers.
     """
-    tally = Tally()
+    counter = RepeatCounter()
     for games in frames:
         missing = {"sequence": pl.lit(None, pl.Int64), "is_made": pl.lit(value=False)}
         frame = games.with_columns(**{name: value for name, value in missing.items() if name not in games.columns})
@@ -196,7 +196,7 @@ def in_sequence(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
         ends = frame["ended_at"].filter(unordered)
         places = pl.Series("place", [None], pl.Int64).new_from_index(0, len(frame))
         if len(ends):
-            places = places.scatter(unordered.arg_true(), tally.numbers(ends.hash().to_numpy()))
+            places = places.scatter(unordered.arg_true(), counter.count(ends.hash().to_numpy()))
         # A game without a sequence comes before those that have one: the first of an instant, or one alone, needs none.
         needed = pl.when(places > 1).then(places)
         yield frame.with_columns(

@@ -18,7 +18,7 @@ from ledger.book.evidence import Context, CurrentFacts, Evidence
 from ledger.duplicates.detector import DuplicateDetector, ProbableDuplicate
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
-from ledger.duplicates.game_keys import MadeKeys
+from ledger.duplicates.game_keys import DerivedKeys
 from ledger.duplicates.repeats import Difference, ReportedEntries, match_repeats
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
@@ -26,7 +26,7 @@ from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, excerpt
 from ledger.facts.words import Brings
-from ledger.journal import KeyTakenError, Writer, kept_texts, rules
+from ledger.journal import KeyTakenError, Writer, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.sealed_names import VerifiedNames
 from ledger.ratings.views import Views
@@ -132,7 +132,7 @@ class GameImport:
     def __init__(
         self,
         names: VerifiedNames,
-        keys: MadeKeys,
+        keys: DerivedKeys,
         facts: CurrentFacts,
         views: Views,
         erased: ErasedPlayerMatcher,
@@ -414,7 +414,7 @@ class GameImport:
             self._append_all(transaction, games.keep([not is_repeat for is_repeat in matches.known]))
             self._append_supplements(transaction, games, matches.supplements)
         except KeyTakenError as error:
-            raise rules.refuses_new_key(error) from error
+            raise rules.inconsistent_keys(error) from error
         if matches.others and number < MOST:
             rows = {row for row, _, _ in matches.others}
             others = games.keep([row in rows for row in range(len(games))])
@@ -435,7 +435,7 @@ class GameImport:
         self._note_new(pools)
         self._report.note(self._warnings.of_games(fresh))
         if movetexts := fresh.movetexts():
-            transaction.writer.keep_texts(kept_texts.frames(movetexts))
+            transaction.writer.store_texts(stored_texts.compressed_texts(movetexts))
 
     def _append_supplements(
         self, transaction: Transaction, games: GameBlock, supplements: list[tuple[int, GameSupplemented]]
@@ -445,7 +445,7 @@ class GameImport:
         rows_with_texts = {row for row, event in supplements if event.text is not None}
         if rows_with_texts:
             movetexts = games.keep([row in rows_with_texts for row in range(len(games))]).movetexts()
-            transaction.writer.keep_texts(kept_texts.frames(movetexts))
+            transaction.writer.store_texts(stored_texts.compressed_texts(movetexts))
 
 
 class _NothingRecordedError(Exception):

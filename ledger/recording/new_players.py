@@ -94,6 +94,6 @@ def append_rows(transaction: Transaction, rows: DataFrame, kind: type[Event]) ->
     if not len(rows):
         return 0
     entries = Entries(transaction)
-    bodies = codec_columns.player_bodies(rows, kind, entries.first, transaction.recorded_at, transaction.actor)
-    entries.extend(kind.KIND, codec_columns.player_keys(rows, kind).to_list(), bodies)
+    bodies = codec_columns.bodies(rows, entries.first, transaction.recorded_at, transaction.actor, kind)
+    entries.extend(kind.KIND, codec_columns.keys(rows, kind).to_list(), bodies)
     return len(entries.append())

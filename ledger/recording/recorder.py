@@ -15,9 +15,8 @@ from typing import NamedTuple, cast
 
 from ledger.book import judge
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
-from ledger.book.rules_by_keys import OWN_DOORS, erasures, needed_keys
-from ledger.duplicates.candidates import KnownGame, load_games
-from ledger.duplicates.repeats import Corrected, supplement_for
+from ledger.book.rules_by_keys import ENTRY_POINTS, erasure_keys, needed_keys
+from ledger.duplicates.repeats import CorrectedGame, SupplementedGame, load_games, supplement_for
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import (
@@ -29,7 +28,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.source_games import excerpt
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, KeyTakenError, Stored, Writer, kept_texts, late_facts, rules
+from ledger.journal import Journal, KeyTakenError, StoredEntry, Writer, late_facts, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.runtime.long_work import collector_paused
 
@@ -152,13 +151,13 @@ class Recorder:
             refused |= {good[place][0]: fault for place, fault in refused_by_rules.items()}
             texts = [game.movetext for place, game in good if place not in refused and game.movetext is not None]
             if texts:
-                writer.keep_texts(kept_texts.frames(texts))
+                writer.store_texts(stored_texts.compressed_texts(texts))
         return RecordedEach(recorded, refused)
 
     def append_judged(
         self, gate: Gate, actor: str, before_commit: Callable[[], object] = lambda: None
     ) -> RecordedEvents:
-        """Record facts of the kinds in ``OWN_DOORS``, which have an entry point of their own, in one transaction.
+        """Record facts of the kinds in ``ENTRY_POINTS``, which have an entry point of their own, in one transaction.
 
         Args:
             gate: called under the write lock with the transaction and the recording time; it judges the current state
@@ -172,7 +171,7 @@ class Recorder:
         with self._writing() as writer:
             transaction = Transaction.begin(writer, self.clock_ms, actor)
             batch = list(gate(writer, transaction.now_ms))
-            recorded = self._batch(transaction, judged_kinds=OWN_DOORS).append(batch, repeat(actor, len(batch)))
+            recorded = self._batch(transaction, judged_kinds=ENTRY_POINTS).append(batch, repeat(actor, len(batch)))
             before_commit()
             return recorded
 
@@ -240,11 +239,11 @@ class _Batch:
         self._accepted = accepted  # the first event, judged already
         self._judged_kinds = judged_kinds  # kinds that are judged already
         self._is_gated = False  # whether one of them is among the events, so that its gate judged what comes with it
-        self._games: dict[str, KnownGame] = {}  # repeated games with their supplements, by their key
+        self._games: dict[str, SupplementedGame] = {}  # repeated games with their supplements, by their key
 
     def _evidence(self, earlier: Mapping[str, Sequence[Event]]) -> Evidence:
         """Return the evidence for the judge; *earlier* are the facts of the transaction so far."""
-        context = Context.JOURNAL if self._facts is None else Context.APPEND
+        context = Context.WITHOUT_VIEWS if self._facts is None else Context.APPEND
         # The facts of an approval were judged by its gate, together with all that its proposal leaves in force.
         context = Context.APPROVAL if self._is_gated else context
         find, latest_ms = self._writer.find, lambda: self._latest_ms
@@ -287,7 +286,7 @@ class _Batch:
         try:
             return self._append(events, actors, dict(self._writer.find([event.key for event in events])), refused)
         except KeyTakenError as error:
-            raise rules.refuses_new_key(error) from error
+            raise rules.inconsistent_keys(error) from error
 
     def _append_games(self, games: Sequence[GameRecorded], actors: Sequence[str]) -> RecordedEvents:
         """Append games whose keys are all new; the journal refuses them otherwise."""
@@ -305,7 +304,7 @@ class _Batch:
 
     def _look_up_erasures(self, events: Sequence[Event]) -> None:
         """Look up which players of games were erased."""
-        keys = set(chain.from_iterable(map(erasures, events)))
+        keys = set(chain.from_iterable(map(erasure_keys, events)))
         # One look into the index: nearly no ledger has erased players, and so no more keys are looked up.
         if keys and next(self._journal.keys(*rules.ERASED), None) is not None:
             self._look_up(keys)
@@ -320,7 +319,7 @@ class _Batch:
         self,
         events: Sequence[Event],
         actors: Sequence[str],
-        stored: dict[str, Stored],
+        stored: dict[str, StoredEntry],
         refused: dict[int, Refused] | None = None,
     ) -> RecordedEvents:
         """Judge and append; a refusal ends it or, if *refused* is given, is noted there by its place."""
@@ -345,7 +344,7 @@ class _Batch:
         return RecordedEvents(receipts, [event for _, _, event in entries.places])
 
     def _add(
-        self, entries: _JudgedEntries, event: Event, actor: str, stored: dict[str, Stored], evidence: Evidence
+        self, entries: _JudgedEntries, event: Event, actor: str, stored: dict[str, StoredEntry], evidence: Evidence
     ) -> None:
         """Judge one fact, and add the entry that it makes, if any; a refused one leaves no trace."""
         before = stored.get(event.key)
@@ -359,13 +358,13 @@ class _Batch:
             self._check(event, evidence)
         key, position = event.key, entries.next
         # The leaf does not exist yet: the receipts of this batch take it from the journal's answer.
-        stored[key] = Stored(position, entries.add(event, actor), b"")
+        stored[key] = StoredEntry(position, entries.add(event, actor), b"")
         if event.KIND not in {GameRecorded.KIND, GameSupplemented.KIND}:  # no rule looks up a game
             self._stored_keys.add(key)
         entries.places.append((key, position, event))
         entries.earlier.setdefault(subject_of(event), []).append(event)
 
-    def _repeated(self, event: Event, before: Stored) -> GameSupplemented | None:
+    def _repeated(self, event: Event, before: StoredEntry) -> GameSupplemented | None:
         """Return the supplement with what an event adds to the recorded one of its key, if anything.
 
         Raises:
@@ -382,9 +381,9 @@ class _Batch:
             game = self._games[event.game] = load_games(self._writer.find, {event.key: before})[event.game]
         return supplement_for(game, event.game, submitted, self._now_ms, self._corrected)
 
-    def _corrected(self, game: str) -> Corrected | None:
+    def _corrected(self, game: str) -> CorrectedGame | None:
         """Return a game as it is after its corrections; None if it is as recorded."""
-        return None if self._facts is None else self._facts.corrected_game_now(game)
+        return None if self._facts is None else self._facts.corrected_game(game, catch_up=True)
 
 
 def _accepted(events: Sequence[Event], writer: Writer) -> ClockAccepted | None:

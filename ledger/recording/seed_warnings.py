@@ -99,7 +99,7 @@ class SeedWarnings:
         """Return the views if they have a seed; the code that derives from them reports damage."""
         try:
             connection = self._views.connection if self._views.path.exists() else None
-            if connection is not None and queries.first_row(connection, _SEEDS, ()) == {"found": 1}:
+            if connection is not None and queries.fetch_first(connection, _SEEDS, ()) == {"found": 1}:
                 return connection
         except LedgerError:
             pass
@@ -110,10 +110,10 @@ class SeedWarnings:
     ) -> list[FileFault]:
         """Return place and message of each side that takes a seed away."""
         faults = []
-        for row in queries.dictionaries(connection, _EARLY, (json.dumps(list(sides)),)):
+        for row in queries.fetch_dicts(connection, _EARLY, (json.dumps(list(sides)),)):
             pool = next(pool for pool in stored_pools(connection) if pool.pool == row["number"])
             key = (pool.name, row["player"])
-            if key not in self._reported and not seed_effect(pool, row["ended_ms"], row["since_ms"]).takes:
+            if key not in self._reported and not seed_effect(pool, row["ended_ms"], row["since_ms"]).takes_effect:
                 self._reported.add(key)
                 ended = instant_text(row["ended_ms"], Precision.DAY)
                 message = (

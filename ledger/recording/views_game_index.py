@@ -52,7 +52,7 @@ class ViewsGameIndex:
 
     views: Views
 
-    def reached(self) -> int | None:
+    def indexed_up_to(self) -> int | None:
         """Return the last entry of the journal that the views contain; None if they cannot be read."""
         try:
             return views_file.position(self.views.connection) if self.views.path.exists() else None
@@ -61,12 +61,12 @@ class ViewsGameIndex:
 
     def highest_registered(self) -> int | None:
         """Return the highest number of a registered player; None if only the whole journal has it."""
-        reached, journal = self.reached(), self.views.journal
-        if reached is None or journal.size() - reached > _FEW:
+        indexed_up_to, journal = self.indexed_up_to(), self.views.journal
+        if indexed_up_to is None or journal.size() - indexed_up_to > _FEW:
             return None
-        with views_file.reading(self.views.path):
+        with views_file.reporting_damage(self.views.path):
             highest = int(self.views.connection.execute(_HIGHEST).fetchone()[0])
-            later = [body for bodies in journal.read(reached) for body in bodies if body.find(_PLAYER, _END) >= 0]
+            later = [body for bodies in journal.read(indexed_up_to) for body in bodies if body.find(_PLAYER, _END) >= 0]
             return max([highest, *(int(orjson.loads(body)["facts"]["player"]) for body in later)])
 
     def entries(self, lookup: GameLookup) -> tuple[int, set[int]] | None:
@@ -75,18 +75,18 @@ class ViewsGameIndex:
             if not self.views.path.exists():
                 return None
             connection = self.views.connection
-            with views_file.reading(self.views.path):
+            with views_file.reporting_damage(self.views.path):
                 # a correction in between would hide a game from both questions
                 connection.execute("BEGIN")
                 try:
-                    reached, entries = views_file.position(connection), set[int]()
+                    indexed_up_to, entries = views_file.position(connection), set[int]()
                     for query, rows in ((_BY_DAY, list(_days(lookup))), (_BY_MEETING, lookup.meetings)):
                         if rows:
                             answer = connection.execute(query, (json.dumps(rows),))
                             entries.update(position for (position,) in answer)
                     for moves in lookup.moves:
                         entries.update(position for (position,) in connection.execute(_BY_MOVES, (moves,)))
-                    return reached, entries
+                    return indexed_up_to, entries
                 finally:
                     connection.execute("COMMIT")
         except LedgerError:

@@ -20,19 +20,19 @@ from ledger.book.evidence import Context, Evidence
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.rules_by_keys import joined_in_the_future, needs_a_proposal
 from ledger.book.timeline import Pool
-from ledger.duplicates.game_keys import is_plain
+from ledger.duplicates.game_keys import is_plain_hash
 from ledger.duplicates.namesakes import Namesakes, namesakes
 from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec, codec_columns
 from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import Precision, instant_ms, instant_text
-from ledger.facts.pasts import MAX_IDENTITY, Past, name_faults, person_faults
 from ledger.facts.person_names import spelt
+from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, person_faults
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
-from ledger.journal import Find, Writer, late_facts, rules
+from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
 from ledger.players.renaming import Renamed
@@ -53,7 +53,7 @@ SEED_FIELDS = ("rating", "games", "deviation", "volatility", "highest", "k_facto
 
 @attrs.define
 class PlayersReport(FaultsFound):
-    """The outcome of a list of players.
+    """The outcome of the import of a list of players.
 
     Attributes:
         players: players of the list.
@@ -81,7 +81,7 @@ class PlayersReport(FaultsFound):
     faulty_lines: set[int] = attrs.Factory(set)
 
     def fault(self, line: int, message: str) -> None:
-        """Note one fault."""
+        """Note a fault of a line."""
         super().fault(line, message)
         self.faulty_lines.add(line)
 
@@ -103,69 +103,36 @@ class _ListNews:
     fresh: DataFrame | None = None
 
 
+@attrs.define
 class _ListImport:
-    """One list of players into one journal."""
+    """The import of one list of players, with the arguments of ``Registry.take_list``; the views are up to date."""
 
-    def __init__(
-        self,
-        ledger: OpenLedger,
-        pool: Pool,
-        since: str | None,
-        source: str | None,
-        actor: str,
-        propose: Callable[[Sequence[Event]], object] | None,
-        *,
-        leave_out_late: bool = False,
-        leave_out_faulty: bool = False,
-        dry_run: bool = False,
-    ) -> None:
-        """Prepare the import of a list.
+    _ledger: OpenLedger
+    _pool: Pool
+    _since: str | None
+    _source: str | None
+    _actor: str
+    _propose: Callable[[Sequence[Event]], object] | None
+    _leave_out_late: bool
+    _leave_out_faulty: bool
+    _dry_run: bool
+    report: PlayersReport = attrs.field(init=False, factory=PlayersReport)
+    _proposed: list[Event] = attrs.field(init=False, factory=list)
+    _own_players: set[int] = attrs.field(init=False, factory=set)  # numbers of the players whom this list registers
+    _now_ms: int = attrs.field(init=False)
+    _four_eyes: bool = attrs.field(init=False)
 
-        Args:
-            ledger: registers the players; its views are up to date.
-            pool: the pool that the ratings belong to.
-            since: from when they hold, if a row has no instant; None: from the beginning.
-            source: name of the list.
-            actor: the importer.
-            propose: as of ``Registry.take_list``.
-            leave_out_late: as there.
-            leave_out_faulty: as there.
-            dry_run: as there.
-
-        Raises:
-            MalformedError: an instant or a name that no event may hold.
-        """
+    def __attrs_post_init__(self) -> None:
         # Made only for its refusals: a wrong instant or name is reported once, not with each row.
-        RatingSeeded(player=1, pool=pool.name, effective_at=since, rating="1", source=source)
-        self._ledger = ledger
-        self._pool = pool
-        self._since = since
-        self._source = source
-        self._actor = actor
-        self._now_ms = ledger.now_ms()
-        self._propose, self._proposed = propose, list[Event]()
-        self._leave_out_late = leave_out_late
-        self._leave_out_faulty = leave_out_faulty
-        self._dry_run = dry_run
-        self._own_players = set[int]()  # numbers of the players whom this list registers
+        RatingSeeded(player=1, pool=self._pool.name, effective_at=self._since, rating="1", source=self._source)
+        self._now_ms = self._ledger.now_ms()
         # A proposal is what four eyes ask for: nothing of it needs to be refused.
-        self._four_eyes = propose is None and late_facts.are_four_eyes_on(ledger.journal.find)
-        self.report = PlayersReport()
+        self._four_eyes = self._propose is None and late_facts.are_four_eyes_on(self._ledger.journal.find)
 
     def take(
         self, frames: Iterable[DataFrame], faults_so_far: Callable[[], int], advance: Callable[[int], None]
     ) -> PlayersReport:
-        """Check the whole list, then record it in one transaction, unless there is a fault.
-
-        Args:
-            frames: players in the columns of ``player_schema()``.
-            faults_so_far: returns the number of the importer's faults.
-            advance: called with the number of players of each frame that was read.
-
-        Raises:
-            RejectedError: this machine's clock is behind the journal.
-            StorageError: the people file and the journal do not belong together.
-        """
+        """Check the whole list, then record it in one transaction, unless there is a fault."""
         with collector_paused():
             # All of them first: with a fault in the last row of the list no player is recorded.
             parts: list[DataFrame] = []
@@ -232,8 +199,8 @@ class _ListImport:
             ).to_series()
             without_rating = pl.col("rating").is_null() & pl.any_horizontal(pl.col(*NEED_A_RATING).is_not_null())
             suspected = (
-                codec_columns.player_suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
-                | codec_columns.player_suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
+                codec_columns.suspects(as_fields.select("birth_year", "standing"), PlayerRegistered)
+                | codec_columns.suspects(as_fields.select("effective_at", *SEED_FIELDS), RatingSeeded)
                 | odd_names.fill_null(value=True)
                 | frame.select(without_rating).to_series()
             )
@@ -261,7 +228,7 @@ class _ListImport:
             faults += [f"there is {name} {row[name]} and no rating @ $.{name}" for name in unfounded]
         else:
             with _named(faults):
-                past = Past(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
+                past = PriorRating(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
                 past.seed(1, self._pool.name)
         return faults
 
@@ -346,11 +313,11 @@ class _ListImport:
                 )
 
     def _look_at_seeds(self, seeds: DataFrame, news: _ListNews) -> None:
-        keys = codec_columns.player_keys(seeds, RatingSeeded).to_list()
-        facts = codec_columns.player_facts(seeds, RatingSeeded).to_list() if keys else []
+        keys = codec_columns.keys(seeds, RatingSeeded).to_list()
+        facts = codec_columns.facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
-        listed = initial_ratings.listed_from(connection, self._pool, players)
+        listed = initial_ratings.seed_instants(connection, self._pool, players)
         columns = seeds.select("line", "player", "effective_at", "rating").iter_rows()
         for (line, player, since, rating), key, facts_text in zip(columns, keys, facts, strict=True):
             try:
@@ -433,7 +400,7 @@ class NewPlayer:
     declared_rating: int | None = None
     birth_year: int | None = None
     joined: str | None = None
-    past: Past | None = None
+    past: PriorRating | None = None
 
 
 @attrs.frozen
@@ -443,9 +410,9 @@ class PlayerUpdate:
     Attributes:
         player: the player's number.
         recorded: number of new entries.
-        acts_in: names of the pools in which an initial rating acts, or may.
+        acts_in: names of the pools in which an initial rating takes effect, or may.
         passed_by: names of the pools in which it does not, for the first rated game was before it.
-        until: day of a later list whose rating holds from then on instead of the one that was recorded; None without.
+        until: day of a later list, whose rating replaces the recorded one from then on; None without.
         name: the present name of a player who was renamed, even if another one was given; else None.
     """
 
@@ -460,11 +427,7 @@ class PlayerUpdate:
 @checked_methods
 @attrs.frozen
 class Registry:
-    """The register of one ledger's players.
-
-    Attributes:
-        ledger: the ledger of the players.
-    """
+    """The register of one ledger's players: registers, renames, updates and erases them."""
 
     ledger: OpenLedger
 
@@ -477,7 +440,7 @@ class Registry:
         declared_rating: int | None = None,
         birth_year: int | None = None,
         joined: str | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         actor: str,
         token: str | None = None,
     ) -> PlayerUpdate:
@@ -566,7 +529,7 @@ class Registry:
             problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
         return problems
 
-    def _registration(self, player: NewPlayer, numbered: NumberedPersons, find: Find) -> list[Event]:
+    def _registration(self, player: NewPlayer, numbered: NumberedPersons, find: FindEntries) -> list[Event]:
         """Return the events to record for a player who has a number.
 
         Raises:
@@ -608,23 +571,22 @@ class Registry:
         return renaming.rename(ledger.journal, ledger.names.file, player, name, actor=actor, clock_ms=ledger.now_ms)
 
     def same_person(self, player: int) -> list[int]:
-        """Return the numbers of the person who has this one, in their order: this one, and those merged with it."""
+        """Return all numbers of the person who has a number, in their order: those merged with it among them."""
         if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # no player was ever merged
             return [player]
         self.ledger.level()
-        return stored_proposals.numbers_of(self.ledger.views.connection, player)
+        return stored_proposals.person_numbers(self.ledger.views.connection, player)
 
-    def keys_to_try(self, player: int) -> int:
-        """Return the number of games of the person under keys against which names can be tried, even after an erasure.
+    def count_guessable_keys(self, player: int) -> int:
+        """Return the number of a person's games with keys against which names can be tried, even after an erasure.
 
-        An earlier release made those keys of names without a secret; they stay, as every fact does. The views are
-        brought up to date for it.
+        An earlier release derived those keys from names without a secret; they stay, as every fact does.
         """
         self.ledger.level()
         numbers = json.dumps(self.same_person(player))
         return sum(
-            is_plain(row["key"])
-            for row in queries.dictionaries(self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,))
+            is_plain_hash(row["key"])
+            for row in queries.fetch_dicts(self.ledger.views.connection, queries.EVERY_KEY_OF, (numbers,))
         )
 
     def erase(self, player: int, *, actor: str, token: str | None = None) -> bool:
@@ -663,7 +625,7 @@ class Registry:
         standing: Standing | None = None,
         declared_rating: int | None = None,
         birth_year: int | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         since: str | None = None,
         actor: str,
         token: str | None = None,
@@ -686,27 +648,22 @@ class Registry:
                 holds from a day after the first game, so that it would have no effect.
         """
         actor = self.ledger.recorder_named(token, actor)
-        news = self.news(
-            player,
-            standing=standing,
-            declared_rating=declared_rating,
-            birth_year=birth_year,
-            past=past,
-            since=since,
+        news = self.new_facts(
+            player, standing=standing, declared_rating=declared_rating, birth_year=birth_year, past=past, since=since
         )
-        return self.learnt(player, news, self.ledger._record(news, actor))
+        return self.update_outcome(player, news, self.ledger._record(news, actor))
 
-    def news(
+    def new_facts(
         self,
         player: int,
         *,
         standing: Standing | None = None,
         declared_rating: int | None = None,
         birth_year: int | None = None,
-        past: Past | None = None,
+        past: PriorRating | None = None,
         since: str | None = None,
     ) -> list[Event]:
-        """Return the facts that ``learn`` would record, with its arguments; a recorded year of birth is no news.
+        """Return the facts that ``learn`` would record, with its arguments; a known year of birth is left out.
 
         Raises:
             MalformedError: a value is none that the journal may hold.
@@ -732,24 +689,24 @@ class Registry:
             raise MalformedError(problems)
         return events
 
-    def learnt(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> PlayerUpdate:
-        """Return the pools in which newly recorded facts act, by the views as they were before."""
-        connection, begins, until = self.ledger.views.connection, list[initial_ratings.Beginning](), None
-        for event in filter(initial_ratings.tells_initial_rating, news):
-            begins += initial_ratings.beginnings(connection, self.ledger.views.pools(), event)
+    def update_outcome(self, player: int, news: Sequence[Event], receipts: Sequence[Receipt]) -> PlayerUpdate:
+        """Return the outcome of newly recorded facts of a player, by the views as they were before."""
+        connection, begins, until = self.ledger.views.connection, list[initial_ratings.InitialRatingEffect](), None
+        for event in filter(initial_ratings.has_initial_rating, news):
+            begins += initial_ratings.effects_in_pools(connection, self.ledger.views.pools(), event)
             if isinstance(event, RatingSeeded):
                 (pool,) = (pool for pool in self.ledger.views.pools() if pool.name == event.pool)
                 until = initial_ratings.next_list(connection, pool, event)
         return PlayerUpdate(
             player,
             sum(not receipt.duplicate for receipt in receipts),
-            tuple(begin.pool for begin in begins if begin.takes),
-            tuple(begin.pool for begin in begins if not begin.takes),
+            tuple(begin.pool for begin in begins if begin.takes_effect),
+            tuple(begin.pool for begin in begins if not begin.takes_effect),
             until,
         )
 
     def namesakes(self, new_players: Sequence[tuple[str, str]]) -> list[Namesakes]:
-        """Return the new players, by identity and name, who have the name of others and may be the same person."""
+        """Return those of *new_players*, pairs of identity and name, who have the name of another player."""
         return namesakes(self.ledger.names.people(), new_players)
 
     def take_list(

@@ -43,7 +43,7 @@ def exp2(x: float) -> float:
 
 
 def exp2_in_range(x: float) -> float:
-    """Return ``exp2`` for -1100 < *x* < 1024, without a branch; two kernels with one number share its calculation."""
+    """Return 2 to the power *x* for -1100 < *x* < 1024, without a branch, so that compilers share its calculation."""
     whole = floor(x + 0.5)
     f = x - whole
     # Estrin's scheme: the same operations in the same order everywhere, and short chains for the compiler.

@@ -1,4 +1,4 @@
-"""The arguments of public calls are compared with their annotations before anything is done.
+"""Decorators that compare the arguments of public calls with their annotations before anything is done.
 
 A wrong call (a name where a player is expected) gets an error of ours that names the argument, what it must be, and
 the value. The word of an enumeration is taken for its member. What cannot be compared, such as a protocol, is let pass.
@@ -43,7 +43,7 @@ class _Parameter(NamedTuple):
 
 
 def checked(call: Callable[P, T]) -> Callable[P, T]:
-    """Compare the arguments of each call with the annotations; MalformedError names all that are wrong."""
+    """Decorate a function to raise MalformedError for arguments that do not fit its annotations; all are named."""
 
     @wraps(call)
     def compared(*arguments: P.args, **named: P.kwargs) -> T:
@@ -54,7 +54,7 @@ def checked(call: Callable[P, T]) -> Callable[P, T]:
 
 
 def checked_methods(cls: C) -> C:
-    """Let ``checked`` compare the arguments of every public method of a class."""
+    """Decorate a class to compare the arguments of its public methods with their annotations, as ``checked`` does."""
     for name, member in list(vars(cls).items()):
         if name.startswith("_"):
             continue
@@ -106,7 +106,6 @@ def _compared(parameter: _Parameter, value: Any, faults: list[str]) -> Any:
 
 @cache
 def _parameters(call: Callable[..., Any]) -> tuple[list[_Parameter], dict[str, _Parameter]]:
-    """Return the parameters of a call: those that are given in order, and all by name."""
     function = inspect.unwrap(call)
     hints = get_type_hints(function, function.__globals__, _KnownNames(function))
     kinds = inspect.signature(function).parameters
@@ -157,7 +156,7 @@ def _enumeration(members: Iterable[Any]) -> type[StrEnum] | None:
 
 
 def _class(annotation: Any) -> type | None:
-    """Return the class of which alone a member of an annotation must be; None if its test asks for more."""
+    """Return the class to which a value must belong; None if the test of the annotation asks for more."""
     if annotation is None:
         return type(None)
     is_plain = isinstance(annotation, type) and annotation not in {int, float} and not get_args(annotation)
@@ -165,7 +164,6 @@ def _class(annotation: Any) -> type | None:
 
 
 def _test(annotation: Any) -> Test:
-    """Return the test of one member of an annotation."""
     origin = get_origin(annotation) or annotation
     if annotation is None or annotation is type(None):
         return lambda value: value is None

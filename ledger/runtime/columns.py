@@ -1,4 +1,4 @@
-"""The handful of column operations that both ways of working need: lists for a few rows, NumPy for many.
+"""Operations on columns of numbers: on lists for a few rows, on NumPy arrays for many.
 
 Code between the tables and the kernels is written once against ``FEW`` or ``MANY``; both give the same numbers in the
 same order. No chess, no SQL.
@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, cycle, pairwise
 from math import nan
-from typing import Any, Protocol
+from typing import Any
 
 from ledger.runtime.lazy import np
 
@@ -19,153 +19,79 @@ ALL = slice(None)
 FAR_APART = 20_000_000  # numbers of players up to here are places in arrays: a few bytes each, there or not
 
 
-class Columns(Protocol):
-    """Operations on columns of one kind."""
+class Columns:
+    """Operations on columns held as lists, for a few rows."""
 
     def ints(self, values: Iterable[int]) -> Column:
         """Return a column of whole numbers (64 bit)."""
+        return list(values)
 
     def small(self, values: Iterable[int]) -> Column:
         """Return a column of whole numbers (32 bit)."""
+        return list(values)
 
     def floats(self, values: Iterable[float]) -> Column:
         """Return a column of floats (64 bit)."""
+        return list(values)
 
     def texts(self, values: Iterable[str | None]) -> Column:
         """Return a column of texts, None for missing ones."""
+        return list(values)
 
     def zeros(self, length: int) -> Column:
-        """Return a column of small whole zeros."""
+        """Return a column of zeros (whole numbers, 32 bit)."""
+        return [0] * length
 
     def room(self, length: int) -> Column:
         """Return a column of floats to be filled."""
+        return [0.0] * length
 
     def take(self, column: Column, places: Column) -> Column:
         """Return ``column[place]`` for each place."""
+        return [column[place] for place in places]
 
     def where(self, flags: Column) -> Column:
         """Return the places whose flag is set."""
+        return [place for place, flag in enumerate(flags) if flag]
 
     def sides(self, places: Column) -> tuple[Column, Column, Column]:
         """Return, for places among the sides of games, two a game: game, side (0 or 1), and place of the other side."""
+        return [place >> 1 for place in places], [place & 1 for place in places], [place ^ 1 for place in places]
 
     def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
         """Return ``at_zero`` where the flag is 0, ``at_one`` where it is 1."""
+        return [b if flag else a for flag, a, b in zip(flags, at_zero, at_one, strict=True)]
 
     def minus(self, number: int, column: Column) -> Column:
-        """Return *number* minus each."""
+        """Return *number* minus each value."""
+        return [number - value for value in column]
 
     def equal(self, column: Column, number: int) -> Column:
-        """Return 1 where it is *number*, else 0."""
+        """Return 1 where a value is *number*, else 0."""
+        return [int(value == number) for value in column]
 
     def up_to(self, column: Column, number: int) -> Column:
-        """Return 1 where it is at most *number*, else 0."""
+        """Return 1 where a value is at most *number*, else 0."""
+        return [int(value <= number) for value in column]
 
     def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
-        """Return the bits of whole numbers above so many lower bits, and the lower bits."""
+        """Split whole numbers into the bits above the lowest *bits*, and those lowest bits."""
+        mask = (1 << bits) - 1
+        return [value >> bits for value in column], [value & mask for value in column]
 
     def interleave(self, first: Column, second: Column) -> Column:
         """Return first[0], second[0], first[1], second[1], ..."""
+        return list(chain.from_iterable(zip(first, second, strict=True)))
 
     def field(self, flat: Column, field: int, fields: int) -> Column:
         """Return every *fields*-th number of *flat*, from *field*."""
+        return flat[field::fields]
 
     def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
         """Return places of the rows sorted by owner, then rank, where ranks of an owner are 0, 1, 2, ... without gaps.
 
         Also where each owner's rows begin among them, and one more for the end.
         """
-
-    def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
-        """Return each column as a list of plain numbers."""
-
-    def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
-        """Return the distinct numbers of both in ascending order, and both as places among them."""
-
-    def ranks(self, n: Column, owner: Column, base: Column) -> Column:
-        """Return ``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
-
-    def over(self, column: Column, number: int) -> Column:
-        """Return each number divided by *number*, as floats."""
-
-    def place(self, column: Column, number: int) -> int:
-        """Return the first place in an ascending column whose value is not smaller than *number*."""
-
-    def joined(self, first: Column, second: Column) -> Column:
-        """Join the columns one after the other."""
-
-    def unknown(self, length: int) -> Column:
-        """Return a column of NaN."""
-
-    def longest(self, starts: Column) -> int:
-        """Return the largest distance between neighbours of an ascending column."""
-
-    def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
-        """Return the rows at these places, or all, of *flat* with *width* numbers a row: flat, *fields* of each."""
-
-    def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
-        """Put such rows at these places, in place; on request only the *first* numbers of each row are given."""
-
-    def filled(self, flat: Column, instead: Sequence[float]) -> Column:
-        """Return rows as wide as *instead*, flat, with its number wherever a row says None or NaN."""
-
-    def equal_rows(self, first: Column, second: Column, width: int) -> Column:
-        """Return, by row of both, 1 if all its numbers are equal, NaN as itself, else 0."""
-
-
-class Few:
-    """Columns as lists."""
-
-    def ints(self, values: Iterable[int]) -> Column:
-        return list(values)
-
-    def small(self, values: Iterable[int]) -> Column:
-        return list(values)
-
-    def floats(self, values: Iterable[float]) -> Column:
-        return list(values)
-
-    def texts(self, values: Iterable[str | None]) -> Column:
-        return list(values)
-
-    def zeros(self, length: int) -> Column:
-        return [0] * length
-
-    def room(self, length: int) -> Column:
-        return [0.0] * length
-
-    def take(self, column: Column, places: Column) -> Column:
-        return [column[place] for place in places]
-
-    def where(self, flags: Column) -> Column:
-        return [place for place, flag in enumerate(flags) if flag]
-
-    def sides(self, places: Column) -> tuple[Column, Column, Column]:
-        return [place >> 1 for place in places], [place & 1 for place in places], [place ^ 1 for place in places]
-
-    def choose(self, flags: Column, at_zero: Column, at_one: Column) -> Column:
-        return [b if flag else a for flag, a, b in zip(flags, at_zero, at_one, strict=True)]
-
-    def minus(self, number: int, column: Column) -> Column:
-        return [number - value for value in column]
-
-    def equal(self, column: Column, number: int) -> Column:
-        return [int(value == number) for value in column]
-
-    def up_to(self, column: Column, number: int) -> Column:
-        return [int(value <= number) for value in column]
-
-    def halves(self, column: Column, bits: int) -> tuple[Column, Column]:
-        mask = (1 << bits) - 1
-        return [value >> bits for value in column], [value & mask for value in column]
-
-    def interleave(self, first: Column, second: Column) -> Column:
-        return list(chain.from_iterable(zip(first, second, strict=True)))
-
-    def field(self, flat: Column, field: int, fields: int) -> Column:
-        return flat[field::fields]
-
-    def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
         counts = [0] * owners
         for player in owner:
             counts[player] += 1
@@ -176,53 +102,65 @@ class Few:
         return places, starts
 
     def lists(self, columns: Sequence[Column]) -> list[list[Any]]:
+        """Return each column as a list of plain numbers."""
         return list(columns)
 
     def dense(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
+        """Return the distinct numbers of two columns in ascending order, and both columns as places among them."""
         numbers = sorted({*first, *second})
         place = {number: i for i, number in enumerate(numbers)}
         return numbers, [place[number] for number in first], [place[number] for number in second]
 
     def ranks(self, n: Column, owner: Column, base: Column) -> Column:
+        """Return ``n - 1 - base[owner]``: how many rows of the owner come before, from 0."""
         return [number - 1 - base[p] for number, p in zip(n, owner, strict=True)]
 
     def over(self, column: Column, number: int) -> Column:
+        """Return each number divided by *number*, as floats."""
         return [value / number for value in column]
 
     def place(self, column: Column, number: int) -> int:
+        """Return the first place in an ascending column whose value is not smaller than *number*."""
         return bisect_left(column, number)
 
     def joined(self, first: Column, second: Column) -> Column:
+        """Join the columns one after the other."""
         return [*first, *second]
 
     def unknown(self, length: int) -> Column:
+        """Return a column of NaN."""
         return [nan] * length
 
     def longest(self, starts: Column) -> int:
+        """Return the largest distance between neighbours of an ascending column."""
         return max((b - a for a, b in pairwise(starts)), default=0)
 
     def rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
+        """Return the rows at these places, or all, of *flat* with *width* numbers a row: flat, *fields* of each."""
         chosen = range(len(flat) // (width or 1)) if places is None else places
         return [value for place in chosen for value in flat[place * width : (place + 1) * width][fields]]
 
     def put_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:
+        """Write rows into *flat* at these places; with *first*, rows hold only their first so many numbers."""
         length = width if first is None else first
         for row, place in enumerate(places):
             flat[place * width : place * width + length] = rows[row * length : (row + 1) * length]
 
     def filled(self, flat: Column, instead: Sequence[float]) -> Column:
+        """Return flat rows as wide as *instead*, with None and NaN replaced by the numbers of *instead*."""
         return [
             start if value is None or value != value else value  # noqa: PLR0124  # NaN; a call would take twice as long
             for value, start in zip(flat, cycle(instead), strict=False)
         ]
 
     def equal_rows(self, first: Column, second: Column, width: int) -> Column:
+        """Return 1 for each row whose numbers are equal in both columns, NaN as itself, else 0."""
         same = list(map(is_same, first, second))
         return [int(all(same[row : row + width])) for row in range(0, len(same), width or 1)]
 
 
-class Many:
-    """Columns as NumPy arrays."""
+class ArrayColumns(Columns):
+    """Operations on columns held as NumPy arrays, for many rows."""
 
     def ints(self, values: Iterable[int]) -> Column:
         return np.asarray(values, np.int64)
@@ -272,9 +210,6 @@ class Many:
         both[0::2] = first
         both[1::2] = second
         return both
-
-    def field(self, flat: Column, field: int, fields: int) -> Column:
-        return flat[field::fields]
 
     def slots(self, owner: Column, rank: Column, owners: int) -> tuple[Column, list[int]]:
         starts = np.zeros(owners + 1, np.int64)
@@ -344,27 +279,24 @@ def equal_values(first: Any, second: Any) -> Any:
     return (first == second) | ((first != first) & (second != second))  # noqa: PLR0124  # NaN
 
 
-FEW: Columns = Few()
-MANY: Columns = Many()
+FEW = Columns()
+MANY: Columns = ArrayColumns()
 
 
-_BITS = 31  # of the second number of two that are one key
+_BITS = 31  # of the second number of a combined key
 
 
-def keyed(cols: Columns, first: Column, second: Column) -> Column:
-    """Return one number for each two, which sorts by the first, then the second; each is below 2 ** 31."""
+def combined_keys(cols: Columns, first: Column, second: Column) -> Column:
+    """Return one sort key for each pair of numbers below 2 ** 31, ordered by the first, then the second number."""
     if cols is FEW:
         return [(a << _BITS) | b for a, b in zip(first, second, strict=True)]
     return (np.asarray(first, np.int64) << _BITS) | np.asarray(second, np.int64)
 
 
-def changes(cols: Columns, old: Sequence[Column], new: Sequence[Column]) -> tuple[Column, Column]:
-    """Return the places of old rows that are gone, and of new rows that are new or changed.
+def changed_rows(cols: Columns, old: Sequence[Column], new: Sequence[Column]) -> tuple[Column, Column]:
+    """Return the places of old rows that are gone, and of rows that are new or changed.
 
-    Args:
-        cols: how the columns are held.
-        old: the columns of the old rows; the first one is unique and ascends.
-        new: those of the new rows.
+    The first column, of both the old and the new rows, is unique and ascends.
     """
     if cols is not FEW:
         return _many_changes(old, new)

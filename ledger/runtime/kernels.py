@@ -1,4 +1,4 @@
-"""Kernels to machine code: a plain function and all that it calls, compiled by Numba and cached on disk.
+"""Compiling kernels: a plain function and all that it calls become machine code by Numba, cached on disk.
 
 The name of the cached code has a digest of the sources, so that no stale code is ever used; a sidecar file holds the
 types of its arguments in words (``_cache_in_words``). The functions that a kernel calls become part of it, without
@@ -32,15 +32,21 @@ INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} 
 SIGN_AND_FRACTION, HALF = -0x7FF0000000000001, 0x3FE0000000000000  # of the 64 bits of a float
 
 
-def bound(loop: Callable[..., Any], name: str, **names: object) -> Callable[..., Any]:
-    """Return a copy of *loop* in which the given global names mean the given things."""
+def with_globals(loop: Callable[..., Any], name: str, **names: object) -> Callable[..., Any]:
+    """Return a copy of a function in which some global names have other values.
+
+    Args:
+        loop: the function.
+        name: the name of the copy.
+        names: the values by global name.
+    """
     copy = FunctionType(loop.__code__, {**loop.__globals__, **names}, name)
     copy.__qualname__ = name
     return copy
 
 
-def callees(function: Callable[..., Any]) -> dict[str, FunctionType]:
-    """Yield the plain functions that *function* calls by a global name; a setting may have the name of one of them."""
+def called_functions(function: Callable[..., Any]) -> dict[str, FunctionType]:
+    """Return the plain functions that *function* calls by a global name; a setting may have the name of one of them."""
     names = function.__globals__
     read = {step.argval for step in dis.get_instructions(function.__code__) if step.opname == "LOAD_GLOBAL"}
     return {
@@ -50,8 +56,8 @@ def callees(function: Callable[..., Any]) -> dict[str, FunctionType]:
     }
 
 
-def sources_of(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
-    """Add the sources of a function and of all that it calls to *seen*, by name; one without a source has its code."""
+def kernel_sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
+    """Add the source texts of a function and of all that it calls to *seen*, by name; without a source the bytecode."""
     # with the file, whose name distinguishes the code that ``records`` writes out for each class under one name
     key = f"{function.__module__}.{function.__qualname__} {Path(function.__code__.co_filename).name}"
     # Numba takes global numbers for constants and writes them into the code: with another value it is another kernel.
@@ -66,8 +72,8 @@ def sources_of(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, 
         except OSError:  # typed into a console
             source = function.__code__.co_code.hex() + repr(function.__code__.co_consts)
         seen[key] = source + repr(constants)
-        for callee in callees(function).values():
-            sources_of(callee, seen)
+        for callee in called_functions(function).values():
+            kernel_sources(callee, seen)
     return seen
 
 
@@ -97,7 +103,7 @@ _BY_BITS = ((math.ldexp, _ldexp), (math.frexp, _frexp))
 
 @cache
 def _by_bits(function: Callable[..., Any]) -> Any:
-    named = bound(function, function.__qualname__, float64=np.float64, int64=np.int64)
+    named = with_globals(function, function.__qualname__, float64=np.float64, int64=np.int64)
     return nb.njit(named, forceinline=True, **INSIDE, **OPTIONS)
 
 
@@ -108,11 +114,10 @@ def _inlined(function: Callable[..., Any], compiled: dict[Callable[..., Any], An
         for replaced, instead in _BY_BITS:
             if names.get(name) is replaced:
                 inside[name] = _by_bits(instead)
-    for name, callee in callees(function).items():
+    for name, callee in called_functions(function).items():
         if callee not in compiled:
-            compiled[callee] = nb.njit(
-                _ready(callee, callee.__qualname__, compiled), forceinline=True, **INSIDE, **OPTIONS
-            )
+            ready = _ready(callee, callee.__qualname__, compiled)
+            compiled[callee] = nb.njit(ready, forceinline=True, **INSIDE, **OPTIONS)
         inside[name] = compiled[callee]
     return inside
 
@@ -123,7 +128,7 @@ def _ready(function: Callable[..., Any], name: str, compiled: dict[Callable[...,
         raise ProjectionError(
             function.__qualname__, "a kernel must be a plain function at module level, without values from around it"
         )
-    return bound(function, name, **_inlined(function, compiled))
+    return with_globals(function, name, **_inlined(function, compiled))
 
 
 def _in_words(kind: Any) -> str:
@@ -149,17 +154,17 @@ def _cache_in_words() -> Any:
     return CacheInWords
 
 
-def digest_of(sources: dict[str, str]) -> str:
-    """Return 16 hexadecimal digits that represent sources."""
+def digest_of_sources(sources: dict[str, str]) -> str:
+    """Return a digest of source texts, 16 hexadecimal digits."""
     return sha256(repr(sorted(sources.items())).encode()).hexdigest()[:16]
 
 
 @cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return *function* and all that it calls, compiled and cached on disk; same arguments, NumPy arrays for lists."""
+def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function and all that it calls, cached on disk; the result takes NumPy arrays instead of lists."""
     # with this module, which puts functions of its own into every kernel
-    sources = sources_of(function, {__name__: inspect.getsource(sys.modules[__name__])})
-    ready = _ready(function, f"{function.__qualname__}_{digest_of(sources)}", {})
+    sources = kernel_sources(function, {__name__: inspect.getsource(sys.modules[__name__])})
+    ready = _ready(function, f"{function.__qualname__}_{digest_of_sources(sources)}", {})
     try:
         kept = _cache_in_words()(ready)
     except RuntimeError:  # nowhere to keep it: a read-only installation and no home; compiled each time then

@@ -1,4 +1,4 @@
-"""The one place where the heavy packages are imported, each at its first use.
+"""Heavy packages, each imported when one of its attributes is first read.
 
 NumPy, Numba, Polars and sqlite-utils cost from 0.1 to 0.3 s to import (sqlite-utils pulls in pandas where that
 is installed), matplotlib, which is optional, more; psycopg, which is optional too, 0.1 s; cattrs, cryptography, file
@@ -19,7 +19,6 @@ class Lazy:
     """A module that is imported when one of its attributes is first read."""
 
     def __init__(self, name: str) -> None:
-        """Take the name of the module."""
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:

@@ -1,6 +1,6 @@
-"""The files of a ledger, their places, and the paths that must not be overwritten.
+"""The files of a ledger: their paths, files that must not be overwritten, and writing files atomically.
 
-The journal, and next to it the people and the views. This module opens no database.
+This module opens no database.
 """
 
 from __future__ import annotations
@@ -31,11 +31,6 @@ def journal_file(path: str | Path) -> Path:
 
 
 def _resolved(path: Path) -> Path:
-    """Return the path without links.
-
-    Raises:
-        StorageError: it is a link that leads nowhere.
-    """
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
@@ -43,14 +38,14 @@ def _resolved(path: Path) -> Path:
 
 
 def sidecar(path: str | Path, word: str) -> Path:
-    """Return the file *word* of the ledger at *path*: ``club.db`` -> ``club.people.db``, next to the journal."""
+    """Return the path of another database of the ledger at *path*: ``club.db`` and ``people`` -> ``club.people.db``."""
     journal = journal_file(path)
     # a journal called ``club`` has its people in ``club.people.db``, so that no word is taken for its ending
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix or '.db'}")
 
 
 def companion_file(path: str | Path, word: str) -> Path:
-    """Return a file of the ledger at *path* that is no database: ``club.db`` -> ``club.key``, next to the journal."""
+    """Return the path of a ledger's file that is no database: ``club.db`` and ``key`` -> ``club.key``."""
     journal = journal_file(path)
     return journal.with_name(f"{journal.stem}.{word}{journal.suffix.removesuffix('.db')}")
 
@@ -62,40 +57,38 @@ def restore_folder(path: str | Path) -> Path:
 
 
 def refuse_half_restored(path: str | Path) -> None:
-    """Raise StorageError where a restore was stopped on its way."""
+    """Raise StorageError if a restore of the ledger at *path* was stopped half-way."""
     journal = Path(path)
     # SQLite makes an empty file for a process that opens a journal that was just moved away
     has_journal = journal.exists() and journal.stat().st_size > 0
     if not has_journal and (restore_folder(path) / RESTORE_PLAN).exists():
         raise StorageError(
-            str(path), "a restore was stopped half-way; run it again: it first brings back what stood here before"
+            str(path), "a restore was stopped half-way; run it again: it first restores the files that were here before"
         )
 
 
 def refuse_leftovers(path: str | Path) -> None:
-    """Raise StorageError where a new journal would find what another one left, and be taken for that one."""
+    """Raise StorageError if files of an earlier ledger are where a new journal is to be made."""
     for leftover in (sidecar(path, "views"), *(companion_file(path, word) for word in ("checkpoints", "key", "toml"))):
         if leftover.exists():
             raise StorageError(str(leftover), "exists already, though the journal does not")
 
 
-_BESIDE_A_DATABASE = ("-wal", "-journal", "-shm")  # SQLite's sidecar files: the first holds the latest writes
+_SQLITE_SIDECARS = ("-wal", "-journal", "-shm")  # endings of SQLite's own files: the first holds the latest writes
 _HEADER = 72  # bytes of an SQLite file up to its application id, which is the last four
 _SQLITE, _KEY = b"SQLite format 3", b"PRIVATE+KEY+"
 
 
 def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
-    """Raise StorageError where *path* is a file of a ledger, so that no slip writes an answer over it.
+    """Raise StorageError if *path* is a file of a ledger, so that no answer or copy is written over it.
 
-    Args:
-        path: the place for an answer, a picture or a copy.
-        of: the ledger that answers, whose files are known by their names; those of others by how they begin.
+    The files of the ledger *of* are known by their names, those of other ledgers by their first bytes.
     """
     if "\0" in str(path):
         raise StorageError(str(path), "is no name of a file: it holds a NUL character")
     if of is not None:
         own = [journal_file(of), *(sidecar(of, word) for word in ("people", "views", "tokens"))]
-        own += [file.with_name(f"{file.name}{end}") for file in own for end in _BESIDE_A_DATABASE]
+        own += [file.with_name(f"{file.name}{end}") for file in own for end in _SQLITE_SIDECARS]
         own += [companion_file(of, word) for word in ("checkpoints", "key", "toml")]
         if _resolved(path) in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
@@ -110,11 +103,11 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
 
 @contextmanager
 def atomic_file(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
-    """Give a name for a new file; when the block ends without an error the file appears as *path*, never half made.
+    """Yield a temporary path for a new file; when the block ends without an error it is renamed to *path*.
 
     Args:
-        path: where it appears.
-        replace: whether it replaces an existing file and that file's sidecar files of SQLite.
+        path: where the complete file appears.
+        replace: whether it replaces an existing file, and deletes that file's sidecar files of SQLite.
 
     Raises:
         StorageError: the folder cannot be written, another process makes the same file, or the file exists by now.
@@ -133,15 +126,13 @@ def atomic_file(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
             raise StorageError(str(path), "another process is making it; wait for it to end, and look again") from None
         try:
             _refuse_made(target, replace=replace)
-            for leftover in target.parent.glob(
-                f"{glob.escape(making.name)}*"
-            ):  # of a process that was killed; its -wal too
+            # of a process that was killed; its -wal too
+            for leftover in target.parent.glob(f"{glob.escape(making.name)}*"):
                 leftover.unlink()
             yield making
             _refuse_made(target, replace=replace)
-            for end in (
-                _BESIDE_A_DATABASE if replace else ()
-            ):  # of the older one: SQLite would take it for the new one's
+            # of the older one: SQLite would take it for the new one's
+            for end in _SQLITE_SIDECARS if replace else ():
                 target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
             making.replace(target)  # on Windows a rename takes no file's place
             sqlite.sync_folder(target.absolute().parent)
@@ -160,10 +151,9 @@ def _refuse_made(target: Path, *, replace: bool) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put *content* in the place of a file, durably.
+    """Replace the content of a file durably, or make the file; an existing one keeps its permissions.
 
-    A reader sees all of it or the old content, also after a power cut. A missing file is made; an existing one keeps
-    its permissions.
+    A reader sees all of the new content or the old one, also after a power cut.
 
     Raises:
         OSError: it cannot be written; the old content remains.
@@ -189,15 +179,10 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def save_document(path: Path, content: bytes, of: str | Path | None = None) -> None:
-    """Write a requested file; an earlier file of that name is replaced when the new one is complete.
-
-    Args:
-        path: the file.
-        content: its bytes.
-        of: the ledger that answers.
+    """Write a file that a user asked for; an earlier file of that name is replaced when the new one is complete.
 
     Raises:
-        StorageError: it is a file of a ledger, of this one or of another.
+        StorageError: it is a file of the ledger *of*, or of another ledger.
         OSError: it cannot be written; ``filename`` says which, also where a device is full.
     """
     refuse_own_files(path, of)

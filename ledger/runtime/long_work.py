@@ -20,8 +20,8 @@ _END = object()
 STEPS = 2  # ahead: enough for two cores, little enough for memory
 
 
-def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the same items; the next is being fetched while the caller works on one."""
+def prefetched(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items, fetching the next one in a thread while the caller works on the last."""
     source = iter(items)
     with futures.ThreadPoolExecutor(1) as worker:
         coming = worker.submit(next, source, _END)
@@ -31,8 +31,8 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
             yield item  # type: ignore[misc]
 
 
-def mapped_ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with ``function(item)``; items are fetched here, the function runs two steps ahead."""
+def mapped_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+    """Yield each item with ``function(item)``, which runs in threads up to two items ahead of the caller."""
     waiting: deque[tuple[Item, futures.Future[Result]]] = deque()
     with futures.ThreadPoolExecutor(STEPS) as workers:
         for item in items:
@@ -46,7 +46,7 @@ def mapped_ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> I
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the collection of cycles inside the block; restore it afterwards."""
+    """Pause Python's garbage collector inside the block; restore it afterwards."""
     # A block of fifty thousand rows makes hundreds of thousands of tuples, none of which is part of a cycle; the
     # collector would look at them again and again and find nothing, at a tenth of the cost of an import.
     was_on = gc.isenabled()
@@ -61,5 +61,5 @@ def collector_paused() -> Iterator[None]:
 Progress = Callable[[str, int, int], None]  # (what, done, of how many)
 
 
-def silent(what: str, done: int, total: int) -> None:
-    """Report no progress."""
+def no_progress(what: str, done: int, total: int) -> None:
+    """Ignore a report of progress: the default where a caller wants none."""

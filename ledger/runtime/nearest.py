@@ -1,4 +1,4 @@
-"""Proposals for an unknown name: the one place where names are compared by likeness."""
+"""Suggestions for an unknown name: the names that are spelt most like it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _LIKE_ENOUGH = 0.7  # of difflib's measure from 0 to 1; a letter wrong in five h
 _MOST = 3  # suggestions
 
 
-def nearest(word: str, names: Iterable[str]) -> list[str]:
-    """Return up to three of the *names* that are most like *word*, the nearest first; case does not count."""
+def similar_names(word: str, names: Iterable[str]) -> list[str]:
+    """Return up to three *names* that are spelt most like *word*, the most similar first, ignoring case."""
     by_folded: dict[str, list[str]] = {}
     for name in names:
         by_folded.setdefault(name.casefold(), []).append(name)
@@ -27,12 +27,12 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """Return a question such as ``did you mean 'rapid'?``, or nothing if no known name is like *word*."""
-    return meant_by(nearest(word, names))
+    """Return a question such as ``did you mean 'rapid'?``; an empty text if no name is like *word*."""
+    return did_you_mean_one_of(similar_names(word, names))
 
 
-def meant_by(likely: Sequence[str]) -> str:
-    """Return the question whether one of the *likely* names is meant; nothing if there are none."""
+def did_you_mean_one_of(likely: Sequence[str]) -> str:
+    """Return a question such as ``did you mean 'rapid' or 'blitz'?`` about likely names; an empty text without any."""
     if not likely:
         return ""
     names = [repr(name) for name in likely]
@@ -40,23 +40,18 @@ def meant_by(likely: Sequence[str]) -> str:
     return f"did you mean {choice}? "
 
 
-def choice_of(word: str, words: Iterable[str]) -> str:
-    """Return words about *word*, which is none of the *words*: those that it is like, and then all of them."""
+def expected_names(word: str, words: Iterable[str]) -> str:
+    """Return the end of an error message about an unknown *word*: the names most like it, then all valid *words*."""
     names = sorted(words)
     return f"{did_you_mean(word, names)}expected one of {names}"
 
 
-def of_name(kind: str, name: str, by_name: Mapping[str, T]) -> T:
-    """Return the thing that has a name.
-
-    Args:
-        kind: what is called so: ``tie-break``.
-        name: the name.
-        by_name: everything of that kind, by name.
+def find_by_name(kind: str, name: str, by_name: Mapping[str, T]) -> T:
+    """Return ``by_name[name]``.
 
     Raises:
-        UnknownNameError: there is none; those that there are are listed.
+        UnknownNameError: there is no *kind* (such as ``tie-break``) of that name; the valid names are listed.
     """
     if name not in by_name:
-        raise UnknownNameError(kind, name, choice_of(name, by_name), where="here")
+        raise UnknownNameError(kind, name, expected_names(name, by_name), where="here")
     return by_name[name]

@@ -1,4 +1,4 @@
-"""The owner of a connection: the process and the thread that opened it. A forked child must not use inherited ones.
+"""Owners of connections: the process and the thread that opened each. A forked child must not use inherited ones.
 
 SQLite's locks belong to a process. A child that goes on with its parent's connection holds none of them, so the
 parent deletes the log when it closes the file, and the child's commits in that log are lost. It is no better if the
@@ -42,7 +42,7 @@ LEFT_OPEN = (
 
 
 class Owner:
-    """The process and the thread that opened something."""
+    """The process and the thread that opened a connection."""
 
     __slots__ = ("_process", "_thread")
 
@@ -55,7 +55,7 @@ class Owner:
         return os.getpid() != self._process
 
     def refuse_others(self, path: str) -> None:
-        """Raise StorageError about *path* in another process or thread: SQLite's own words name numbers alone."""
+        """Raise StorageError about *path* in another process or thread; SQLite's own message gives only numbers."""
         if get_ident() != self._thread:
             raise StorageError(path, OTHER_PROCESS if self.is_other_process else OTHER_THREAD)
         if self.is_other_process:
@@ -63,7 +63,7 @@ class Owner:
 
 
 class OwnedConnection(sqlite3.Connection):
-    """A connection to SQLite that knows its owner."""
+    """A connection to SQLite that knows the process and the thread that opened it."""
 
     def __init__(self, database: str, *arguments: Any, path: str | Path = "", **words: Any) -> None:
         super().__init__(database, *arguments, **words)
@@ -102,7 +102,7 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
 
 
 def _give_up_inherited() -> None:
-    """Give up what a forked child inherited, in the child, before anything else runs there."""
+    """Disable the connections that a forked child inherited, in the child, before anything else runs there."""
     inherited = [*_open]
     _open.clear()
     if not inherited:
@@ -125,11 +125,9 @@ def _give_up_inherited() -> None:
 
 
 def _may_be_closed(connection: OwnedConnection) -> bool:
-    """Return whether a child may close an inherited connection.
-
-    A rollback would write into the memory that all processes share, and what another thread uses may be locked for
-    ever.
-    """
+    """Return whether a child may close an inherited connection."""
+    # A rollback would write into the memory that all processes share, and what another thread uses may be locked for
+    # ever.
     try:
         return connection.thread == get_ident() and not connection.in_transaction
     except sqlite3.Error:  # it is closed already

@@ -1,4 +1,4 @@
-"""The functions of a plug-in are looked at when it is declared: their bytecode, for a console keeps no source.
+"""Checks of a plug-in's functions when it is declared, by their bytecode, for a console keeps no source.
 
 A kernel runs as Python on objects for a few games and compiled on records for many. What only the compiler would refuse
 is refused here: a small ledger never compiles, and its owner would learn of it with the sixty thousandth game. When a
@@ -18,16 +18,16 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from ledger.errors import one_line
-from ledger.runtime.kernels import callees
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.kernels import called_functions
+from ledger.runtime.nearest import expected_names
 
 
-class Argument(NamedTuple):
-    """One argument of a kernel.
+class KernelArgument(NamedTuple):
+    """An argument that a kernel must take.
 
     Attributes:
-        fields: what it has; None for a plain number.
-        lack: what to say of a name that it has not: ``is none of its fields``.
+        fields: the names of its fields; None for a plain number.
+        lack: what a message says of a name that it has not.
         written: whether the kernel may write the fields.
     """
 
@@ -36,18 +36,18 @@ class Argument(NamedTuple):
     written: bool = False
 
 
-def faults_of_kernel(what: str, kernel: Any, arguments: Mapping[str, Argument]) -> Iterator[str]:
-    """Say what a kernel does that it may not.
+def faults_of_kernel(what: str, kernel: Any, arguments: Mapping[str, KernelArgument]) -> Iterator[str]:
+    """Yield a message for each thing that a kernel does and must not do.
 
     Args:
-        what: how its author calls it.
+        what: the kernel's name in messages.
         kernel: the function.
-        arguments: what it takes, in order, by the usual names.
+        arguments: the arguments that it must take, in order, by their usual names.
     """
     if not isinstance(kernel, FunctionType):
         yield f"{what} is to be a plain function of a module, got {kernel!r}"
         return
-    where = f"{what} ({place_of(kernel)})"
+    where = f"{what} ({source_place(kernel)})"
     parameters = list(inspect.signature(kernel).parameters)
     if len(parameters) != len(arguments):
         yield f"{where} takes ({', '.join(arguments)}), not {parameters}"
@@ -62,36 +62,30 @@ def faults_of_kernel(what: str, kernel: Any, arguments: Mapping[str, Argument]) 
 
 
 def faults_of_names(what: str, function: Any) -> Iterator[str]:
-    """Say which names a function uses that are defined nowhere; it runs as Python alone."""
+    """Yield a message for each undefined name in a function that is never compiled."""
     if not isinstance(function, FunctionType):
         return
-    for line, instruction in instructions_of(function):
+    for line, instruction in iter_instructions(function):
         name = str(instruction.argval)
         if instruction.opname == "LOAD_GLOBAL" and _is_undefined(function, name):
             file = Path(function.__code__.co_filename).name
-            yield f"{what} ({place_of(function)}): {file}:{line} uses {name}, which is defined nowhere"
+            yield f"{what} ({source_place(function)}): {file}:{line} uses {name}, which is defined nowhere"
 
 
-def place_of(function: Any) -> str:
-    """Return the file and the line where a function begins."""
+def source_place(function: Any) -> str:
+    """Return the file and the line where a function begins, as ``FILE:LINE``."""
     return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
 
 
-def failure_of(what: str, function: Any, error: BaseException) -> str:
-    """Say how a function of a plug-in failed, and in which line.
-
-    Args:
-        what: how its author calls it.
-        function: the function.
-        error: what it raised.
-    """
+def describe_failure(what: str, function: Any, error: BaseException) -> str:
+    """Return a message about an error that a plug-in's function, called *what*, raised, with its line."""
     if type(error).__module__.startswith("numba"):
         # Numba reports all that led to the faulty line; for files other than the function's no more is known.
         source = function.__code__.co_filename
         places = [line for path, line in re.findall(r'File "([^"]+)", line (\d+)', str(error)) if source.endswith(path)]
         lines = [line.strip(" -") for line in str(error).splitlines()]
         why = next((line for line in lines if line and "nopython" not in line), type(error).__name__)
-        where = f"{source}:{places[0]}" if places else place_of(function)
+        where = f"{source}:{places[0]}" if places else source_place(function)
         return f"{what} cannot be compiled, as it is for many games ({one_line(why)}, {where})"
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -118,10 +112,9 @@ _MAY = f"it may use numbers, math, {', '.join(_BUILT_IN)} and functions of modul
 
 
 def _faults_of_code(where: str, function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
-    """Say what a kernel, or a function that it calls, does and may not."""
     seen.add(function)
     faults = dict[str, int]()
-    instructions = [*instructions_of(function)]
+    instructions = [*iter_instructions(function)]
     raises = any(instruction.opname == "RAISE_VARARGS" for _, instruction in instructions)  # with a text
     for line, instruction in instructions:
         word = _BEYOND_NUMBERS.get(instruction.opname, "")
@@ -134,13 +127,13 @@ def _faults_of_code(where: str, function: FunctionType, seen: set[FunctionType])
     if faults:
         file = Path(function.__code__.co_filename).name
         yield f"{where}: {', '.join(f'{file}:{line} {word}' for word, line in faults.items())}; {_MAY}"
-    for called in callees(function).values():
+    for called in called_functions(function).values():
         if called not in seen and not called.__module__.startswith("ledger."):
             yield from _faults_of_code(where, called, seen)
 
 
-def instructions_of(function: FunctionType) -> Iterator[tuple[int, dis.Instruction]]:
-    """Yield the instructions of a function, each with its line."""
+def iter_instructions(function: FunctionType) -> Iterator[tuple[int, dis.Instruction]]:
+    """Yield the bytecode instructions of a function, each with its line."""
     line = function.__code__.co_firstlineno
     for instruction in dis.get_instructions(function):
         line = (instruction.positions.lineno if instruction.positions else None) or line
@@ -166,11 +159,10 @@ def _is_undefined(function: FunctionType, name: str) -> bool:
     return name not in function.__globals__ and not hasattr(builtins, name)
 
 
-def _faults_of_fields(where: str, kernel: FunctionType, arguments: Mapping[str, Argument]) -> Iterator[str]:
-    """Say which fields a kernel uses that its arguments lack, and which it writes and may not."""
+def _faults_of_fields(where: str, kernel: FunctionType, arguments: Mapping[str, KernelArgument]) -> Iterator[str]:
     loaded = None
     faults = set[str]()
-    for line, instruction in instructions_of(kernel):
+    for line, instruction in iter_instructions(kernel):
         argument = arguments.get(str(loaded))
         if argument is not None and instruction.opname in {"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR"}:
             name, fields, fault = str(instruction.argval), argument.fields or (), ""
@@ -178,7 +170,7 @@ def _faults_of_fields(where: str, kernel: FunctionType, arguments: Mapping[str, 
                 fault = f"line {line} writes {loaded}.{name}, which is only read"
             elif name not in fields:
                 verb = "writes" if instruction.opname == "STORE_ATTR" else "reads"
-                fault = f"line {line} {verb} {loaded}.{name}, which {argument.lack}; {choice_of(name, fields)}"
+                fault = f"line {line} {verb} {loaded}.{name}, which {argument.lack}; {expected_names(name, fields)}"
             if fault and fault not in faults:
                 faults.add(fault)
                 yield f"{where}: {fault}"
@@ -189,9 +181,9 @@ def _faults_of_fields(where: str, kernel: FunctionType, arguments: Mapping[str, 
 
 
 def returning_lines(kernel: FunctionType) -> Iterator[int]:
-    """Yield the lines in which a function returns something."""
+    """Yield the lines in which a function returns a value other than None."""
     before = None
-    for line, instruction in instructions_of(kernel):
+    for line, instruction in iter_instructions(kernel):
         if instruction.opname == "RETURN_VALUE" and before is not None and before != ("LOAD_CONST", None):
             yield line
         if instruction.opname == "RETURN_CONST" and instruction.argval is not None:

@@ -1,4 +1,4 @@
-"""Plug-ins: what the entry points of installed packages offer, which package that is, and which of them are broken."""
+"""Loading plug-ins from the entry points of installed packages, and remembering the broken ones."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from typing import Any
 
 from ledger.errors import LedgerError, ProjectionError, one_line
 
-# Those that this process left out: by the value of the entry point that it tried to load, or by their own name.
+# Those that this process does without: by the value of the entry point that it tried to load, or by their own name.
 _broken: dict[str, ProjectionError] = {}
 
 
-def nothing(_offered: object) -> tuple[str, ...]:
-    """Accept a plug-in without checks."""
+def no_faults(_offered: object) -> tuple[str, ...]:
+    """Return no faults: the default check of a plug-in."""
     return ()
 
 
 def package_of(point: EntryPoint) -> str | None:
-    """Return the name of the package that offers an entry point; None if it is not known."""
+    """Return the name of the package that declares an entry point; None if it is not known."""
     return point.dist.name if point.dist is not None else None
 
 
-def loaded(
-    point: EntryPoint, kind: type | tuple[type, ...] | None = None, faults_of: Callable[[Any], Iterable[str]] = nothing
+def load_plugin(
+    point: EntryPoint,
+    kind: type | tuple[type, ...] | None = None,
+    faults_of: Callable[[Any], Iterable[str]] = no_faults,
 ) -> Any:
-    """Return the object of an entry point.
+    """Load the plug-in of an entry point.
 
     Args:
         point: the entry point.
-        kind: what it must be, or one of what; anything where not given.
-        faults_of: says what is wrong with it.
+        kind: the class, or one of the classes, that the plug-in must be an instance of; None for any.
+        faults_of: a check that yields messages about a plug-in's faults.
 
     Raises:
         ProjectionError: it cannot be loaded, or is something else; the package is broken or of another version.
@@ -54,17 +56,17 @@ def loaded(
     return offered
 
 
-def loadable(
+def load_plugins(
     points: Iterable[EntryPoint],
     kind: type | tuple[type, ...] | None = None,
-    faults_of: Callable[[Any], Iterable[str]] = nothing,
+    faults_of: Callable[[Any], Iterable[str]] = no_faults,
 ) -> tuple[dict[str, Any], dict[str, ProjectionError]]:
-    """Return the objects of entry points, by their names in alphabetical order, and the faults of broken ones."""
+    """Load the plug-ins of entry points; return them, and the errors of broken ones, by name in alphabetical order."""
     plugins: dict[str, Any] = {}
     failed: dict[str, ProjectionError] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):  # installed in any order, one answer
         try:
-            offered = loaded(point, kind, faults_of)
+            offered = load_plugin(point, kind, faults_of)
         except ProjectionError as error:
             failed[point.name] = _broken[point.value] = error
             continue
@@ -72,11 +74,11 @@ def loadable(
     return plugins, failed
 
 
-def leave_out(error: ProjectionError) -> None:
-    """Note that a plug-in is left out, for it failed."""
+def mark_broken(error: ProjectionError) -> None:
+    """Remember a plug-in as broken."""
     _broken[error.projector] = error
 
 
-def broken() -> tuple[ProjectionError, ...]:
-    """Return the plug-ins that this process left out because they failed; commands report them."""
+def broken_plugins() -> tuple[ProjectionError, ...]:
+    """Return the errors of the plug-ins that failed in this process; commands report them."""
     return tuple(_broken[value] for value in sorted(_broken))

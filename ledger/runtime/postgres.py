@@ -1,4 +1,4 @@
-"""The way to PostgreSQL: one driver, one translation of its errors, one look at the server before it is trusted.
+"""Connections to PostgreSQL: checks of a server before it is trusted, and translation of the driver's errors.
 
 This module defines no tables. An address is libpq's own (``postgresql://ledger@db1,db2/chess``); passwords come by
 libpq's ways (a service file, ``.pgpass``, a certificate, ``PGPASSWORD``), never in the address, and are in no
@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ledger.errors import CorruptError, StorageError, one_line
@@ -38,7 +40,7 @@ _AS_WORD = re.compile(r"((?:ssl)?password|oauth_client_secret)(\s*=\s*)('(?:\\.|
 
 
 def without_password(address: str) -> str:
-    """Return an address for a message: without any password."""
+    """Return an address with its password replaced by an ellipsis, for messages."""
     return _AS_WORD.sub(r"\1\2…", _IN_ADDRESS.sub(r"\1:…@", address))
 
 
@@ -62,7 +64,7 @@ def is_address(text: str) -> bool:
 
 
 def quoted(name: str) -> str:
-    """Return a name of a schema, table or role as SQL quotes it."""
+    """Return the name of a schema, table or role in double quotes, as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -81,7 +83,7 @@ _NOT_LET_IN = (
     ("hot standby", "is a standby, which only reads: give the address of the leader, or of all servers"),
     ("certificate", "the server's certificate or ours is not accepted: check sslmode, sslrootcert and sslcert"),
 )
-_NOBODY_LEADS = (
+_NO_LEADER = (
     "none of its servers takes writes at this moment, as while a new leader is chosen: wait a little and run the "
     "command again; if it stays so, look who leads ('patronictl list')"
 )
@@ -89,14 +91,14 @@ _NO_DATABASE = re.compile(r'database "(.*)" does not exist')
 _NO_ROLE = re.compile(r'role "(.*)" does not exist')
 
 _POOLER = (
-    "a connection pooler that hands out connections by transactions stands in between, and a session is needed: give "
-    "the server's own address, or a pooler's that hands them out by sessions"
+    "a connection pooler in between hands out connections by transactions, and a session is needed: give the server's "
+    "own address, or a pooler's that hands them out by sessions"
 )
 # By SQLSTATE, or by its first two characters: what happened, and what to do.
 _REMEDIES = {
     "08": f"the connection to the server was lost: {UNKNOWN_OUTCOME}",
     "22012": "a trigger that this program did not make changes what is recorded: have it dropped; nothing was recorded",
-    "22021": "no text of the database has such a sign",
+    "22021": "the text has a character that no text of a database can hold: remove it",
     "22P05": "the database cannot hold this text; it must be made with encoding UTF8",
     "25006": "the server only reads (a standby, or default_transaction_read_only): give the address of the leader",
     "25P03": f"the server ended a transaction that waited for too long: {UNKNOWN_OUTCOME}",
@@ -104,12 +106,12 @@ _REMEDIES = {
     "28": "the server does not let this user in: check the user of the address and its password",
     "3D000": "there is no such database: make it by 'createdb', with encoding UTF8, or check the address",
     "3F000": "there is no such schema: check its name, or make the ledger there by 'rating-ledger init'",
-    "40": f"another transaction stood in the way: {UNKNOWN_OUTCOME}",
+    "40": f"the server cancelled it because of another transaction: {UNKNOWN_OUTCOME}",
     "42501": "this role may not do that: have it granted the ledger's role for what it does (writer or reader)",
     "42P01": "the ledger's tables are not there: check the name of the schema",
     "42P05": _POOLER,
     "53100": "the server's disk is full: free some space there and run the command again; nothing was recorded",
-    "53": "the server has too little of something: have its operator look, and run the command again",
+    "53": "the server lacks a resource: have its operator look, and run the command again",
     "55P03": "another process is writing to it: wait for it to end and run the command again",
     "57014": f"the statement was cancelled on the server: {UNKNOWN_OUTCOME}",
     "57": f"the server was stopped or ended the connection: {UNKNOWN_OUTCOME}",
@@ -118,45 +120,30 @@ _REMEDIES = {
 _DAMAGED = ("XX001", "XX002")
 
 
-class storage_errors:  # noqa: N801  # used as a with-statement's word
-    """Turn psycopg's errors about the database at *address* into ours, each with what to do.
+@contextmanager
+def storage_errors(address: str) -> Iterator[None]:
+    """Translate psycopg's errors about the database at *address* into ours, each with a remedy.
 
     Raises:
-        CorruptError: the server says that its files are damaged.
-        StorageError: it cannot be asked, or refuses.
+        CorruptError: the server reports that its files are damaged.
+        StorageError: it cannot be reached, or refuses.
     """
-
-    def __init__(self, address: str) -> None:
-        """Say which database; its password is left out of every message."""
-        self._address = address
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        """Translate an error of the driver; any other passes."""
-        if error is None or not isinstance(error, psycopg.Error):
-            return
+    try:
+        yield
+    except psycopg.Error as error:
         is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
         text = error.diag.message_primary or str(error)
-        raise explained(self._address, error.sqlstate or ("08" if is_lost else ""), text) from error
+        raise translated_error(address, error.sqlstate or ("08" if is_lost else ""), text) from error
 
 
-def explained(address: str, code: str, text: str) -> CorruptError | StorageError:
-    """Return the error to raise for a server's message, in one line with a remedy.
-
-    Args:
-        address: of the database.
-        code: SQLSTATE, or an empty text.
-        text: the server's words.
-    """
+def translated_error(address: str, code: str, text: str) -> CorruptError | StorageError:
+    """Return the error to raise for a server's message with its SQLSTATE, or an empty *code*, in one line."""
     words = one_line(without_password(text)).rstrip(".")
     if code in _DAMAGED:
         return CorruptError(without_password(address), 0, f"{words}; {RESTORE}")
     remedy = _REMEDIES.get(code) or _REMEDIES.get(code[:2])
-    return StorageError(
-        without_password(address), f"{words}: {remedy or 'the database is not as this program left it; ' + RESTORE}"
-    )
+    message = f"{words}: {remedy or 'the database is not as this program left it; ' + RESTORE}"
+    return StorageError(without_password(address), message)
 
 
 def has_schema(connection: Connection[Any], schema: str) -> bool:
@@ -165,7 +152,7 @@ def has_schema(connection: Connection[Any], schema: str) -> bool:
 
 
 def connect(address: str) -> Connection[Any]:
-    """Open a connection that begins no transaction by itself, to a server that can be trusted with a journal.
+    """Connect to a server that can be trusted with a journal; the connection begins no transaction by itself.
 
     An address with several hosts leads to the one that takes writes.
 
@@ -184,15 +171,20 @@ def connect(address: str) -> Connection[Any]:
     if _IN_ADDRESS.search(address) or words.keys() & {"password", "sslpassword"}:
         raise StorageError(
             without_password(address),
-            "has a password in it, which would be seen by whoever reads the settings: put it into .pgpass, a service "
+            "has a password in it, which everybody who reads the settings would see: put it into .pgpass, a service "
             "file or PGPASSWORD, and take it out of the address",
         )
-    # only for options that the address leaves open: the operator of the server may know better
-    defaults: dict[str, Any] = {"fallback_application_name": APPLICATION, "client_encoding": "utf8"}
-    defaults["connect_timeout"] = str(CONNECT_SECONDS)
     between = str(max(1, SILENCE // 3))
-    defaults |= {"keepalives_idle": between, "keepalives_interval": between, "keepalives_count": "2"}
-    defaults["tcp_user_timeout"] = str(1_000 * SILENCE)
+    # only for options that the address leaves open: the operator of the server may know better
+    defaults: dict[str, Any] = {
+        "fallback_application_name": APPLICATION,
+        "client_encoding": "utf8",
+        "connect_timeout": str(CONNECT_SECONDS),
+        "keepalives_idle": between,
+        "keepalives_interval": between,
+        "keepalives_count": "2",
+        "tcp_user_timeout": str(1_000 * SILENCE),
+    }
     several = "," in words.get("host", "") + words.get("hostaddr", "")
     if several:
         defaults["target_session_attrs"] = "primary"
@@ -213,27 +205,24 @@ def connect(address: str) -> Connection[Any]:
 def _not_reached(address: str, error: Exception, *, several: bool) -> StorageError:
     """Return why the server cannot be reached; libpq's own text, which may be of many hosts, is cut to a line."""
     text = one_line(without_password(str(error)))
-    # libpq reports on each host in turn: one that follows may be a standby of one that is gone, and neither word is all
-    if several and "hot standby" in text:
-        return StorageError(without_password(address), _NOBODY_LEADS)
-    if missing := _NO_DATABASE.search(text):
-        return StorageError(
-            without_password(address),
-            f"the server has no database {missing[1]!r}: make it by 'createdb', with encoding UTF8, or check the name",
-        )
-    if missing := _NO_ROLE.search(text):
-        return StorageError(
-            without_password(address), f"the server has no role {missing[1]!r}: check the user of the address"
-        )
-    for words, remedy in _NOT_LET_IN:
-        if words in text:
-            return StorageError(without_password(address), remedy)
     # the last part of libpq's sentence alone: what is before it names host and port again
     cause = text.removeprefix("connection failed: ").partition(" Is the server running")[0]
     cause = cause.partition(" failed: ")[2] or cause
-    return StorageError(
-        without_password(address), f"the server cannot be reached: check host and port, and that it runs ({cause})"
-    )
+    message = f"the server cannot be reached: check host and port, and that it runs ({cause})"
+    for words, remedy in _NOT_LET_IN:
+        if words in text:
+            message = remedy
+            break
+    if missing := _NO_ROLE.search(text):
+        message = f"the server has no role {missing[1]!r}: check the user of the address"
+    if missing := _NO_DATABASE.search(text):
+        message = (
+            f"the server has no database {missing[1]!r}: make it by 'createdb', with encoding UTF8, or check the name"
+        )
+    # libpq reports on each host in turn: one that follows may be a standby of one that is gone, and neither word is all
+    if several and "hot standby" in text:
+        message = _NO_LEADER
+    return StorageError(without_password(address), message)
 
 
 # One question at the opening of each connection. ``synchronous_commit = off`` would acknowledge what a power cut takes
@@ -280,7 +269,7 @@ SELECT current_setting('server_encoding'), current_setting('fsync'), pg_is_in_re
 
 
 def check_server(address: str, connection: Connection[Any]) -> None:
-    """Make sure that a server keeps what it acknowledges, and set the session up.
+    """Check that a server does not lose acknowledged transactions, and set its session's options.
 
     Raises:
         StorageError: it is too old, not in UTF-8, only reads, may lose what it acknowledged, or a pooler in between
@@ -314,11 +303,9 @@ def check_server(address: str, connection: Connection[Any]) -> None:
 
 
 def _is_shared(address: str, connection: Connection[Any], process: int) -> bool:
-    """Return whether a pooler gives *process*, which served our first transaction, to other clients meanwhile.
-
-    A second connection that is given it proves so, and so does another one that serves our next transaction. A pooler
-    that has processes to spare may do neither: then the errors by which it shows later are explained.
-    """
+    """Return whether a pooler gives *process*, which served our first transaction, to other clients meanwhile."""
+    # A second connection that is given it proves so, and so does another one that serves our next transaction. A pooler
+    # that has processes to spare may do neither: then the errors by which it shows later are explained.
     ask = "SELECT pg_backend_pid()"
     # psycopg leaves the password out of ``dsn``
     with (

@@ -1,4 +1,4 @@
-"""Rows in the form of PostgreSQL's binary COPY: of the journal that is recorded, and of ledgers that are moved."""
+"""Encoding rows for PostgreSQL's binary COPY, to record entries and to copy ledgers to a server."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _NUMBERS = {"int8": (Struct("!iq").pack, 8), "int4": (Struct("!ii").pack, 4)}
 _NULL = _LENGTH(-1)
 
 
-class Piece(NamedTuple):
-    """Rows without what begins and ends a COPY."""
+class CopyPiece(NamedTuple):
+    """Encoded rows, without the header and the end of a COPY."""
 
     rows: int
     data: bytes
 
 
 class BadTextError(ValueError):
-    """A text that is not UTF-8.
+    """An error about a text that is not UTF-8.
 
     Attributes:
         row: the first value of its row.
@@ -36,8 +36,8 @@ class BadTextError(ValueError):
         super().__init__(f"row {row}: a text is not UTF-8")
 
 
-def pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST_ROWS) -> Iterator[Piece]:
-    """Yield rows in pieces of about a megabyte.
+def copy_pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST_ROWS) -> Iterator[CopyPiece]:
+    """Yield rows encoded for a binary COPY, in pieces of about a megabyte.
 
     Args:
         types: of the columns: ``int8``, ``int4``, ``text`` or ``bytea``.
@@ -62,10 +62,10 @@ def pieces(types: Sequence[str], rows: Iterable[Sequence[Any]], most: int = MOST
         size += len(parts[-1])
         count += len(block)
         if size > PIECE or count == most:
-            yield Piece(count, b"".join(parts))
+            yield CopyPiece(count, b"".join(parts))
             parts, size, count = [], 0, 0
     if count:
-        yield Piece(count, b"".join(parts))
+        yield CopyPiece(count, b"".join(parts))
 
 
 def _column(kind: str, values: Sequence[Any]) -> tuple[Sequence[bytes], ...]:

@@ -1,4 +1,4 @@
-"""A session on PostgreSQL: several statements in one round trip, with a deadline, over a connection that comes back.
+"""Sessions on PostgreSQL: several statements in one round trip, with a deadline, and reconnection after a loss.
 
 psycopg connects; then its wrapper of libpq is used as it is. Prepared statements in libpq's pipeline and values in
 the binary protocol cost half of what cursors do, and each wait for the server is bounded here.
@@ -32,18 +32,14 @@ Value = bytes | str | int | None
 
 
 class ServerStatement(NamedTuple):
-    """A statement with its values; text is sent as UTF-8, an int as ``bigint``, bytes as they are, None as NULL."""
+    """An SQL statement with its values: int as ``bigint``, text as UTF-8, bytes unchanged, None as NULL."""
 
     sql: str
     values: Sequence[Value] = ()
 
 
 class ServerAnswer:
-    """The rows that a statement returned.
-
-    Attributes:
-        count: rows that it read or added.
-    """
+    """The rows that a statement returned, and their number, or that of the rows that it added."""
 
     def __init__(self, result: PGresult, transformer: Any) -> None:
         self._result, self._transformer = result, transformer
@@ -53,7 +49,7 @@ class ServerAnswer:
         self._column = [value(row, 0) or b"" for row in range(result.ntuples)] if result.nfields == 1 else None
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Return all rows, each value as psycopg has it."""
+        """Return all rows, with values of the types that psycopg gives."""
         self._transformer.set_pgresult(self._result)
         rows: list[tuple[Any, ...]] = self._transformer.load_rows(0, self._result.ntuples, tuple)
         return rows
@@ -63,17 +59,17 @@ class ServerAnswer:
         return self.rows()[0][0]
 
     def column(self) -> list[bytes]:
-        """Return the bytes of a single column that has no NULL."""
+        """Return the values of the only column, as bytes; it has no NULL."""
         assert self._column is not None
         return self._column
 
 
 class StatementRefusedError(Exception):
-    """The server refused a statement; its transaction can only be rolled back, to a savepoint or as a whole.
+    """An error of the server about a statement; its transaction can only be rolled back.
 
     Attributes:
         code: SQLSTATE.
-        constraint: the constraint that it broke, or an empty text.
+        constraint: the constraint that the statement broke, or an empty text.
         text: the server's words.
     """
 
@@ -83,54 +79,52 @@ class StatementRefusedError(Exception):
 
 
 class LostError(Exception):
-    """The connection is gone; the request may have been done or not."""
+    """An error about a lost connection; the statements may have been executed or not."""
 
 
 class SilentError(LostError):
-    """The server said nothing for too long, and the connection was given up."""
+    """An error about a server that was silent for too long, so that the connection was closed."""
 
 
-def array(oid: int, items: Iterable[bytes]) -> bytes:
-    """Return a one-dimensional array in the binary protocol, of items that are encoded already."""
+def packed_array(oid: int, items: Iterable[bytes]) -> bytes:
+    """Encode a one-dimensional array for the binary protocol, of items that are encoded already."""
     packed = [pack("!i", len(item)) + item for item in items]
     return pack("!iiIii", 1, 0, oid, len(packed), 1) + b"".join(packed)
 
 
-def texts(items: Iterable[str]) -> bytes:
-    """Return an array of ``text`` in the binary protocol."""
-    return array(TEXT, map(str.encode, items))
+def text_array(items: Iterable[str]) -> bytes:
+    """Encode an array of ``text`` for the binary protocol."""
+    return packed_array(TEXT, map(str.encode, items))
 
 
-def bigints(numbers: Iterable[int]) -> bytes:
-    """Return an array of ``bigint`` in the binary protocol, five times as fast as ``array``."""
+def bigint_array(numbers: Iterable[int]) -> bytes:
+    """Encode an array of ``bigint`` for the binary protocol, five times as fast as ``packed_array``."""
     items = [item for number in numbers for item in (8, number)]  # each behind its length in bytes
     return pack(f"!iiIii{'iq' * (len(items) // 2)}", 1, 0, BIGINT, len(items) // 2, 1, *items)
 
 
-def bigint(value: int) -> bytes:
-    """Return a ``bigint`` in the binary protocol."""
+def packed_bigint(value: int) -> bytes:
+    """Encode a ``bigint`` for the binary protocol."""
     return value.to_bytes(8, "big", signed=True)
 
 
 class ServerSession:
-    """A connection that is opened at its first use, and again after it was lost.
+    """A connection to a server that is opened at its first use, and again after it was lost.
 
-    It stays with the thread that made it.
+    Only the thread that made a session may use it.
+
+    Args:
+        address: of the database, as ``postgres.connect`` takes it.
+        on_connect: a check of each new connection, before its first statement; what it raises goes to the caller.
+        patience: seconds that the server may be silent.
     """
 
     def __init__(
         self, address: str, on_connect: Callable[[ServerSession], None] | None = None, patience: float = PATIENCE
     ) -> None:
-        """Say where, and what to make sure of on each new connection before anything else is asked.
-
-        Args:
-            address: of the database, as ``postgres.connect`` takes it.
-            on_connect: called with the session; what it raises goes to the caller.
-            patience: seconds that the server may say nothing.
-        """
         self.address = address
         self.patience = patience
-        self.warnings: list[str] = []  # of the server, since they were last forgotten
+        self.warnings: list[str] = []  # of the server, since the caller last cleared them
         self._on_connect = on_connect
         self._connection: Connection[Any] | None = None
         self._names: dict[str, bytes] = {}  # of the statements that the server has prepared
@@ -139,12 +133,12 @@ class ServerSession:
         self._is_closed = False
 
     def close(self) -> None:
-        """Give the connection back for good."""
+        """Close the connection for good."""
         self._is_closed = True
         self.drop()
 
     def drop(self) -> None:
-        """Cut the connection; the next question opens another one."""
+        """Close the connection; the next statement opens another one."""
         connection, self._connection = self._connection, None
         self._names = {}
         if connection is not None:
@@ -171,20 +165,20 @@ class ServerSession:
     ) -> list[ServerAnswer]:
         """Send statements together, and wait for all of their answers: one round trip.
 
-        Outside a transaction each is one of its own, and what is asked after the connection was lost is asked again
-        on a new one: ask together only what may be done twice.
+        Outside a transaction each is one of its own, and all are sent again on a new connection if the first was lost:
+        send together only what may be done twice.
 
         Args:
-            questions: statements with their values.
-            patience: seconds that the server may say nothing, if not as many as ever.
-            place: what an error names, if not the address alone.
+            questions: the statements.
+            patience: seconds that the server may be silent; by default those of the session.
+            place: the place that an error names; by default the address.
 
         Raises:
             StorageError, CorruptError: the server refuses, or cannot be reached.
         """
         is_alone = not self.in_transaction
         try:
-            return self.try_to_ask(*questions, patience=patience)
+            return self.ask_once(*questions, patience=patience)
         except LostError as error:
             # In a transaction what was asked before is gone with it; and a server that said nothing for so long is not
             # waited for twice.
@@ -193,24 +187,24 @@ class ServerSession:
         except StatementRefusedError as error:
             raise self.explained(error, place) from error
         try:
-            return self.try_to_ask(*questions, patience=patience)
+            return self.ask_once(*questions, patience=patience)
         except (LostError, StatementRefusedError) as error:
             raise self.explained(error, place) from error
 
     def explained(
         self, error: LostError | StatementRefusedError, place: str | None = None
     ) -> StorageError | CorruptError:
-        """Return the error to raise for the server's refusal, or for its silence."""
+        """Return the error to raise for a refused statement or a lost connection."""
         place = place or self.address
         if isinstance(error, LostError):
             return StorageError(without_password(place), f"{error}: {UNKNOWN_OUTCOME}")
-        return postgres.explained(place, error.code, error.text)
+        return postgres.translated_error(place, error.code, error.text)
 
-    def try_to_ask(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
-        """Act as ``ask``, once.
+    def ask_once(self, *questions: ServerStatement, patience: float | None = None) -> list[ServerAnswer]:
+        """Send statements together as ``ask`` does, but never again on a new connection.
 
         Raises:
-            RefusedError: the server refused one of them; those after it were not done.
+            StatementRefusedError: the server refused one of them; those after it were not done.
             LostError: the connection is gone.
             StorageError: the server cannot be reached.
         """
@@ -234,7 +228,7 @@ class ServerSession:
         """Run a COPY … FROM STDIN and the statements that precede it in the text; return the number of rows added.
 
         Raises:
-            RefusedError: the server refused a row.
+            StatementRefusedError: the server refused a row.
             LostError: the connection is gone.
         """
         pgconn = self.connection().pgconn
@@ -289,7 +283,7 @@ class ServerSession:
             self.warnings.append(one_line(f"{diagnostic.message_primary}; {diagnostic.message_detail or ''}"))
 
     def _send(self, pgconn: PGconn, question: ServerStatement, fresh: list[str]) -> int:
-        """Hand a statement to libpq, prepared at its first use; returns how many of these uses there were by now."""
+        """Hand a statement to libpq, prepared at its first use; return the number of statements prepared by now."""
         name = self._names.get(question.sql)
         # A name is used once: if a statement failed, it is unknown whether the server has it.
         if name is None:
@@ -298,7 +292,7 @@ class ServerSession:
             pgconn.send_prepare(name, question.sql.encode())
             fresh.append(question.sql)
         values = [
-            bigint(value) if isinstance(value, int) else value.encode() if isinstance(value, str) else value
+            packed_bigint(value) if isinstance(value, int) else value.encode() if isinstance(value, str) else value
             for value in question.values
         ]
         pgconn.send_query_prepared(name, values, [_BINARY] * len(values), _BINARY)
@@ -351,16 +345,16 @@ class ServerSession:
 
 
 class _dropping:  # noqa: N801  # used as a with-statement's word
-    """Whatever goes wrong in the middle of an exchange, its rest would be taken for the next answer: cut."""
+    """Close the connection after an error, Ctrl-C among them: the rest of an answer would be taken for the next one."""
 
     def __init__(self, session: ServerSession) -> None:
         self._session = session
 
     def __enter__(self) -> None:
-        """Do nothing."""
+        pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        """Cut the connection after an error, Ctrl-C among them."""
+        """Close the connection if there is an error."""
         if error is None:
             return
         self._session.drop()

@@ -1,4 +1,4 @@
-"""A worker process that runs one SQL statement of a reader.
+"""A worker process that runs one SQL statement of a user, read-only.
 
 One call of an SQL function (``instr``, ``replace``, a LIKE over a long text) can take hours without a step of
 SQLite's machine, so that no handler ends it; only ending the process does. It imports little more than the
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
-from ledger.runtime.messages import FAILED, received, send, standard_streams
+from ledger.runtime.worker_messages import FAILED, receive, send, standard_streams
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,15 +34,15 @@ _LIMIT_LENGTH = 0
 _ALLOWED, _DENIED = 0, 1
 _PRAGMAS = {"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list"}
 _FUNCTIONS = {"load_extension", "fts3_tokenizer", "randomblob", "zeroblob"}  # refused: code, and memory without end
-_BESIDE_SQLITE = 2**28  # bytes of the process that are not SQLite's: Python, and a row on its way
+_PYTHONS_SHARE = 2**28  # bytes of the process that are not SQLite's: Python, and a row on its way
 
 
 class _LengthError(Exception):
-    """A row is longer than a row may be."""
+    """A row exceeds the limit of bytes."""
 
 
-class _Judge:
-    """The statements that are allowed: they select and read; it notes its refusals and the tables that are read."""
+class _Authorizer:
+    """SQLite's authorizer: it allows reading alone, and notes the first refusal and the tables that are read."""
 
     def __init__(self) -> None:
         self.refused: str | None = None
@@ -66,7 +66,7 @@ class _Judge:
 
 
 def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
-    """Set SQLite's own limit of memory, and around it one of the system for Python's part; that of lengths if any."""
+    """Limit SQLite's memory, the whole process's memory where the system can, and the length of values."""
     # pysqlite3 0.6.1 lacks it: there a row is measured when it comes
     if hasattr(connection, "setlimit"):
         connection.setlimit(_LIMIT_LENGTH, longest)
@@ -75,17 +75,13 @@ def _limit(connection: sqlite3.Connection, most: int, longest: int) -> None:
     connection.execute(f"PRAGMA hard_heap_limit={most}")
     with suppress(ImportError, ValueError, OSError):  # a system without such a limit
         resource = __import__("resource")  # not on every system
-        resource.setrlimit(resource.RLIMIT_AS, (most + _BESIDE_SQLITE, most + _BESIDE_SQLITE))
+        resource.setrlimit(resource.RLIMIT_AS, (most + _PYTHONS_SHARE, most + _PYTHONS_SHARE))
 
 
-def _tables_of(connection: sqlite3.Connection, request: Mapping[str, Any], judge: _Judge) -> set[str]:
-    """Return the tables that the statement reads; its other faults are reported when it is run.
-
-    Raises:
-        ValueError: it is VACUUM, which writes elsewhere what it reads here.
-    """
+def _tables_of(connection: sqlite3.Connection, request: Mapping[str, Any], authorizer: _Authorizer) -> set[str]:
+    """Return the tables that the statement reads; ValueError for VACUUM, which writes elsewhere what it reads here."""
     # EXPLAIN compiles the statement without running it: the authorizer is asked while it is compiled.
-    connection.set_authorizer(judge)
+    connection.set_authorizer(authorizer)
     steps: list[tuple[Any, ...]] = []
     with suppress(sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):
         steps = connection.execute(f"EXPLAIN {request['statement']}", request["parameters"]).fetchall()
@@ -93,15 +89,11 @@ def _tables_of(connection: sqlite3.Connection, request: Mapping[str, Any], judge
     # the authorizer is never asked about VACUUM INTO
     if any(step[1] == "Vacuum" for step in steps):
         raise ValueError
-    return judge.tables
+    return authorizer.tables
 
 
 def _packets(rows: Iterable[tuple[Any, ...]], longest: int) -> Iterable[list[bytes]]:
-    """Yield rows as bytes, the first by itself and then some together; bytes of a database as hexadecimal text.
-
-    Raises:
-        _LengthError: a row has more bytes than *longest*.
-    """
+    """Yield rows as bytes, the first by itself and then some together; bytes of a database as hexadecimal text."""
     packet: list[bytes] = []
     size, enough = 0, 0
     for row in rows:
@@ -116,25 +108,25 @@ def _packets(rows: Iterable[tuple[Any, ...]], longest: int) -> Iterable[list[byt
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer one request: ``ready``, the tables that it asks for, the names of its columns, its rows, ``end``.
+    """Run the statement of one request; answer ``ready``, its tables, the names of its columns, its rows, and ``end``.
 
-    The request says the file, how to prepare the connection, the statement with its parameters, and the limits. After
-    the tables come rows for a table of the connection, until there are none. What fails is the last message.
+    The request has the file, how to prepare the connection, the statement with its parameters, and the limits. After
+    the tables come rows for a table of the connection, until there are none. A failure is the last message.
     """
     send(answers, "ready")
-    request = received(requests).value
-    judge = _Judge()
+    request = receive(requests).value
+    authorizer = _Authorizer()
     try:
         connection = sqlite3.connect(request["file"], uri=True, isolation_level=None, timeout=request["patience"])
         for statement, arguments in request["preparations"]:
             connection.execute(statement, arguments)
-        send(answers, "tables", _tables_of(connection, request, judge))
-        while (filling := received(requests)).kind == "fill":
+        send(answers, "tables", _tables_of(connection, request, authorizer))
+        while (filling := receive(requests)).kind == "fill":
             connection.executemany(*filling.value)
         # From here on nothing is expected: they end when the process ends that asks.
         threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
         _limit(connection, request["memory"], request["longest"])
-        connection.set_authorizer(judge)
+        connection.set_authorizer(authorizer)
         cursor = connection.execute(request["statement"], request["parameters"])
         if cursor.description is None:
             raise ValueError  # noqa: TRY301  # reported like the driver's refusals
@@ -147,10 +139,10 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     except _LengthError:
         send(answers, "long")
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
-        kind = "refused" if judge.refused is not None else "value" if isinstance(error, ValueError) else FAILED
+        kind = "refused" if authorizer.refused is not None else "value" if isinstance(error, ValueError) else FAILED
         # SQLite reports its own limit of lengths so
         kind = "long" if "string or blob too big" in str(error) else kind
-        send(answers, kind, judge.refused or str(error))
+        send(answers, kind, authorizer.refused or str(error))
 
 
 def _end_with(requests: BinaryIO) -> None:

@@ -1,6 +1,6 @@
-"""Runs one SQL statement of a reader in a process that is ended when its time is over; its rows come as they are read.
+"""Running one SQL statement of a user in a worker process that is killed when its time is over.
 
-What the statement may do, and the process itself, is in ``query_process``; what it means is not known here.
+``query_process`` is the worker, and decides what a statement may do.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _LEADING = re.compile(r"(?:[ \t\n\f\r;]|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", r
 
 
 class QueryError(Exception):
-    """The process reports why there are no more rows.
+    """An error that ended a statement before its last row.
 
     Attributes:
-        kind: ``refused`` (by what may be done), ``value`` (it selects nothing), ``failed`` (SQLite's words), ``time``,
+        kind: ``refused`` (not allowed), ``value`` (it selects nothing), ``failed`` (SQLite's words), ``time``,
             ``memory``, ``long`` (a row), ``ended`` (the process is gone).
         words: what was refused, or SQLite's words.
     """
@@ -40,11 +40,11 @@ class QueryError(Exception):
 
 
 @attrs.frozen(kw_only=True)
-class Limits:
-    """The limits of a statement; 0: no limit.
+class QueryLimits:
+    """Limits of a statement's time and memory; 0 means no limit.
 
     Attributes:
-        seconds: of waiting for it; not those in which the caller asks for no rows.
+        seconds: of waiting for rows; the time in which the caller asks for none does not count.
         memory: bytes for SQLite.
         longest: characters and bytes of one row.
     """
@@ -58,30 +58,31 @@ Preparation = tuple[str, Sequence[Any]]
 Filling = Callable[[set[str]], Iterable[tuple[str, list[tuple[Any, ...]]]]]
 
 
-def rows_of(
+def run_query(
     path: Path,
     preparations: Sequence[Preparation],
     statement: str,
     parameters: Mapping[str, Any],
     filling: Filling,
-    limits: Limits,
+    limits: QueryLimits,
 ) -> Iterator[Sequence[Any]]:
     """Yield the names of the columns, then the rows that a statement selects from a file opened read-only.
 
     Args:
         path: the file.
         preparations: statements with their arguments that prepare the connection, before it may only read.
-        statement: the reader's.
+        statement: the user's.
         parameters: values by name.
-        filling: what to put into tables of the connection, as a statement and its rows, for the tables that are read.
-        limits: what it may take.
+        filling: a function of the tables that are read; it returns rows for tables of the connection, each block
+            with the statement that inserts it.
+        limits: of time and memory.
 
     Raises:
         QueryError: it was stopped or refused, or SQLite does not understand it.
         StorageError: the process does not start.
     """
     request = {
-        "file": sqlite.address(path, read_only=True),
+        "file": sqlite.sqlite_uri(path, read_only=True),
         "patience": sqlite.BUSY_SECONDS,
         "preparations": list(preparations),
         "statement": _LEADING.sub("", statement, count=1),
@@ -92,7 +93,7 @@ def rows_of(
     worker = Worker(query_process.__name__, path=path, work="asks")
     try:
         conversation = _Conversation(worker, limits.seconds)
-        conversation.expected("ready", in_time=False)
+        conversation.expected("ready", is_timed=False)
         with suppress(BrokenPipeError):  # why it is gone is read below
             worker.send("request", request)
         tables = conversation.expected("tables")
@@ -115,20 +116,10 @@ class _Conversation:
     def __init__(self, worker: Worker, seconds: float) -> None:
         self._worker = worker
         self._left = seconds
-        self._is_timed = bool(seconds)
+        self._has_limit = bool(seconds)
 
-    def expected(self, *kinds: str, in_time: bool = True) -> Any:
-        """Return the content of the next message, which must be of one of these kinds.
-
-        Raises:
-            QueryError: it is of another kind, or does not come in time.
-        """
-        kind, value = self._next(is_timed=in_time and self._is_timed)
-        if kind not in kinds:
-            raise QueryError(kind, value or "")
-        return value
-
-    def _next(self, *, is_timed: bool) -> tuple[str, Any]:
+    def expected(self, *kinds: str, is_timed: bool = True) -> Any:
+        """Return the content of the next message; QueryError if it is of another kind or does not come in time."""
         over = threading.Event()
 
         def end() -> None:
@@ -138,7 +129,8 @@ class _Conversation:
         # A pipe cannot be waited for with a limit on every system: at the end of the time the process is ended, and the
         # pipe with it.
         # No thread waits longer than TIMEOUT_MAX: Python refuses to.
-        clock = threading.Timer(min(max(self._left, 0.0), threading.TIMEOUT_MAX), end) if is_timed else None
+        seconds = min(max(self._left, 0.0), threading.TIMEOUT_MAX)
+        clock = threading.Timer(seconds, end) if is_timed and self._has_limit else None
         begun = time.monotonic()
         try:
             if clock is not None:
@@ -150,4 +142,6 @@ class _Conversation:
             if clock is not None:
                 clock.cancel()
                 self._left -= time.monotonic() - begun
-        return kind, value
+        if kind not in kinds:
+            raise QueryError(kind, value or "")
+        return value

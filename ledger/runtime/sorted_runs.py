@@ -51,18 +51,17 @@ class _Run:
 
 
 class SortedRuns:
-    """Rows that are put in in any order and come out sorted."""
+    """An external sort: rows are added in any order and read back sorted.
+
+    Args:
+        folder: for the temporary file, which is made when a second run begins.
+        by: the columns to sort by; together they identify a row.
+        lead: the number of the first of these columns, whole numbers without nulls, that a block never splits: rows
+            that agree in them come out in one block.
+        rows_a_run: how many rows are held in memory, or somewhat more.
+    """
 
     def __init__(self, folder: Path, by: Sequence[str], *, lead: int, rows_a_run: int) -> None:
-        """Say where the temporary file may lie, and in which order the rows come out.
-
-        Args:
-            folder: for the temporary file, which is made when a second run begins.
-            by: the columns to sort by; together they identify a row.
-            lead: so many of them from the first on, whole numbers without nulls: rows that agree in them come out in
-                one block.
-            rows_a_run: how many rows are held in memory, or somewhat more.
-        """
         self._folder = folder
         self._by = list(by)
         self._lead = self._by[:lead]
@@ -74,15 +73,13 @@ class SortedRuns:
         self.rows = 0
 
     def __enter__(self) -> SortedRuns:
-        """Do nothing."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the temporary file."""
         self.clear()
 
     def add(self, frame: DataFrame) -> None:
-        """Put rows in.
+        """Add rows.
 
         Raises:
             StorageError: the temporary file cannot be written.
@@ -96,14 +93,14 @@ class SortedRuns:
         self.rows += len(frame)
 
     def clear(self) -> None:
-        """Forget all rows, and remove the temporary file."""
+        """Remove all rows and the temporary file."""
         self._in_memory, self._runs, self._rows_in_memory, self.rows = [], [], 0, 0
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def blocks(self, rows: int) -> Iterator[DataFrame]:
-        """Yield all rows in order, in blocks of *rows* or somewhat more; afterwards the object is empty.
+        """Yield all rows in order, in blocks of *rows* or somewhat more; afterwards no rows are left.
 
         Raises:
             StorageError: the temporary file cannot be read.

@@ -1,4 +1,4 @@
-"""The way to SQLite: one driver, one set of pragmas, one translation of its errors. No tables are defined here.
+"""Connections to SQLite files: one driver, our pragmas, and translation of the driver's errors.
 
 Python 3.11 on Debian 12 links SQLite 3.40.1, which carries the WAL-reset corruption bug (3.7.0 to 3.51.2, fixed in
 3.51.3); ``pysqlite3`` brings a later library and sqlite-utils picks it up by itself, so the two are one library.
@@ -31,21 +31,21 @@ __all__ = [
     "PRAGMAS",
     "FileConnection",
     "FileCursor",
-    "address",
     "breaks_constraint",
+    "busy_timeout",
     "check_identity",
     "connect",
-    "explained",
     "has_wal_reset_bug",
-    "immediate",
     "is_ours",
-    "refuse",
+    "raise_translated",
     "sqlite3",
+    "sqlite_uri",
     "sync_folder",
-    "waiting",
+    "translated_error",
+    "write_transaction",
 ]  # fmt: skip
 
-# https://sqlite.org/wal.html#walresetbug: 3.7.0 to 3.51.2, but for two branches to which the mending was carried back.
+# https://sqlite.org/wal.html#walresetbug: 3.7.0 to 3.51.2, but for two branches to which the fix was carried back.
 WAL_RESET_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 PRAGMAS = (
     # a file comes from anywhere: its schema shall call no function that does more than compute
@@ -86,12 +86,12 @@ sqlite3.register_adapter(bytes, bytearray)
 def has_wal_reset_bug() -> bool:
     """Return whether the SQLite in use may corrupt a file when a WAL is reset under a concurrent reader."""
     version = sqlite3.sqlite_version_info
-    is_mended = any(version[:2] == fixed[:2] and version >= fixed for fixed in WAL_RESET_FIXED)
-    return version < WAL_RESET_FIXED[-1] and not is_mended
+    is_fixed = any(version[:2] == fixed[:2] and version >= fixed for fixed in WAL_RESET_FIXED)
+    return version < WAL_RESET_FIXED[-1] and not is_fixed
 
 
-def explained(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
-    """Return the error to raise for SQLite's message about *path*, with a remedy; None if the message is unknown."""
+def translated_error(path: str | Path, text: str, remedy: str = RESTORE) -> CorruptError | StorageError | None:
+    """Return our error, with a remedy, for SQLite's message about *path*; None if the message is unknown."""
     if _OTHER_THREAD in text:
         return StorageError(str(path), OTHER_THREAD)
     if _NO_DATABASE in text.lower():
@@ -109,7 +109,7 @@ _fetch_one, _run, _run_many = sqlite3.Cursor.fetchone, sqlite3.Cursor.execute, s
 
 
 class FileCursor(sqlite3.Cursor):
-    """The rows of a statement on a ``FileConnection``: SQLite reads most of them when they are fetched."""
+    """A cursor of a ``FileConnection``: fetching, in which SQLite reads most rows, raises our errors."""
 
     connection: FileConnection
 
@@ -149,10 +149,7 @@ class FileCursor(sqlite3.Cursor):
 
 
 class FileConnection(OwnedConnection):
-    """A connection whose errors are ours: each names the file and says what to do.
-
-    ``attempt`` is ``execute`` with the driver's errors.
-    """
+    """A connection that raises our errors: each names the file and has a remedy; ``attempt`` raises the driver's."""
 
     attempt = OwnedConnection.execute
 
@@ -180,29 +177,29 @@ class FileConnection(OwnedConnection):
             self.refuse(error)
 
     def copy_to(self, target: FileConnection, **words: Any) -> None:
-        """Copy the file as ``backup`` does; errors name the file of *target*, which alone is written."""
+        """Copy the file to *target* by ``backup``; errors name the file of *target*, which alone is written."""
         try:
             self.backup(target, **words)
         except _DRIVER_ERRORS as error:
             target.refuse(error)
 
     def refuse(self, error: Exception) -> NoReturn:
-        """Raise our error for one of the driver's, as the function does."""
+        """Raise our error for one of the driver's, as ``raise_translated`` does."""
         try:
             if self._remedy is None:
                 raise error
-            refuse(self.path, error, self._remedy)
+            raise_translated(self.path, error, self._remedy)
         finally:
-            del error  # as in ``refuse``
+            del error  # as in ``raise_translated``
 
 
-def refuse(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoReturn:
+def raise_translated(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoReturn:
     """Raise our error for one of the driver's about *path*; the driver's own if it is not about the file."""
     if isinstance(error, UnicodeDecodeError):
         raise CorruptError(str(path), 0, f"{error}; {remedy}") from error
     # SQLite quotes the whole statement of a damaged schema
     text = one_line(error)
-    refusal = explained(path, text, remedy)
+    refusal = translated_error(path, text, remedy)
     if refusal is None and isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
         refusal = StorageError(str(path), f"{text}: the file is not as this program left it; {remedy}")
     try:
@@ -221,11 +218,7 @@ def breaks_constraint(error: StorageError) -> bool:
 
 
 def _cannot_have_a_log(path: Path) -> bool:
-    """Return whether a file is alone in a folder that cannot be written, so that SQLite cannot make its log there.
-
-    Raises:
-        StorageError: there is a log with entries that are not in the file yet.
-    """
+    """Return whether a file is alone in a folder that cannot be written; StorageError if its log has entries."""
     if not path.exists() or os.access(path.parent, os.W_OK) or Path(f"{path}-shm").exists():
         return False
     log = Path(f"{path}-wal")
@@ -238,11 +231,11 @@ def _cannot_have_a_log(path: Path) -> bool:
     return True
 
 
-def address(path: str | Path, *, read_only: bool = False) -> str:
-    """Return the URI by which SQLite opens *path*, as ``connect`` does.
+def sqlite_uri(path: str | Path, *, read_only: bool = False) -> str:
+    """Return the URI by which SQLite opens *path*.
 
     Raises:
-        StorageError: it is in a folder that cannot be written, and its log has entries.
+        StorageError: the file is in a folder that cannot be written, and its log has entries.
     """
     # Even a reader makes sidecar files of a database in WAL mode (-shm), unless SQLite knows that there is no writer.
     way = "?immutable=1" if _cannot_have_a_log(Path(path)) else "?mode=ro" if read_only else ""
@@ -250,26 +243,26 @@ def address(path: str | Path, *, read_only: bool = False) -> str:
 
 
 def connect(path: str | Path, *, read_only: bool = False, remedy: str | None = RESTORE) -> FileConnection:
-    """Open *path* with our pragmas; transactions are begun and ended by hand.
+    """Open an SQLite file with our pragmas; the caller begins and ends transactions.
 
     In a folder that cannot be written a file without a log is opened as one that never changes.
 
     Args:
         path: the file, as messages name it.
         read_only: whether nothing may be written.
-        remedy: what to do if the file is damaged; None for who writes his own SQL and wants the driver's errors.
+        remedy: what to do if the file is damaged, for messages; None to raise the driver's errors.
 
     Raises:
         StorageError: it cannot be opened.
     """
-    uri = address(path, read_only=read_only)
+    uri = sqlite_uri(path, read_only=read_only)
     refuse_inherited(path)
-    # isolation_level=None: the driver would begin transactions by itself, and deferred ones (see ``immediate``)
+    # isolation_level=None: the driver would begin transactions by itself, and deferred ones (see ``write_transaction``)
     words: dict[str, Any] = {"uri": True, "isolation_level": None, "timeout": BUSY_SECONDS}
     try:
         connection = FileConnection(uri, path=path, remedy=remedy, **words)
     except sqlite3.DatabaseError as error:
-        refuse(path, error, remedy or RESTORE)
+        raise_translated(path, error, remedy or RESTORE)
     for pragma in PRAGMAS:
         connection.execute(pragma)
     return connection
@@ -287,7 +280,7 @@ _OURS = {
 
 
 def is_ours(application_id: int) -> bool:
-    """Return whether a file with that mark in its header is one of a ledger."""
+    """Return whether an SQLite file with that application id is one of a ledger's."""
     return application_id in _OURS
 
 
@@ -298,13 +291,13 @@ def check_identity(
 
     Args:
         connection: to the file.
-        path: as it is named in messages.
-        application_id: the mark of its kind.
-        version: the layout that is written now.
-        earlier: layouts that can be read, too.
+        path: the file, for messages.
+        application_id: the id of its kind.
+        version: the layout that this program writes.
+        earlier: further layouts that it reads.
 
     Raises:
-        StorageError: another program's file, or a later layout.
+        StorageError: it has another application id or another layout.
     """
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     layout = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -317,7 +310,7 @@ def check_identity(
 
 
 def sync_folder(path: Path) -> None:
-    """Make sure that the names in a folder survive a power cut, where the system can."""
+    """Write a folder's entries to the disk, so that new and renamed files survive a power cut, where the system can."""
     if os.name == "posix":
         folder = os.open(path, os.O_RDONLY)
         try:
@@ -326,32 +319,33 @@ def sync_folder(path: Path) -> None:
             os.close(folder)
 
 
-class immediate:  # noqa: N801  # used as a with-statement's word; a generator would cost 2 µs more each time
-    """One write transaction that holds the write lock from its start, waiting for other writers with jitter.
+class write_transaction:  # noqa: N801  # used as a with-statement's word; a generator would cost 2 µs more each time
+    """A with-block that is one write transaction, and holds the write lock from its start.
 
     A deferred ``BEGIN`` reads first and then fails when another process wrote in between.
 
+    Args:
+        connection: to the file.
+        patience: seconds to wait for other writers, by default ``BUSY_SECONDS``.
+
     Raises:
-        StorageError: the lock was not to be had in time, or the disk refused.
+        StorageError: another process held the lock for too long, or the disk refused.
     """
 
     def __init__(self, connection: FileConnection, patience: float | None = None) -> None:
-        """Say on which file, and how many seconds to wait if not as long as ever."""
         self._connection, self._patience = connection, patience
 
     def __enter__(self) -> None:
-        """Begin."""
         # A server that forks without Python's knowledge gives nothing up in the child.
         if self._connection.process != os.getpid():
             raise StorageError(self._connection.path, OTHER_PROCESS)
         if self._patience is None:
             _begin(self._connection, BUSY_SECONDS)
         else:
-            with waiting(self._connection, self._patience):
+            with busy_timeout(self._connection, self._patience):
                 _begin(self._connection, self._patience)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        """Commit, or roll back after an error."""
         try:
             if error is None:
                 self._connection.execute("COMMIT")
@@ -362,8 +356,8 @@ class immediate:  # noqa: N801  # used as a with-statement's word; a generator w
 
 
 @contextmanager
-def waiting(connection: FileConnection, seconds: float) -> Iterator[None]:
-    """Wait for other processes no longer than that, within the block."""
+def busy_timeout(connection: FileConnection, seconds: float) -> Iterator[None]:
+    """Limit the time that SQLite waits for other processes' locks within the block."""
     connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
     try:
         yield

@@ -1,4 +1,4 @@
-"""Worker processes that do nothing but read or write rows of one SQLite file as Arrow columns.
+"""A worker process that only reads or writes rows of one SQLite file as Arrow columns.
 
 ``table_reader`` and ``table_writer`` start them. The ADBC driver reads columns at a third of the cost of Python's rows
 and writes them at half of it, on another core; it brings an SQLite library of its own, and two libraries in one process
@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from ledger.runtime.lazy import adbc_manager, adbc_sqlite, filelock, pl
-from ledger.runtime.messages import FAILED, received, send, standard_streams
+from ledger.runtime.worker_messages import FAILED, receive, send, standard_streams
 
 if TYPE_CHECKING:
     from adbc_driver_manager import AdbcConnection
@@ -26,10 +26,10 @@ _BATCH_ROWS = 65_536
 
 
 def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> NoReturn:
-    """Answer each query with its rows as an Arrow IPC stream, until EOFError: there are no more.
+    """Answer each query with its rows as an Arrow IPC stream, until EOFError: there are no more queries.
 
-    The first row of a query only says of which type each column is, for the driver takes that from the first rows: it
-    is left out of the answer.
+    The first row of a query only states the type of each column, which the driver takes from the first rows: the
+    answer does not contain it.
     """
     database = adbc_sqlite.connect(uri)
     connection = adbc_manager.AdbcConnection(database)
@@ -39,9 +39,8 @@ def serve_reading(uri: str, queries: BinaryIO, answers: BinaryIO) -> NoReturn:
         # one transaction for all queries: every block is of the moment of the first
         connection.set_autocommit(enabled=False)
         while True:
-            rows = _selected(connection, received(queries).value)
+            rows = _selected(connection, receive(queries).value)
             content = BytesIO()
-            # The first row only states the type of each column.
             rows[1:].write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())
             send(answers, "rows", content=content.getbuffer())
     finally:
@@ -64,7 +63,7 @@ _WRITERS_PRAGMAS = ("synchronous=NORMAL", "cache_size=-65536", f"busy_timeout={W
 
 
 class _Writer:
-    """The one connection, with transactions that begin with their first rows."""
+    """The worker's one connection; a transaction begins with its first rows."""
 
     def __init__(self, path: str) -> None:
         self._database = adbc_sqlite.connect(path)
@@ -106,7 +105,7 @@ class _Writer:
 
 
 def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> NoReturn:
-    """Write the rows of *messages*; rows without a commit when they end are undone.
+    """Write the rows of *messages*, until EOFError; rows without a commit are then rolled back.
 
     A message is a statement with question marks and rows for it as an Arrow IPC stream; a statement alone, which is a
     transaction of its own; or a commit, which is answered when it is on the disk.
@@ -115,7 +114,7 @@ def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> NoReturn:
     try:
         send(answers, "ready")
         while True:
-            kind, query, content = received(messages)
+            kind, query, content = receive(messages)
             if kind == "rows":
                 writer.insert(query, pl.read_ipc_stream(content))
             elif kind == "statement":
@@ -128,7 +127,7 @@ def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> NoReturn:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve the standard streams: ``reads`` and the address of a file, or ``writes``, a file and its lock."""
+    """Serve the standard streams; the arguments are ``reads`` and a file's URI, or ``writes``, a file and its lock."""
     work, place, *lock = arguments
     messages, answers = standard_streams()
     try:

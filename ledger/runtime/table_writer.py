@@ -1,8 +1,9 @@
-"""Writing many rows, held as columns, into the tables of one SQLite file: here, or by a process of its own.
+"""Writers of many rows, held as columns, into the tables of one SQLite file: in this process, or in a worker.
 
-The process of its own (``table_process``) takes Arrow columns at about half the cost of Python's rows, while this one
-goes on. Both ways write the same rows. Between two transactions, when everything that was handed over is committed,
-the file is free for this process's own connection. No table is known here.
+The worker (``table_process``) takes Arrow columns at about half the cost of Python's rows, while this process goes on.
+Both writers write the same rows; the rows between two commits are one transaction. Between two transactions, when
+everything that was handed over is committed, the file is free for this process's own connection. No table is known
+here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ledger.errors import CorruptError, StorageError, one_line
 from ledger.runtime import table_process
@@ -31,45 +32,17 @@ AHEAD = 8  # messages that wait to be written: enough to work on, little enough 
 _PACKAGES = ("adbc_driver_manager", "adbc_driver_sqlite")
 
 
-class TableWriter(Protocol):
-    """A writer of rows; the rows between two commits are one transaction."""
-
-    def insert(self, query: str, rows: DataFrame) -> None:
-        """Run a statement with question marks for each row; the columns are in the order of the question marks.
-
-        Raises:
-            StorageError: the file cannot be written.
-        """
-
-    def run(self, query: str) -> None:
-        """Run a statement without rows between two transactions; it may still be under way when this returns.
-
-        Raises:
-            StorageError: the file cannot be written.
-        """
-
-    def commit(self) -> None:
-        """End the transaction; with the process of its own it may still be under way when this returns."""
-
-    def settle(self) -> None:
-        """Wait until all that was committed is on the disk: then the file is free for the caller's connection."""
-
-    def close(self) -> None:
-        """Release the file; rows without a commit are undone."""
-
-
 def insert_rows(connection: sqlite3.Connection, query: str, rows: DataFrame) -> None:
-    """Run a statement with question marks for each row, as part of the open transaction, if any."""
+    """Run a statement with question marks for each row; the columns are in the order of the question marks."""
     for begin in range(0, len(rows), MESSAGE):
         part = rows[begin : begin + MESSAGE]
         connection.executemany(query, zip(*(part[name].to_list() for name in part.columns), strict=True))
 
 
 class WritingConnection:
-    """Rows written by the caller's connection, as Python's rows."""
+    """A writer that uses the caller's connection, with Python's rows; its methods raise StorageError."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Say which connection, to which file."""
         self._connection = connection
 
     def begin(self) -> None:
@@ -78,12 +51,12 @@ class WritingConnection:
             self._connection.execute("BEGIN IMMEDIATE")
 
     def insert(self, query: str, rows: DataFrame) -> None:
-        """Run a statement for each row."""
+        """Run a statement with question marks for each row, in the transaction that ends with the next commit."""
         self.begin()
         insert_rows(self._connection, query, rows)
 
     def run(self, query: str) -> None:
-        """Run a statement."""
+        """Run a statement without rows between two transactions."""
         self._connection.execute(query)
 
     def commit(self) -> None:
@@ -95,20 +68,19 @@ class WritingConnection:
         """Do nothing: no work is pending."""
 
     def close(self) -> None:
-        """Undo rows without a commit; the connection stays the caller's."""
+        """Roll back rows without a commit; the connection stays the caller's."""
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
 
 class WritingProcess:
-    """Rows written by a process of its own, while the caller goes on."""
+    """A writer that uses a process of its own, while the caller goes on; an error is raised by a later call.
+
+    Raises:
+        StorageError: the process does not start, or cannot open or write the file.
+    """
 
     def __init__(self, path: str | Path) -> None:
-        """Start it.
-
-        Raises:
-            StorageError: it does not start, or cannot open the file.
-        """
         self._path = Path(path)
         self._waiting: Queue[tuple[str, str, DataFrame | None] | None] = Queue(AHEAD)
         self._failure: StorageError | CorruptError | None = None
@@ -126,26 +98,26 @@ class WritingProcess:
             raise
 
     def insert(self, query: str, rows: DataFrame) -> None:
-        """Hand rows over; waits where too many wait already."""
+        """Hand rows to the process; wait while too many are pending."""
         for begin in range(0, len(rows), MESSAGE):
             self._hand_over(("rows", query, rows[begin : begin + MESSAGE]))
 
     def run(self, query: str) -> None:
-        """Hand a statement over."""
+        """Hand a statement without rows to the process, which runs it between two transactions."""
         self._hand_over(("statement", query, None))
 
     def commit(self) -> None:
-        """End the transaction, when all that was handed over before is written."""
+        """Tell the process to end the transaction once all rows handed over before are written."""
         self._hand_over(("commit", "", None))
 
     def settle(self) -> None:
-        """Wait for the last commit."""
+        """Wait until the last commit is on the disk: then the file is free for the caller's connection."""
         self._waiting.join()
         if self._failure is not None:
             raise self._failure
 
     def close(self) -> None:
-        """End the process; rows without a commit are undone."""
+        """End the process; rows without a commit are rolled back."""
         # the caller failed: what waits shall not be written
         if self._waiting.unfinished_tasks:
             # the next process to open the file finds it as the last commit left it
@@ -185,6 +157,9 @@ class WritingProcess:
         self._process.expect("done")
 
 
+TableWriter = WritingConnection | WritingProcess
+
+
 def table_writer(path: str | Path, connection: sqlite3.Connection) -> TableWriter:
     """Return a writer in a process of its own if possible, else on the caller's *connection* to the same file."""
     if all(map(find_spec, _PACKAGES)):
@@ -196,7 +171,7 @@ def table_writer(path: str | Path, connection: sqlite3.Connection) -> TableWrite
 
 
 def wait_for_writer(path: str | Path) -> None:
-    """Wait until no process writes to the file any more that a killed program started.
+    """Wait until a worker that a killed program left behind no longer writes to the file.
 
     Raises:
         StorageError: one still does after a minute.

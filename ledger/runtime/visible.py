@@ -1,4 +1,4 @@
-r"""Text of unknown origin made harmless where it is shown: on a terminal, in JSON, in a spreadsheet, in markup.
+r"""Escaping text of unknown origin where it is shown: on a terminal, in JSON, in a spreadsheet, in markup.
 
 Names, keys, file names and arguments may hold escape sequences that clear the screen, marks that reverse the reading
 order, invisible characters, or formulas. ``visible`` writes such characters as ``\x1b`` or ``\u202e``; letters of
@@ -30,7 +30,7 @@ _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 @lru_cache(maxsize=4096)  # names of one country share their few hundred letters
 def is_hidden(char: str) -> bool:
-    """Return whether a character moves, hides or cannot be seen, in any place."""
+    """Return whether a character is a control, invisible, or reorders the text, in any place."""
     return unicodedata.category(char) in _HIDDEN_CATEGORIES or _IGNORABLE.match(char) is not None
 
 
@@ -41,12 +41,12 @@ def _needs_a_look(char: str) -> bool:
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Return the text with every deceptive character written as ``\t``, ``\x1b``, ``\u202e`` or ``\U000e0001``.
+    r"""Escape every deceptive character of a text as ``\t``, ``\x1b``, ``\u202e`` or ``\U000e0001``.
 
-    What stays besides letters, digits, signs and blanks: up to ``MOST_MARKS`` combining marks on one character; the
+    Besides letters, digits, signs and blanks these stay: up to ``MOST_MARKS`` combining marks on one character; the
     joiners that Persian and Indic spelling needs, where it needs them (RFC 5892, appendix A); a variation selector
-    after the ideograph, symbol or Mongolian letter that it chooses a shape of. Backslashes are not doubled: what is
-    shown is for people to read, and exact only in JSON.
+    after the ideograph, symbol or Mongolian letter that it chooses a shape of. Backslashes are not doubled: the result
+    is for people to read, and exact only in JSON.
 
     Args:
         text: a text from a file, a name, an argument or a database; lone surrogates too.
@@ -95,7 +95,7 @@ def _parts_joined_letters(text: str, place: int) -> bool:
 
 
 def is_storable(text: str) -> bool:
-    """Return whether a file or a database could hold a text; from bytes that are no UTF-8 Python makes surrogates."""
+    """Return whether a text can be written as UTF-8; from bytes that are no UTF-8 Python makes surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -115,17 +115,13 @@ _HIDDEN_IN_JSON = re.compile(
 
 
 def json_escape(text: str) -> str:
-    r"""Return every character as JSON's ``\uXXXX``, lone surrogates too."""
+    r"""Escape every character of a text as JSON's ``\uXXXX``, lone surrogates too."""
     units = text.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
 def in_json(text: str) -> str:
-    """Return JSON text with every hidden character escaped; a parser reads the same from it.
-
-    Args:
-        text: JSON, line feeds between its parts; every other hidden character is within a string of it.
-    """
+    """Escape the hidden characters in the strings of a JSON text; a parser reads the same from it."""
     if text.isascii() and text.isprintable():
         return text
     return _HIDDEN_IN_JSON.sub(lambda match: json_escape(match[0]), text)
@@ -151,12 +147,7 @@ _DIVIDERS = {"csv": re.compile("[;\n]"), "tsv": re.compile("[;,\n]")}
 
 
 def in_cell(text: str, kind: str) -> str:
-    """Return the text with an apostrophe before anything that a spreadsheet would run, so that it shows it.
-
-    Args:
-        text: a cell of text; numbers are no formulas and stay.
-        kind: ``csv`` or ``tsv``.
-    """
+    """Put an apostrophe before a formula in a text cell of a ``csv`` or ``tsv`` file: no spreadsheet runs it then."""
     if text[:1].isalnum() and _DIVIDERS[kind].search(text) is None:
         return text  # nearly every cell
     return _FORMULA_IN[kind].sub(r"\1'", text)
@@ -171,12 +162,7 @@ _FORMULA_IN_STRING = {
 
 
 def json_in_cell(text: str, kind: str) -> str:
-    """Return JSON as a cell: characters that a spreadsheet would run are JSON escapes, so that it reads the same.
-
-    Args:
-        text: JSON on one line.
-        kind: ``csv`` or ``tsv``.
-    """
+    """Escape formulas in JSON for a cell of a ``csv`` or ``tsv`` file, so that a parser of JSON reads the same."""
 
     def escaped(string: re.Match[str]) -> str:
         return _FORMULA_IN_STRING[kind].sub(lambda begins: begins[1] + json_escape(begins[2]), string[0])
@@ -192,7 +178,7 @@ _PLAIN_IN_MARKUP, _PLAIN_LINES = re.compile(f"[{_PLAIN}]*"), re.compile(f"[{_PLA
 
 
 def in_markup(text: str) -> str:
-    """Return the text for an element of SVG or HTML, or a quoted attribute: on one line, nothing hidden."""
+    """Escape a text for an element of SVG or HTML, or a quoted attribute: on one line, nothing hidden."""
     if _PLAIN_IN_MARKUP.fullmatch(text) is not None:  # as most of what a graph says of its games
         return text.replace("'", "&#39;")
     escaped = visible(text)
@@ -201,7 +187,7 @@ def in_markup(text: str) -> str:
 
 
 def lines_in_markup(lines: Sequence[str]) -> str:
-    """Return lines as ``in_markup`` writes each, with a line feed between two; plain ones are checked together."""
+    """Escape lines as ``in_markup`` does, and join them with line feeds; plain lines are checked together."""
     text = "\n".join(lines)
     if text.count("\n") == len(lines) - 1 and _PLAIN_LINES.fullmatch(text) is not None:
         return text.replace("'", "&#39;")

@@ -1,4 +1,4 @@
-"""Worker processes: modules of this program that run in processes of their own, and how they start and end."""
+"""Starting, ending and talking to worker processes: modules of this program that run in processes of their own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from ledger.errors import CorruptError, StorageError
+from ledger.errors import StorageError
 from ledger.runtime import sqlite
-from ledger.runtime.messages import FAILED, Message, received, send
+from ledger.runtime.worker_messages import FAILED, Message, receive, send
 
 _ROOT = Path(__file__).parents[2]  # where this package is imported from
 _DRIVER = Path(sqlite.sqlite3.__file__).parents[1]  # and SQLite's driver, which a worker is to import, too
@@ -35,13 +35,13 @@ class Worker:
     """A worker process that works on one file and exchanges messages with this program."""
 
     def __init__(self, module: str, *words: str, path: str | Path, work: str, advice: str = "") -> None:
-        """Start it, with one thread of Polars.
+        """Start the ``main`` of a module with the arguments *words*, and with one thread of Polars.
 
         Args:
-            module: the module whose ``main`` it runs.
-            words: its arguments.
+            module: the name of the module.
+            words: the arguments.
             path: the file on which it works, for messages.
-            work: what it does with the file, for messages: ``reads``.
+            work: what it does with the file, for messages, such as ``reads``.
             advice: what to do if it is killed.
 
         Raises:
@@ -62,25 +62,18 @@ class Worker:
         assert self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
+        self.kill = self._process.kill
 
     def send(self, kind: str, value: Any = None, content: bytes | memoryview = b"") -> None:
-        """Send it a message.
-
-        Raises:
-            OSError: it is gone; its last message says why if it could.
-        """
+        """Send a message to the worker; OSError if it is gone: its last message says why if it could."""
         send(self._input, kind, value, content)
 
     def receive(self) -> Message:
-        """Return its next message.
-
-        Raises:
-            EOFError: it is gone.
-        """
-        return received(self._output)
+        """Return the worker's next message; EOFError if it is gone."""
+        return receive(self._output)
 
     def expect(self, kind: str) -> Message:
-        """Return its next message, which must be of this kind.
+        """Return the worker's next message, which must be of this kind.
 
         Raises:
             StorageError: it failed, or is gone.
@@ -90,29 +83,17 @@ class Worker:
             message = self.receive()
         except EOFError:
             message = None
-        if message is None or message.kind != kind:
-            raise self._explained(message)
-        return message
-
-    def _explained(self, message: Message | None) -> StorageError | CorruptError:
-        """Return its last message, or that it is gone, as an error of ours."""
+        if message is not None and message.kind == kind:
+            return message
         if message is not None and message.kind == FAILED:
             text = message.value
-            return sqlite.explained(self._path, text) or StorageError(self._path, f"{text}; {sqlite.RESTORE}")
-        code = self.wait()
-        return StorageError(self._path, f"the process that {self._work} it ended (exit code {code}); {self._advice}")
-
-    def kill(self) -> None:
-        """Kill it."""
-        self._process.kill()
-
-    def wait(self) -> int:
-        """Wait until it has ended, and return its exit code."""
-        return self._process.wait()
+            raise sqlite.translated_error(self._path, text) or StorageError(self._path, f"{text}; {sqlite.RESTORE}")
+        code = self._process.wait()
+        raise StorageError(self._path, f"the process that {self._work} it ended (exit code {code}); {self._advice}")
 
     def close(self) -> None:
-        """Close its input, so that it ends, and wait for that."""
+        """Close the worker's input, so that it ends, and wait for that."""
         with suppress(OSError):  # closing sends what was held back, which a process that is gone does not take
             self._input.close()
-        self.wait()
+        self._process.wait()
         self._output.close()

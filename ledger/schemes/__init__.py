@@ -15,8 +15,8 @@ import attrs
 from ledger.errors import LedgerError, UnknownNameError
 from ledger.facts.events import SchemeAdopted
 from ledger.runtime import arith, plugins
-from ledger.runtime.nearest import choice_of
-from ledger.runtime.plugins import loadable
+from ledger.runtime.nearest import expected_names
+from ledger.runtime.plugins import load_plugins
 from ledger.schemes.scheme import Scheme
 from ledger.schemes.scheme_faults import faults_of_scheme
 
@@ -37,17 +37,17 @@ def _built_in(name: str) -> Scheme:
     return scheme
 
 
-def built_in() -> tuple[Scheme, ...]:
+def built_in_schemes() -> tuple[Scheme, ...]:
     """Return every built-in scheme, by name."""
     return tuple(_built_in(name) for name in built_in_names())
 
 
 @cache
-def available() -> dict[str, Scheme]:
+def available_schemes() -> dict[str, Scheme]:
     """Return every scheme by name, except broken plug-ins. A plug-in may not take the name of a built-in one."""
     points = (point for name, point in _points().items() if name not in built_in_names())
-    offered, _ = loadable(points, Scheme, faults_of_scheme)
-    schemes = {scheme.name: scheme for scheme in built_in()}
+    offered, _ = load_plugins(points, Scheme, faults_of_scheme)
+    schemes = {scheme.name: scheme for scheme in built_in_schemes()}
     for scheme in offered.values():
         schemes.setdefault(scheme.name, scheme)
     return schemes
@@ -58,7 +58,7 @@ def _points() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group="ledger.schemes")}
 
 
-def names() -> list[str]:
+def scheme_names() -> list[str]:
     """Return the names of the schemes, as the entry points have them; no scheme is loaded."""
     return sorted({*built_in_names(), *_points()})
 
@@ -69,7 +69,7 @@ def package_of(name: str) -> str | None:
     return None if point is None else plugins.package_of(point)
 
 
-def named(name: str) -> Scheme:
+def find_scheme(name: str) -> Scheme:
     """Return the scheme of that name.
 
     Raises:
@@ -79,16 +79,16 @@ def named(name: str) -> Scheme:
     # entry points are read only for what is not built in
     if name in built_in_names():
         return _built_in(name)
-    schemes = available()
+    schemes = available_schemes()
     if name in schemes:
         return schemes[name]
     point = _points().get(name)
     if point is not None:
-        plugins.loaded(point, Scheme, faults_of_scheme)  # raises with the reason
-    raise UnknownNameError("scheme", name, choice_of(name, schemes), where="installed")
+        plugins.load_plugin(point, Scheme, faults_of_scheme)  # raises with the reason
+    raise UnknownNameError("scheme", name, expected_names(name, schemes), where="installed")
 
 
-def in_full(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:
+def complete_adoption(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:
     """Return an adoption as it is recorded: with every setting, and the versions of scheme and arithmetic.
 
     Args:
@@ -96,8 +96,8 @@ def in_full(event: SchemeAdopted, *, stored: bool = False) -> SchemeAdopted:
         stored: whether it is in a journal, so that settings that it does not name are those of its time.
     """
     try:
-        scheme = named(event.scheme)
+        scheme = find_scheme(event.scheme)
     except LedgerError:
         return event
-    settings = scheme.meant(event.settings) if stored else scheme.in_full(event.settings)
+    settings = scheme.adopted_settings(event.settings) if stored else scheme.complete_settings(event.settings)
     return attrs.evolve(event, settings=settings, scheme_version=scheme.version, arithmetic=arith.VERSION)

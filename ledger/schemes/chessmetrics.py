@@ -20,8 +20,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -30,7 +30,14 @@ from ledger.schemes.scheme import (
     opponent_of,
     state,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
+from ledger.schemes.settings import (
+    PeriodSettings,
+    numbers_of,
+    require_not_negative,
+    require_positive,
+    require_whole,
+    setting,
+)
 
 CM = "Chessmetrics formulas (Sonas)"
 OURS = "our choice: no source gives one"
@@ -52,9 +59,9 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        positive(self, "per_score")
-        not_negative(self, "start", "pad_draws", "pad_rating")
-        whole_within(self, window=(1, MONTHS))
+        require_positive(self, "per_score")
+        require_not_negative(self, "start", "pad_draws", "pad_rating")
+        require_whole(self, window=(1, MONTHS))
 
 
 Numbers = numbers_of(Settings)
@@ -187,7 +194,7 @@ def listed(player: Player, numbers: Settings) -> bool:
     return newest(player, numbers) < numbers.window
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one player's list with its numbers."""
     games = float(len(meetings))
     average = sum(meeting.opponent.rating for meeting in meetings) / games

@@ -22,16 +22,16 @@ from ledger.schemes.scheme import (
     TOO_SHORT,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Scheme,
     Term,
     When,
-    refuse_common,
-    seeds_stand,
+    accept_every_rating,
+    common_reason,
     state,
 )
-from ledger.schemes.settings import not_negative, numbers_of, setting, whole_within
+from ledger.schemes.settings import numbers_of, require_not_negative, require_whole, setting
 
 FAQ = "ChessWorld rating FAQ"
 
@@ -60,10 +60,10 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        whole_within(self, provisional_games=(0, 10_000))
+        require_whole(self, provisional_games=(0, 10_000))
         if self.k_falls_to <= self.k_falls_from:
             raise ValueError(f"k_falls_to must exceed k_falls_from, got {self.k_falls_to} <= {self.k_falls_from}")
-        not_negative(self, "initial", "cap", "bonus", "k_highest", "k_lowest", "min_half_moves")
+        require_not_negative(self, "initial", "cap", "bonus", "k_highest", "k_lowest", "min_half_moves")
 
 
 Numbers = numbers_of(Settings)
@@ -89,7 +89,7 @@ def refuse(
     outcome: int, termination: int, half_moves: int, rated: bool, white: int, black: int, numbers: Settings
 ) -> int:
     """Return the reason why a game is not rated (an index into ``REASONS``), or 0. An unknown length is accepted."""
-    common = refuse_common(outcome, termination, rated)
+    common = common_reason(outcome, termination, rated)
     if common != COUNTS:
         return common
     # "only games longer than 10 half moves", or ended by checkmate at any length
@@ -203,7 +203,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
     return Player(rating, games, rating * counted)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     games, opponent_games = own.before.games + 1.0, opponent.games + 1.0
@@ -291,5 +291,5 @@ SCHEME = Scheme(
     explain=explain,
     provisional=provisional,
     carry=carry,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
 )

@@ -21,8 +21,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
@@ -34,7 +34,14 @@ from ledger.schemes.scheme import (
     state,
     work_of,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
+from ledger.schemes.settings import (
+    PeriodSettings,
+    numbers_of,
+    require_not_negative,
+    require_positive,
+    require_whole,
+    setting,
+)
 
 BCF_2004 = "BCF grading system, September 2004"
 HELP = "ECF grading help, 2018"
@@ -66,9 +73,9 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        positive(self, "bonus")
-        not_negative(self, "cap", "listed_games")
-        whole_within(self, season_lists=(1, 2), full_games=(1, RECENT + 1))
+        require_positive(self, "bonus")
+        require_not_negative(self, "cap", "listed_games")
+        require_whole(self, season_lists=(1, 2), full_games=(1, RECENT + 1))
 
 
 Numbers = numbers_of(Settings)
@@ -329,7 +336,7 @@ def listed(player: Player, numbers: Settings) -> bool:
     return in_lists(player, 0, lists) > 0.0 and in_lists(player, 0, 3 * lists) >= numbers.listed_games
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one player's list with its numbers."""
     batch, grade = len(meetings), own.work.grade
     now = in_lists(own.after, 0, int(numbers.season_lists))

@@ -19,15 +19,15 @@ from ledger.runtime.records import number
 from ledger.schemes.formulas.fide_rules import dp, expected_hundredths, pd, percentage
 from ledger.schemes.formulas.slots import shift
 from ledger.schemes.scheme import (
+    AcceptedRatings,
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
-    SeedsStand,
     Term,
     When,
     opponent_of,
@@ -35,7 +35,7 @@ from ledger.schemes.scheme import (
     state,
     work_of,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import PeriodSettings, numbers_of, require_not_negative, require_positive, setting
 
 MONTHLY = "The calculation of ECF grades on a monthly basis"
 HELP = "ECF rating help"
@@ -62,8 +62,8 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        positive(self, "full_games", "lapse_months")
-        not_negative(self, "k", "k_junior", "junior_age", "cap", "nominal", "partial_weight")
+        require_positive(self, "full_games", "lapse_months")
+        require_not_negative(self, "k", "k_junior", "junior_age", "cap", "nominal", "partial_weight")
 
 
 Numbers = numbers_of(Settings)
@@ -130,9 +130,9 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     return player
 
 
-def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
+def accepted_ratings(day: float, numbers: Settings) -> AcceptedRatings:  # noqa: ARG001
     """Return the limits of seeds that hold: ratings with a game, or without a number of them."""
-    return SeedsStand(games=1.0)
+    return AcceptedRatings(games=1.0)
 
 
 def category(status: float, results: float, of_year: float) -> str:
@@ -334,7 +334,7 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
     return player.status != UNRATED
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one player's list with its numbers."""
     rounding = "to the nearest whole rating, one half upwards" if numbers.rounded else "none"
     if own.before.status != FULL:
@@ -367,7 +367,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
     )
 
 
-def _explain_performance(own: ExplainedPlayer, meetings: Sequence[MetOpponent], rounding: str) -> Explanation:
+def _explain_performance(own: ExplainedPlayer, meetings: Sequence[OpponentGame], rounding: str) -> Explanation:
     """Explain the performance of a new or partially rated player."""
     games = own.before.pool_games + len(meetings)
     scored = own.before.pool_score + sum(meeting.score for meeting in meetings)
@@ -403,7 +403,7 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accepted_ratings,
     relist=relist,
     passes=(pass_1, pass_2, pass_3),
     work=Work,

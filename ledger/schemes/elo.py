@@ -23,16 +23,16 @@ from ledger.runtime.arith import logistic
 from ledger.schemes.scheme import (
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     Term,
     When,
-    seeds_stand,
+    accept_every_rating,
     state,
 )
-from ledger.schemes.settings import not_negative, numbers_of, setting
+from ledger.schemes.settings import numbers_of, require_not_negative, setting
 
 PAGE = "Chess Rating Change Calculator (ELO)"
 NEW = f"{PAGE}: 'typically used for new players or those with fewer than 30 games'"
@@ -71,7 +71,7 @@ class Settings:
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the table has no meaning."""
         amounts = [field.name for field in attrs.fields(type(self)) if not isinstance(field.default, bool)]
-        not_negative(self, *amounts)
+        require_not_negative(self, *amounts)
         for row in ROWS:
             low, high = getattr(self, f"{row}_rating_from"), getattr(self, f"{row}_rating_below")
             if high and low >= high:
@@ -106,7 +106,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Return a player with a past: its games and its highest rating count for the K of the table."""
     player = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
-    player.peak = seed.peak
+    player.peak = seed.highest_known
     return player
 
 
@@ -245,7 +245,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
     return expected(player.rating, opponent.rating)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_), player = meetings[0], own.before
     rating, years = player.rating, age(player.birth_year, when.day)
@@ -280,7 +280,7 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
     rate_game=rate_game,
     expected_score=expected_score,
     mirrored=True,

@@ -34,7 +34,7 @@ import attrs
 
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import DAY_MS, months_of, year_of
-from ledger.runtime.records import copy_of, number
+from ledger.runtime.records import make_copier, number
 from ledger.schemes.formulas.fide_rules import (
     MARCH_2024,
     compressed,
@@ -60,23 +60,23 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
+    AcceptedRatings,
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
-    SeedsStand,
     Term,
     When,
+    common_reason,
     opponent_of,
     own_work,
-    refuse_common,
     state,
 )
-from ledger.schemes.settings import EventSettings, numbers_of, setting, whole_within
+from ledger.schemes.settings import EventSettings, numbers_of, require_whole, setting
 
 B02 = "FIDE Rating Regulations B.02"
 
@@ -105,7 +105,7 @@ class Settings(EventSettings):
         """Refuse what is not a whole number in a sensible range."""
         self.check_periods()
         # sums of FIDE are exact because all of these are whole (8.1.1, 8.3.4 round to the nearest point)
-        whole_within(
+        require_whole(
             self,
             rules_day=(0, 2_932_896),  # to the end of the year 9999
             floor=(0, 4000),
@@ -159,7 +159,7 @@ class Work:
     k: float = number(0.0, "K of a rated player, points")
 
 
-copy = copy_of(Player)
+copy = make_copier(Player)
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
@@ -183,7 +183,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     # the K if possible: a K below that of a new player implies enough games, 10 that the rating was 2400 once, 20 of a
     # junior that it was 2300. Without either there are none.
     rules = rules_of(newcomer.day, numbers)
-    games, highest, k = seed.games, float(floor(seed.peak + 0.5)), seed.k_factor
+    games, highest, k = seed.games, float(floor(seed.highest_known + 0.5)), seed.k_factor
     # rapid and blitz: K 20 for all implies nothing
     if k is not None and not (numbers.rapid and rules < MARCH_2024):
         if games is None and k < k_factor(0.0, 0.0, junior=False, day=rules, rapid=numbers.rapid, numbers=numbers):
@@ -197,10 +197,10 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     return player
 
 
-def seeds_stand(day: float, numbers: Settings) -> SeedsStand:
+def accepted_ratings(day: float, numbers: Settings) -> AcceptedRatings:
     """Return the limits of the seeds that hold: whole ratings, published by the rules of every day from then on."""
     first = MARCH_2024 if day >= MARCH_2024 else 0.0
-    return SeedsStand(low=max(floor_of(rules_of(each, numbers), numbers) for each in (first, day)), whole=True)
+    return AcceptedRatings(low=max(floor_of(rules_of(each, numbers), numbers) for each in (first, day)), whole=True)
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:
@@ -322,7 +322,7 @@ def refuse(
     numbers: Settings,  # noqa: ARG001
 ) -> int:
     """Return the reason why a game is not rated, as a code of ``REASONS``; both players must have made one move."""
-    reason = refuse_common(outcome, termination, rated)
+    reason = common_reason(outcome, termination, rated)
     if reason != COUNTS:
         return reason
     if half_moves != HALF_MOVES_UNKNOWN and half_moves < 2:
@@ -351,7 +351,7 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
     player.day = max(player.day, day)
 
 
-def stands_from(day: float, numbers: Settings) -> float:
+def unchanged_since(day: float, numbers: Settings) -> float:
     """Return the day since which ratings hold: the rise of March 2024, once it has come; before it, all of them."""
     return MARCH_2024 if numbers.rules_day == 0.0 and day >= MARCH_2024 else -inf
 
@@ -471,14 +471,14 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
 # -- explained -------------------------------------------------------------------------------------------------------
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     """Return the formula of one player's period with its numbers."""
     if own.before.rating > 0.0:
         return _explain_change(own, meetings, when, numbers)
     return _explain_unrated(own, len(meetings), when, numbers)
 
 
-def _explain_change(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
+def _explain_change(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     """Explain a rated player's period."""
     before, games, scored = own.before.rating, own.work.counted, own.work.scored
     expected, k = own.work.expected_hundredths / 100.0, own.work.k
@@ -496,7 +496,7 @@ def _explain_change(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when:
     return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after.rating, rounding, B02)
 
 
-def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any) -> str:
+def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any) -> str:
     """Return the rules for great differences: each tournament has those of the day on which it began."""
     days = dict.fromkeys(meeting.began for meeting in meetings)
     rules = [
@@ -506,7 +506,7 @@ def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[MetOpponent],
     return " or ".join(dict.fromkeys(rules))
 
 
-def _starts(own: ExplainedPlayer, meetings: Sequence[MetOpponent], numbers: Any) -> list[Term]:
+def _starts(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any) -> list[Term]:
     """Return, if tournaments are rated whole, the own rating in each, against the opponents' of that day."""
     if not numbers.by_event:
         return []
@@ -567,7 +567,7 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accepted_ratings,
     relist=relist,
     carry=carry,
     refuse=refuse,
@@ -575,7 +575,7 @@ SCHEME = Scheme(
     passes=(rate_period,),
     work=Work,
     at=at,
-    stands_from=stands_from,
+    unchanged_since=unchanged_since,
     expected_score=expected_score,
     explain=explain,
     provisional=provisional,

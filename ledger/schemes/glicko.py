@@ -21,20 +21,20 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
     Term,
     When,
+    accept_every_rating,
     calendar_of,
-    from_the_beginning,
     opponent_of,
-    seeds_stand,
     state,
+    unchanged_always,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
+from ledger.schemes.settings import PeriodSettings, numbers_of, require_not_negative, setting
 
 PAPER = "Glickman, The Glicko system"
 NEVER = -1e9  # the period of a player who has not been rated
@@ -61,7 +61,7 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        not_negative(self, "initial", "c", "rd_floor")
+        require_not_negative(self, "initial", "c", "rd_floor")
         if not LEAST_RD <= self.initial_rd <= self.rd_cap:
             raise ValueError(f"initial_rd must be from 1 to rd_cap, got {self.initial_rd}")
         if self.rd_floor > self.initial_rd:
@@ -176,7 +176,7 @@ def after_period(
     return after.rating, after.rd
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of step 2 with a period's numbers, one term a game."""
     rating, rd = own.before.rating, own.before.rd
     improvement, information, by_game = 0.0, 0.0, []
@@ -206,7 +206,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
     )
 
 
-def game_words(i: int, meeting: MetOpponent, g: float, e: float) -> str:
+def game_words(i: int, meeting: OpponentGame, g: float, e: float) -> str:
     """Return the factors of a game's term g(s - E), for people."""
     rating, rd = meeting.opponent.rating, meeting.opponent.rd
     return f"game {i}: g(s - E) with g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {rating:.1f}, RD {rd:.1f}"
@@ -222,12 +222,12 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
     relist=relist,
     rhythm=Rhythm.PERIOD,
     passes=(rate_period,),
     at=at,
-    stands_from=from_the_beginning,
+    unchanged_since=unchanged_always,
     expected_score=expected_score,
     explain=explain,
 )

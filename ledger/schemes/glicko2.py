@@ -25,20 +25,20 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
     Term,
     When,
+    accept_every_rating,
     calendar_of,
-    from_the_beginning,
     opponent_of,
-    seeds_stand,
     state,
+    unchanged_always,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, setting
+from ledger.schemes.settings import PeriodSettings, numbers_of, require_not_negative, setting
 
 # -- step 5: the new volatility, by the search that the paper prescribes -------------------------------------------
 
@@ -226,7 +226,7 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        not_negative(self, "initial")
+        require_not_negative(self, "initial")
         check_scale(self)
         check_bounds(self)
 
@@ -415,7 +415,7 @@ def after_period(
     return after.rating, after.rd, after.volatility
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formulas of steps 3 to 8 with a period's numbers, one term a game."""
     rating, rd, sigma = own.before.rating, own.before.rd, own.after.volatility
     improvement, information, by_game = 0.0, 0.0, []
@@ -458,12 +458,12 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
     relist=relist,
     rhythm=Rhythm.PERIOD,
     passes=(rate_period,),
     at=at,
-    stands_from=from_the_beginning,
+    unchanged_since=unchanged_always,
     expected_score=expected_score,
     explain=explain,
 )

@@ -17,18 +17,18 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
     Term,
     When,
+    accept_every_rating,
     opponent_of,
-    seeds_stand,
     state,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import numbers_of, require_not_negative, require_positive, setting
 
 BOOK = "Harkness, The Official Chess Handbook, 1967, 185-188"
 LIST = "Chess Life, 20 December 1953, rating list"
@@ -45,8 +45,8 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        positive(self, "per_percent")
-        not_negative(self, "unrated")
+        require_positive(self, "per_percent")
+        require_not_negative(self, "unrated")
 
 
 Numbers = numbers_of(Settings)
@@ -139,7 +139,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
     return 0.0 if share < 0.0 else share
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one event with its numbers."""
     counted = [(strength(opponent, numbers), score) for opponent, score, *_ in meetings if counts(opponent, numbers)]
     games = float(len(counted))
@@ -186,7 +186,7 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
     passes=(rate_event,),
     expected_score=expected_score,
     explain=explain,

@@ -27,22 +27,29 @@ from ledger.runtime.arith import logistic
 from ledger.schemes.formulas.fide_rules import percentage
 from ledger.schemes.playchess import correction, counted, g_factor, k_factor, r_factor
 from ledger.schemes.scheme import (
+    AcceptedRatings,
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
-    SeedsStand,
     Term,
     When,
-    from_the_beginning,
     opponent_of,
     state,
+    unchanged_always,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
+from ledger.schemes.settings import (
+    PeriodSettings,
+    numbers_of,
+    require_not_negative,
+    require_positive,
+    require_whole,
+    setting,
+)
 
 IECG = "IECG Rating Rules 1.7"
 WELSH = "Welsh CCF, 'Rating Blues' (2017)"
@@ -91,9 +98,9 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        whole_within(self, listed_games=(0, 10_000), fixed_games=(0, 10_000), entry_lists=(0, 10_000))
-        positive(self, "cut_off")
-        not_negative(self, "initial")
+        require_whole(self, listed_games=(0, 10_000), fixed_games=(0, 10_000), entry_lists=(0, 10_000))
+        require_positive(self, "cut_off")
+        require_not_negative(self, "initial")
 
 
 Numbers = numbers_of(Settings)
@@ -134,9 +141,9 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     return carry(seed.rating, numbers.fixed_games if seed.games is None else seed.games, newcomer, numbers)
 
 
-def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
+def accepted_ratings(day: float, numbers: Settings) -> AcceptedRatings:  # noqa: ARG001
     """Return the limits of seeds that hold: enough games to be listed; without a number, those of a fixed rating."""
-    return SeedsStand(low=0.0 if numbers.fixed_games >= numbers.listed_games else inf, games=numbers.listed_games)
+    return AcceptedRatings(low=0.0 if numbers.fixed_games >= numbers.listed_games else inf, games=numbers.listed_games)
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
@@ -224,7 +231,7 @@ def listed(player: Player, numbers: Settings) -> bool:
     return player.games >= numbers.listed_games
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one player's games in one period with its numbers."""
     rating, games = own.before.rating, own.before.games
     current = own_rating(own.before, when.day, numbers)
@@ -282,13 +289,13 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accepted_ratings,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,
     passes=(rate_period,),
     at=at,
-    stands_from=from_the_beginning,
+    unchanged_since=unchanged_always,
     carry=carry,
     provisional=provisional,
     listed=listed,

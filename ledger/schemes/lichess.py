@@ -26,20 +26,20 @@ from ledger.schemes.scheme import (
     COUNTS,
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
+    AcceptedRatings,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
-    SeedsStand,
     Term,
     When,
-    from_the_beginning,
-    refuse_common,
+    common_reason,
     state,
+    unchanged_always,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import numbers_of, require_not_negative, require_positive, setting
 
 GLICKO = "lila, modules/rating, Glicko"
 CALCULATOR = "scalachess, rating, GlickoCalculator"
@@ -76,8 +76,8 @@ class Settings:
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         check_scale(self)
-        positive(self, "rd_floor", "volatility_cap", "largest_change", "regulator")
-        not_negative(self, "periods_per_day", "rating_floor", "provisional_rd", "min_half_moves")
+        require_positive(self, "rd_floor", "volatility_cap", "largest_change", "regulator")
+        require_not_negative(self, "periods_per_day", "rating_floor", "provisional_rd", "min_half_moves")
         if not self.rd_floor <= self.initial_rd <= self.rd_cap < MOST_RD:
             raise ValueError(f"initial_rd must be from rd_floor to rd_cap, below 1000, got {self.initial_rd}")
         if not self.initial_volatility <= self.volatility_cap <= 1.0:
@@ -118,9 +118,9 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     return player
 
 
-def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
+def accepted_ratings(day: float, numbers: Settings) -> AcceptedRatings:  # noqa: ARG001
     """Return the limits of seeds that hold: ratings within the bounds."""
-    return SeedsStand(low=numbers.rating_floor, high=numbers.rating_limit - 1.0)
+    return AcceptedRatings(low=numbers.rating_floor, high=numbers.rating_limit - 1.0)
 
 
 def refuse(
@@ -133,7 +133,7 @@ def refuse(
     numbers: Settings,
 ) -> int:
     """Return the reason why a game is not rated (an index into ``REASONS``), or 0. An unknown length is accepted."""
-    common = refuse_common(outcome, termination, rated)
+    common = common_reason(outcome, termination, rated)
     if common != COUNTS:
         return common
     # games with fewer than 2 plies are not rated, but tournament games are
@@ -264,7 +264,7 @@ def game(
     return of_white, of_black
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one side of one game with its numbers."""
     opponent, score, colour, *_ = meetings[0]
     live, opponent_live = attrs.evolve(own.before), attrs.evolve(opponent)
@@ -294,14 +294,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, n
             else f"held to a change of at most {numbers.largest_change:g} and a rating of at least "
             f"{numbers.rating_floor:g}; shown cut off to whole points"
         )
-    return Explanation(
-        "R + m·173.7178·φ'^2·g·(s - E)",
-        terms,
-        unrounded,
-        result,
-        rounding,
-        f"{CALCULATOR}; {GLICKO}",
-    )
+    return Explanation("R + m·173.7178·φ'^2·g·(s - E)", terms, unrounded, result, rounding, f"{CALCULATOR}; {GLICKO}")
 
 
 SCHEME = Scheme(
@@ -314,13 +307,13 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accepted_ratings,
     relist=relist,
     refuse=refuse,
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,
     at=at,
-    stands_from=from_the_beginning,
+    unchanged_since=unchanged_always,
     provisional=provisional,
 )

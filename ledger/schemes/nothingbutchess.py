@@ -14,15 +14,15 @@ import attrs
 from ledger.schemes.scheme import (
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Scheme,
     Term,
     When,
-    seeds_stand,
+    accept_every_rating,
     state,
 )
-from ledger.schemes.settings import not_negative, numbers_of, setting
+from ledger.schemes.settings import numbers_of, require_not_negative, setting
 
 PAGE = "nothingbutchess.com, player ratings"
 
@@ -47,7 +47,7 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        not_negative(self, "initial", "k", "k_high", "k_falls_at")
+        require_not_negative(self, "initial", "k", "k_high", "k_falls_at")
 
 
 Numbers = numbers_of(Settings)
@@ -123,7 +123,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
     return expectancy(player.rating - opponent.rating)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the steps of the page for one side of one game."""
     (opponent, score, *_) = meetings[0]
     old, other = own.before.rating, opponent.rating
@@ -162,5 +162,5 @@ SCHEME = Scheme(
     rate_game=rate_game,
     expected_score=expected_score,
     explain=explain,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
 )

@@ -26,19 +26,26 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
     Term,
     When,
+    accept_every_rating,
+    common_reason,
     opponent_of,
-    refuse_common,
-    seeds_stand,
     state,
 )
-from ledger.schemes.settings import PeriodSettings, not_negative, numbers_of, positive, setting, whole_within
+from ledger.schemes.settings import (
+    PeriodSettings,
+    numbers_of,
+    require_not_negative,
+    require_positive,
+    require_whole,
+    setting,
+)
 
 PAGE = "PlayChess rating page"
 GAMES_PAGE = "PlayChess games page"
@@ -77,9 +84,9 @@ class Settings(PeriodSettings):
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
-        whole_within(self, provisional_games=(0, 10_000))
-        positive(self, "cut_off", "largest_change")
-        not_negative(self, "initial", "min_half_moves")
+        require_whole(self, provisional_games=(0, 10_000))
+        require_positive(self, "cut_off", "largest_change")
+        require_not_negative(self, "initial", "min_half_moves")
 
 
 Numbers = numbers_of(Settings)
@@ -127,7 +134,7 @@ def refuse(
     numbers: Any,
 ) -> int:
     """Return the reason why a game is not rated (an index into ``REASONS``), or 0. An unknown length is accepted."""
-    common = refuse_common(outcome, termination, rated)
+    common = common_reason(outcome, termination, rated)
     if common != COUNTS:
         return common
     # "One player resigned the game before 10 moves were played" or "Both players agreed a draw before 10 moves were
@@ -278,7 +285,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
     return bool(player.games < numbers.provisional_games)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one player's games in one rating run with its numbers."""
     before = own.before
     if before.games < numbers.provisional_games:
@@ -317,7 +324,7 @@ def explain_provisional(
 
 
 def explain_established(
-    own: ExplainedPlayer, meetings: Sequence[MetOpponent], others: Sequence[float], r: float, source: str
+    own: ExplainedPlayer, meetings: Sequence[OpponentGame], others: Sequence[float], r: float, source: str
 ) -> Explanation:
     """Return eq. (4) to (6) with their numbers; *others* are the run's opponents as they count."""
     rating, games = own.before.rating, own.before.games
@@ -356,7 +363,7 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
     refuse=refuse,
     expected_score=expected_score,
     explain=explain,

@@ -27,16 +27,16 @@ from ledger.schemes.playchess import (
 from ledger.schemes.scheme import (
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     Term,
     When,
-    seeds_stand,
+    accept_every_rating,
     state,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
+from ledger.schemes.settings import numbers_of, require_not_negative, require_positive, require_whole, setting
 
 _SHOWN = "none; shown to the nearest point"
 
@@ -61,9 +61,9 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        whole_within(self, mean_games=(0, 1_000_000))
-        positive(self, "cut_off")
-        not_negative(self, "initial", "worth", "min_half_moves")
+        require_whole(self, mean_games=(0, 1_000_000))
+        require_positive(self, "cut_off")
+        require_not_negative(self, "initial", "worth", "min_half_moves")
 
 
 Numbers = numbers_of(Settings)
@@ -130,7 +130,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
     return bool(player.games < numbers.mean_games)
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one side of one game with its numbers."""
     rating, games = own.before.rating, own.before.games
     opponent, score = meetings[0].opponent.rating, meetings[0].score
@@ -169,7 +169,7 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
     refuse=refuse,
     expected_score=expected_score,
     explain=explain,

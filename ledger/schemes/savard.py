@@ -17,16 +17,16 @@ from ledger.runtime.arith import logistic
 from ledger.schemes.scheme import (
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     Term,
     When,
-    seeds_stand,
+    accept_every_rating,
     state,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting, whole_within
+from ledger.schemes.settings import numbers_of, require_not_negative, require_positive, require_whole, setting
 
 PAPER = "Savard, A Proposed Rating System"
 TABLE = f"{PAPER}, Preliminaries"
@@ -69,12 +69,13 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        not_negative(self, *(field.name for field in attrs.fields(type(self)) if not isinstance(field.default, bool)))
-        positive(self, "score_scale")
+        fields = attrs.fields(type(self))
+        require_not_negative(self, *(field.name for field in fields if not isinstance(field.default, bool)))
+        require_positive(self, "score_scale")
         for name in (f"{rank}_{letter}" for rank in RANKS for letter in "pjm"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} must be a share from 0 to 1, got {getattr(self, name)}")
-        whole_within(self, first_games=(1, 10_000))
+        require_whole(self, first_games=(1, 10_000))
 
 
 Numbers = numbers_of(Settings)
@@ -108,7 +109,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     """Return a player with a past, who needs no initial rating; the highest rating counts for the rank."""
     player = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
-    player.peak = seed.peak
+    player.peak = seed.highest_known
     return player
 
 
@@ -285,7 +286,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
     return logistic(own - (opponent.rating if listed(opponent, numbers) else numbers.unrated))
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
     """Return the formula of one side of one game with its numbers."""
     (opponent, score, *_) = meetings[0]
     if own.before.left:
@@ -375,7 +376,7 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accept_every_rating,
     rate_game=rate_game,
     expected_score=expected_score,
     mirrored=True,

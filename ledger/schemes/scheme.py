@@ -23,18 +23,18 @@ import attrs
 from ledger.errors import MalformedError, ProjectionError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
-from ledger.runtime.nearest import choice_of
-from ledger.runtime.plugin_code import failure_of
-from ledger.runtime.records import flat_of, number, objects_of
+from ledger.runtime.nearest import expected_names
+from ledger.runtime.plugin_code import describe_failure
+from ledger.runtime.records import flat_of, make_reader, number
 from ledger.runtime.records import numbers as record_numbers
-from ledger.schemes.settings import EventSettings, as_written
+from ledger.schemes.settings import EventSettings, stored_setting
 
 # Settings that every pool takes besides those of its scheme: switches, which are off if an adoption does not name them.
 FROM_SHOWN = "from_shown"
 POOL_SETTINGS: Mapping[str, str] = {
     FROM_SHOWN: (
         "who has no seed and declares no rating begins with the one that the source shows beside the first rated game"
-    ),
+    )
 }
 SHOWN_SCALE = "Elo points"  # points that sources show next to games
 # By scale. 4000 is "what no sane rating reaches" on Lichess; grades are an eighth of ratings (Clarke).
@@ -68,12 +68,12 @@ class Seed(NamedTuple):
     day: float | None = None
 
     @property
-    def peak(self) -> float:
+    def highest_known(self) -> float:
         """The highest rating that is known, points."""
         return self.rating if self.highest is None else max(self.rating, self.highest)
 
 
-class SeedsStand(NamedTuple):
+class AcceptedRatings(NamedTuple):
     """Ratings of lists that a scheme takes as they are.
 
     Attributes:
@@ -111,15 +111,7 @@ class Newcomer(NamedTuple):
 
 
 # Why a game does not count, by code; a scheme's ``refuse`` kernel answers with one of these, 0 for a game that does.
-REASONS = (
-    "",
-    "unplayed",
-    "unfinished",
-    "abandoned-by-both",
-    "casual",
-    "too-short",
-    "guest",
-)
+REASONS = ("", "unplayed", "unfinished", "abandoned-by-both", "casual", "too-short", "guest")
 COUNTS, UNPLAYED, UNFINISHED, ABANDONED_BY_BOTH, CASUAL, TOO_SHORT, GUEST = range(len(REASONS))
 
 # Codes in which kernels see a game's words; the order of the enumerations in ``facts.words``.
@@ -157,8 +149,8 @@ class ExplainedPlayer(NamedTuple):
     work: Any = None
 
 
-class MetOpponent(NamedTuple):
-    """One game of that player: the opponent before it, the score 0, 0.5 or 1, the colour (0 White, 1 Black).
+class OpponentGame(NamedTuple):
+    """An opponent as a game begins, with the player's score 0, 0.5 or 1 and colour (0 White, 1 Black) in it.
 
     ``work`` holds the opponent's work numbers of the batch, if any; ``began`` is the day on which the tournament began,
     days since 1970, for a scheme that rates from the ratings in force then.
@@ -256,7 +248,7 @@ def calendar_of(numbers: Any) -> Calendar:
     return Calendar(numbers.period_days, numbers.period_months, numbers.first_month, numbers.by_runs)
 
 
-def refuse_common(outcome: int, termination: int, rated: bool) -> int:
+def common_reason(outcome: int, termination: int, rated: bool) -> int:
     """Return the reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
     if termination == ENDED_UNPLAYED:
         return UNPLAYED
@@ -277,36 +269,36 @@ def refuse_by_common_reasons(
     numbers: Any,  # noqa: ARG001
 ) -> int:
     """Refuse games by the common reasons alone: the kernel ``refuse`` of a scheme without reasons of its own."""
-    return refuse_common(outcome, termination, rated)
+    return common_reason(outcome, termination, rated)
 
 
 # Engine and rankings compare with this very function: with another one that does nothing each player is looked up.
-def as_it_stands(player: Any, period: float, day: float, numbers: Any) -> None:
+def unchanged_by_time(player: Any, period: float, day: float, numbers: Any) -> None:
     """Change nothing: the kernel ``at`` of a scheme whose ratings do not change by time alone."""
 
 
-def from_the_beginning(day: float, numbers: Any) -> float:  # noqa: ARG001
-    """Return -inf: ``stands_from`` of a scheme in which time alone changes neither ratings nor who is listed."""
+def unchanged_always(day: float, numbers: Any) -> float:  # noqa: ARG001
+    """Return -inf: ``unchanged_since`` of a scheme in which time alone changes neither ratings nor who is listed."""
     return -inf
 
 
-def seeds_stand(day: float, numbers: Any) -> SeedsStand:  # noqa: ARG001
-    """Return no limits: ``seeds_stand`` of a scheme that takes every rating of a list as it is."""
-    return SeedsStand()
+def accept_every_rating(day: float, numbers: Any) -> AcceptedRatings:  # noqa: ARG001
+    """Return no limits: ``accepted_ratings`` of a scheme that takes every rating of a list as it is."""
+    return AcceptedRatings()
 
 
-def never(player: Any, numbers: Any) -> bool:  # noqa: ARG001
+def never_provisional(player: Any, numbers: Any) -> bool:  # noqa: ARG001
     """Return False: the kernel ``provisional`` of a scheme without provisional ratings."""
     return False
 
 
-def nowhere(tournament: str, numbers: Any) -> bool:  # noqa: ARG001
+def welcomes_no_guests(tournament: str, numbers: Any) -> bool:  # noqa: ARG001
     """Return False: ``welcomes`` of a scheme without tournaments in which guests are rated."""
     return False
 
 
 # ``lists_everybody`` of a pool compares with this very function, and only by it rows are read without the states.
-def always(player: Any, numbers: Any) -> bool:  # noqa: ARG001
+def always_listed(player: Any, numbers: Any) -> bool:  # noqa: ARG001
     """Return True: the kernel ``listed`` of a scheme that lists all players who have played."""
     return True
 
@@ -350,16 +342,16 @@ class Scheme:
         work: the class of the work numbers: a record that a pass fills and later passes of others read.
         at: kernel ``(player, period, day, numbers)``: bring a player to a later time, in place. Called before a batch
             and before a state is shown or predicts; not before ``rate_game``, which does it by itself.
-        stands_from: ``(day, numbers) -> day``: a player rated from that day on has at *day* the rating given then,
+        unchanged_since: ``(day, numbers) -> day``: a player rated from that day on has at *day* the rating given then,
             and is listed or not as then, even if ``at`` changes other numbers; -inf for all players. None: unknown, so
             that rankings bring every player to their day (in a scheme without an ``at`` every rating holds).
         carry: ``(rating, rated games, newcomer, numbers) -> player`` who comes from another scheme; by default one
             who enters with that rating declared, with the number of games if the state has ``games``.
         seeded: ``(seed, newcomer, numbers) -> player`` with a past; by default that of ``carry`` after its
             games, or of ``enter`` with its rating declared if their number is unknown.
-        seeds_stand: ``(day, numbers) -> SeedsStand``: a player who comes with such a rating of a list is listed
-            with it, from the day of the list up to *day*, unless time has changed it (``stands_from``). Players who
-            have not played are counted by it. None: unknown, so that each is looked up.
+        accepted_ratings: ``(day, numbers) -> AcceptedRatings``: a player who comes with such a rating from a list is
+            listed with it, from the day of the list up to *day*, unless time has changed it (``unchanged_since``).
+            Players who have not played are counted by it. None: unknown, so that each is looked up.
         relist: ``(player, fresh, seed, numbers) -> player`` who has played and gets the rating of a list: from the
             player on the day of the list, and one who comes with it; by default the latter,
             with the higher one of both highest ratings (``peak``, ``highest``).
@@ -378,26 +370,26 @@ class Scheme:
     player: type
     enter: Callable[[Newcomer, Any], Any]
     expected_score: Callable[..., float]
-    explain: Callable[[ExplainedPlayer, Sequence[MetOpponent], When, Any], Explanation]
+    explain: Callable[[ExplainedPlayer, Sequence[OpponentGame], When, Any], Explanation]
     refuse: Callable[..., int] = refuse_by_common_reasons
     mirrored: bool = False
     rhythm: Rhythm = Rhythm.GAME
     rate_game: Callable[..., None] | None = None
     passes: tuple[Callable[..., None], ...] = ()
     in_force: Callable[..., float] | None = None
-    welcomes: Callable[[str, Any], bool] = nowhere
+    welcomes: Callable[[str, Any], bool] = welcomes_no_guests
     # Without the hash, which a dictionary has not: loops that were compiled are kept by scheme.
     for_new_pools: Mapping[str, int | bool | str] = attrs.field(factory=dict, hash=False)
     readings: tuple[str, ...] = ()
     work: type = NoWork
-    at: Callable[..., None] = as_it_stands
-    stands_from: Callable[[float, Any], float] | None = None
+    at: Callable[..., None] = unchanged_by_time
+    unchanged_since: Callable[[float, Any], float] | None = None
     carry: Callable[[float, float, Newcomer, Any], Any] | None = None
     seeded: Callable[[Seed, Newcomer, Any], Any] | None = None
-    seeds_stand: Callable[[float, Any], SeedsStand] | None = None
+    accepted_ratings: Callable[[float, Any], AcceptedRatings] | None = None
     relist: Callable[[Any, Any, Seed, Any], Any] | None = None
-    provisional: Callable[..., bool] = never
-    listed: Callable[..., bool] = always
+    provisional: Callable[..., bool] = never_provisional
+    listed: Callable[..., bool] = always_listed
     scale: str = "Elo points"
 
     def __attrs_post_init__(self) -> None:
@@ -436,7 +428,7 @@ class Scheme:
 
     def player_of(self, state: Sequence[float]) -> Any:
         """Return the player of a state as rows store it."""
-        return objects_of(self.player)(state, 0)
+        return make_reader(self.player)(state, 0)
 
     def player_at(self, state: Sequence[float], when: When, numbers: Any) -> Any:
         """Return the player of a state at a time."""
@@ -444,13 +436,15 @@ class Scheme:
         self._calls("at", player, when.period, when.day, numbers)
         return player
 
-    def lists(self, state: Sequence[float], numbers: Any) -> bool:
+    def is_listed(self, state: Sequence[float], numbers: Any) -> bool:
         """Return whether a rating list shows the player of a state."""
-        return self.listed is always or bool(self._calls("listed", self.player_of(state), numbers))
+        return self.listed is always_listed or bool(self._calls("listed", self.player_of(state), numbers))
 
-    def calls_provisional(self, state: Sequence[float], numbers: Any) -> bool:
+    def is_provisional(self, state: Sequence[float], numbers: Any) -> bool:
         """Return whether the rating of a state is provisional."""
-        return self.provisional is not never and bool(self._calls("provisional", self.player_of(state), numbers))
+        if self.provisional is never_provisional:
+            return False
+        return bool(self._calls("provisional", self.player_of(state), numbers))
 
     def carried(self, rating: float, games: float, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
         """Return the state of a player who comes from another scheme with *rating* after *games* rated games."""
@@ -505,10 +499,10 @@ class Scheme:
         """
         name = name or ("rate_game" if self.rate_game is not None else "a pass")
         function = getattr(self, name, None) or self.passes[0]
-        return ProjectionError(self.name, f"{failure_of(name, function, error)}; correct the scheme")
+        return ProjectionError(self.name, f"{describe_failure(name, function, error)}; correct the scheme")
 
     def explained(
-        self, side: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any
+        self, side: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any
     ) -> Explanation:
         """Return the result of ``explain``.
 
@@ -535,7 +529,7 @@ class Scheme:
             return self._entered(seed.rating, None, newcomer, numbers)
         return self._carried(seed.rating, seed.games, newcomer, numbers)
 
-    def relisted(self, state: Sequence[float], listed: Newcomer, numbers: Any) -> tuple[float, ...]:
+    def apply_list(self, state: Sequence[float], listed: Newcomer, numbers: Any) -> tuple[float, ...]:
         """Return the state of a player from the day of a later list on: only what the list states takes its place.
 
         A list without a number of games leaves that of the state, unless such a list is worth more games to the scheme.
@@ -558,13 +552,13 @@ class Scheme:
             for name, own, listed_value in zip(self.state, state, flat_of(fresh), strict=True)
         )
 
-    def in_full(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+    def complete_settings(self, settings: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Return every setting by name, as an adoption made now states it: those given, and new pools' defaults."""
-        return self.meant({**self.for_new_pools, **settings})
+        return self.adopted_settings({**self.for_new_pools, **settings})
 
-    def meant(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
+    def adopted_settings(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Return every setting of an adoption in a journal; one that it does not name has its default."""
-        defaults = {field.name: as_written(field.default) for field in attrs.fields(self.settings)}
+        defaults = {field.name: stored_setting(field.default) for field in attrs.fields(self.settings)}
         return {**defaults, **dict.fromkeys(POOL_SETTINGS, False), **stored}
 
     def numbers_from(self, settings: Mapping[str, int | bool | str]) -> Any:
@@ -576,7 +570,7 @@ class Scheme:
         fields = attrs.fields_dict(self.settings)
         names = (*fields, *POOL_SETTINGS)
         problems = [
-            f"scheme {self.name!r} has no setting {name!r}; {choice_of(name, names)}"
+            f"scheme {self.name!r} has no setting {name!r}; {expected_names(name, names)}"
             for name in settings
             if name not in names
         ]
@@ -620,4 +614,4 @@ def _names_of(player: type) -> tuple[str, ...]:
 
 def at_time(scheme: Scheme, numbers: Any, state: Sequence[float], when: When) -> tuple[float, ...]:
     """Return a player's state at a time."""
-    return tuple(state) if scheme.at is as_it_stands else tuple(flat_of(scheme.player_at(state, when, numbers)))
+    return tuple(state) if scheme.at is unchanged_by_time else tuple(flat_of(scheme.player_at(state, when, numbers)))

@@ -10,13 +10,13 @@ from typing import Any
 
 import attrs
 
-from ledger.runtime.plugin_code import Argument, faults_of_kernel, faults_of_names
+from ledger.runtime.plugin_code import KernelArgument, faults_of_kernel, faults_of_names
 from ledger.runtime.records import is_record, numbers
 from ledger.schemes.scheme import BatchGames, Scheme, When
 
-_PLAIN = Argument()
+_PLAIN = KernelArgument()
 # They run as Python alone, and are given and return objects.
-_FOR_PEOPLE = ("enter", "explain", "carry", "seeded", "relist", "seeds_stand", "stands_from", "welcomes")
+_FOR_PEOPLE = ("enter", "explain", "carry", "seeded", "relist", "accepted_ratings", "unchanged_since", "welcomes")
 
 
 def faults_of_scheme(scheme: Scheme) -> Iterator[str]:
@@ -48,10 +48,10 @@ def _faults_of_settings(scheme: Scheme) -> Iterator[str]:
 
 def _faults_of_kernels(scheme: Scheme) -> Iterator[str]:
     fields = [field.name for field in attrs.fields(scheme.player)]
-    read, written = Argument(fields), Argument(fields, written=True)
+    read, written = KernelArgument(fields), KernelArgument(fields, written=True)
     settings: Any = attrs.fields(scheme.settings) if attrs.has(scheme.settings) else ()
-    setting = Argument([field.name for field in settings], "is none of the settings")
-    when, games = Argument(When._fields), Argument(BatchGames._fields)
+    setting = KernelArgument([field.name for field in settings], "is none of the settings")
+    when, games = KernelArgument(When._fields), KernelArgument(BatchGames._fields)
     shapes = {
         "rate_game": {"white": written, "black": written, "score": _PLAIN, "day": _PLAIN, "numbers": setting},
         "at": {"player": written, "period": _PLAIN, "day": _PLAIN, "numbers": setting},

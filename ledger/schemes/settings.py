@@ -23,7 +23,7 @@ def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
     return attrs.field(default=default, metadata={"doc": doc, "unit": unit, "source": source})
 
 
-def positive(settings: object, *names: str) -> None:
+def require_positive(settings: object, *names: str) -> None:
     """Refuse settings that must be above zero.
 
     Raises:
@@ -34,7 +34,7 @@ def positive(settings: object, *names: str) -> None:
             raise ValueError(f"{name} must be above 0, got {getattr(settings, name)}")
 
 
-def not_negative(settings: object, *names: str) -> None:
+def require_not_negative(settings: object, *names: str) -> None:
     """Refuse settings below zero.
 
     Raises:
@@ -45,7 +45,7 @@ def not_negative(settings: object, *names: str) -> None:
             raise ValueError(f"{name} must not be negative, got {getattr(settings, name)}")
 
 
-def whole_within(settings: object, **limits: tuple[float, float]) -> None:
+def require_whole(settings: object, **limits: tuple[float, float]) -> None:
     """Refuse settings that are no whole numbers, or lie outside: by name the lowest and the highest.
 
     Raises:
@@ -72,7 +72,7 @@ class PeriodSettings:
         Raises:
             ValueError: naming the first of them.
         """
-        whole_within(self, period_days=(0, 3660), period_months=(1, 120), first_month=(1, 12))
+        require_whole(self, period_days=(0, 3660), period_months=(1, 120), first_month=(1, 12))
 
 
 @attrs.frozen(kw_only=True)
@@ -102,10 +102,10 @@ class EventSettings(PeriodSettings):
             ValueError: naming the first of them.
         """
         super().check_periods()
-        whole_within(self, event_gap=(1, 366), event_days=(1, 366), included_until=(0, 366), in_force_after=(0, 366))
+        require_whole(self, event_gap=(1, 366), event_days=(1, 366), included_until=(0, 366), in_force_after=(0, 366))
 
 
-def as_written(value: float | bool) -> int | bool | str:
+def stored_setting(value: float | bool) -> int | bool | str:
     """Return a setting's value as events write it: a switch, a whole number, or a decimal as text."""
     if isinstance(value, bool):
         return value
@@ -126,6 +126,6 @@ def numbers_of(settings: type[S]) -> Callable[..., S]:
     return cast("Callable[..., S]", make("Numbers", fields, module=settings.__module__))
 
 
-def with_settings(numbers: S, **settings: float | bool) -> S:
+def replace_settings(numbers: S, **settings: float | bool) -> S:
     """Return *numbers* with some settings given otherwise, unchecked: for trying out."""
     return cast("S", cast("Any", numbers)._replace(**settings))

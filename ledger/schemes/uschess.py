@@ -39,24 +39,24 @@ from ledger.schemes.formulas.uschess import (
     strength,
 )
 from ledger.schemes.scheme import (
+    AcceptedRatings,
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
-    SeedsStand,
     Term,
     When,
-    from_the_beginning,
     opponent_of,
     own_work,
     state,
+    unchanged_always,
     work_of,
 )
-from ledger.schemes.settings import not_negative, numbers_of, positive, setting
+from ledger.schemes.settings import numbers_of, require_not_negative, require_positive, setting
 
 DOCUMENT = "Glickman & Doan, The US Chess Rating System (6 April 2026)"
 # With which anybody may come: no rating is so high, but a list may have a number of something else in that column. From
@@ -84,8 +84,8 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         """Refuse constants under which the formulas have no meaning."""
-        positive(self, "lower_bound")
-        not_negative(
+        require_positive(self, "lower_bound")
+        require_not_negative(
             self, "special_games", "established_games", "bonus_b", "match_range", "match_limit", "declared_games"
         )
         for name in ("special_games", "established_games", "declared_games"):
@@ -145,13 +145,13 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     player = carry(seed.rating, numbers.declared_games if seed.games is None else seed.games, newcomer, numbers)
     # The highest rating is the peak of the floors once the rating is established.
     if player.peak:
-        player.peak = max(seed.peak, player.peak)
+        player.peak = max(seed.highest_known, player.peak)
     return player
 
 
-def seeds_stand(day: float, numbers: Settings) -> SeedsStand:  # noqa: ARG001
+def accepted_ratings(day: float, numbers: Settings) -> AcceptedRatings:  # noqa: ARG001
     """Return ratings that are not below the lowest one."""
-    return SeedsStand(low=numbers.lower_bound)
+    return AcceptedRatings(low=numbers.lower_bound)
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
@@ -301,7 +301,7 @@ def finish(player: Player, after: Player, rating: float, work: Work, m: float, n
     after.start = player.start
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Settings) -> Explanation:
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one player's section with its numbers; opponents as rated by step 4."""
     # Without these one player of a section cannot be calculated again (RULES 2).
     table = [meeting.work.step_4 for meeting in meetings]
@@ -351,7 +351,7 @@ def _standard_terms(
 
 
 def _special_terms(
-    record: float, r0: float, counted: float, score: float, meetings: Sequence[MetOpponent]
+    record: float, r0: float, counted: float, score: float, meetings: Sequence[OpponentGame]
 ) -> tuple[str, list[Term], float]:
     games = formulas.games_against([meeting.work for meeting in meetings])
     rating = special(r0, record, counted, score, games, step=4)
@@ -374,7 +374,7 @@ def _special_terms(
     return "(Z + 800·(S' - F) - 400·W) / W: where N'·PWe(R, R0') + Σ PWe(R, Ri) = S'", terms, rating
 
 
-def _from_there(own: ExplainedPlayer, meetings: Sequence[MetOpponent], unrounded: float, numbers: Settings) -> str:
+def _from_there(own: ExplainedPlayer, meetings: Sequence[OpponentGame], unrounded: float, numbers: Settings) -> str:
     """Return the steps from the formula's result to the rating."""
     result, r0 = own.after.rating, own.work.yardstick
     if abs(result - unrounded) < 1e-6:
@@ -401,7 +401,7 @@ SCHEME = Scheme(
     player=Player,
     enter=enter,
     seeded=seeded,
-    seeds_stand=seeds_stand,
+    accepted_ratings=accepted_ratings,
     relist=relist,
     rhythm=Rhythm.EVENT,
     passes=(step_1, step_3, step_4, step_5),
@@ -410,7 +410,7 @@ SCHEME = Scheme(
     mirrored=True,
     explain=explain,
     at=at,
-    stands_from=from_the_beginning,
+    unchanged_since=unchanged_always,
     carry=carry,
     provisional=provisional,
     listed=listed,

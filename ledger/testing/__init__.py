@@ -1,7 +1,7 @@
-"""The tests for plug-in authors: contract suites for stores, projectors, schemes and importers, and a small club.
+"""Contract test suites for authors of plug-ins (stores, projectors, schemes, importers), and a sample club.
 
-A contract is a class of tests without fixtures of its own; subclass it in a test module, say in ``make`` what is
-to be tested, and pytest does the rest::
+A contract is a class of tests without fixtures of its own; subclass it in a test module, return the plug-in from
+``make``, and run pytest::
 
     from ledger.testing import ProjectorContract
 
@@ -14,7 +14,7 @@ The suites run over the built-in stores, projectors, schemes and importers too. 
 
 from ledger.testing.importer_contract import ImporterContract
 from ledger.testing.journal_contract import JournalContract
-from ledger.testing.kit import MemoryJournal, club, in_terms_of_facts, record, table_rows
+from ledger.testing.kit import MemoryJournal, club, record, rows_by_facts, table_rows
 from ledger.testing.projector_contract import FactProjectorContract, ProjectorContract, TournamentContract
 from ledger.testing.scheme_contract import SchemeContract
 
@@ -27,7 +27,7 @@ __all__ = [
     "SchemeContract",
     "TournamentContract",
     "club",
-    "in_terms_of_facts",
     "record",
+    "rows_by_facts",
     "table_rows",
 ]

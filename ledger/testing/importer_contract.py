@@ -1,4 +1,4 @@
-"""The contract of every importer of lines, as tests: subclass ``ImporterContract``, give the reader and samples."""
+"""The contract test suite of importers: subclass ``ImporterContract`` and define the reader and sample files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ledger.facts.event_fields import KEY_PATTERN
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
-from ledger.imports.reading import VARIANT, Reading, frames
+from ledger.imports.reading import VARIANT, Reading, batch_games
 from ledger.runtime.lazy import pl
 
 Importer = Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]
@@ -30,15 +30,10 @@ _NOISE = (
 
 
 class ImporterContract:
-    """Tests of one importer over its samples, damaged in every way. A subclass gives ``make`` and ``samples``.
+    """The tests of an importer with samples and damaged samples; a subclass defines ``make`` and ``samples``."""
 
-    Attributes:
-        samples: whole files in the format, small.
-        damaged: how many damaged files are tried.
-    """
-
-    samples: ClassVar[Sequence[bytes]] = ()
-    damaged: ClassVar[int] = 400
+    samples: ClassVar[Sequence[bytes]] = ()  # whole files in the format, small
+    damaged: ClassVar[int] = 400  # how many damaged files are tried
 
     def make(self) -> Importer:
         """Return the reader: ``(lines, reading) -> games``."""
@@ -100,7 +95,7 @@ class ImporterContract:
         for game in games:
             assert 1 <= game.line <= last, (game, file)
             check_game(game)
-        for frame in frames(games):
+        for frame in batch_games(games):
             ready = frame.rename({"key": "game"}).with_columns(
                 white=pl.lit(1), black=pl.lit(2), pool=pl.lit("standard"), text=pl.lit(None, dtype=pl.String)
             )
@@ -131,7 +126,7 @@ class ImporterContract:
 
 
 def check_game(game: SourceGame) -> None:
-    """Check that the game can be recorded, and its players and its pool can be named."""
+    """Assert that a game can be recorded, and that its players and its pool can be named."""
     assert re.fullmatch(KEY_PATTERN, game.key, re.ASCII), game
     GameRecorded(
         game=game.key,

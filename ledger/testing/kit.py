@@ -1,11 +1,11 @@
-"""Tools of the contracts: a small club that plays, a journal in memory, and comparisons of two results.
+"""Helpers of the contract suites: the facts of a small club, a journal in memory, comparisons of rows and floats.
 
 The club has the same facts every time, with everything in them that makes ratings hard to get right: several games on
 one day without times, rounds that sort as numbers, short games, losses on time, draws, unplayed and casual games, a
-guest, a Welcomer, declared ratings, changes of standing. Nothing is rated here.
+guest, a Welcomer, declared ratings, changes of membership status.
 
-The journal in memory is the second implementation of the protocol. It keeps the contract in the plainest way there
-is; nothing outlives the object. Rows of views are compared regardless of positions and numbers, floats by bits.
+The journal in memory is the second implementation of the protocol, and the simplest. Rows of views are compared
+regardless of positions and numbers, floats by bits.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import orjson
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded, PlayerChanged, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Outcome, Standing, Termination, TreeHead
-from ledger.journal import Journal, KeyTakenError, Stored
+from ledger.journal import Journal, KeyTakenError, StoredEntry
 from ledger.journal.merkle import EMPTY_ROOT, TILE_HEIGHT, check_hashes, check_subtree, leaf_hash, node_hash
 from ledger.ratings import queries
 from ledger.ratings.views import Views
-from ledger.ratings.views_file import BOUNDS
+from ledger.ratings.views_file import RATING_BOUNDS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -61,16 +61,16 @@ def club(
     settings: Mapping[str, int | bool | str] | None = None,
     changes: bool = True,
 ) -> list[Event]:
-    """Return the facts of one club in the order in which they happened: the scheme, the players, then the games.
+    """Return the facts of a sample club in the order in which they happened: scheme, players, then games.
 
     Args:
-        games: how many games.
-        players: how many players, at least 6; with the defaults each plays some 75 games.
-        seed: another club for another number.
+        games: the number of games.
+        players: the number of players, at least 6; with the defaults each plays some 75 games.
+        seed: another number gives another club.
         pool: the pool of all games.
-        scheme: what rates it.
+        scheme: the rating scheme of the pool.
         settings: settings of the scheme that differ from its defaults.
-        changes: whether standings and declared ratings change between the games.
+        changes: whether membership status and declared ratings change between the games.
     """
     random = Random(seed)  # noqa: S311  # the same club every time; secures nothing
     events: list[Event] = [SchemeAdopted(pool=pool, scheme=scheme, settings=dict(settings or {}))]
@@ -91,26 +91,19 @@ def club(
     return events
 
 
-def games_of(events: Iterable[Event]) -> list[GameRecorded]:
-    """Return only the games."""
-    return [event for event in events if isinstance(event, GameRecorded)]
-
-
-def shuffled(events: Sequence[Event], seed: int) -> list[Event]:
-    """Return the same facts in another order that the rules allow: scheme and players first, the rest shuffled."""
+def shuffle_facts(events: Sequence[Event], seed: int) -> list[Event]:
+    """Return facts in another order that the rules allow: scheme and players first, the rest shuffled."""
     first = [event for event in events if isinstance(event, SchemeAdopted | PlayerRegistered)]
     rest = [event for event in events if not isinstance(event, SchemeAdopted | PlayerRegistered)]
     Random(seed).shuffle(rest)  # noqa: S311
     return first + rest
 
 
-def record(journal: Journal, events: Iterable[Event], *, recorded_at: str = RECORDED_AT, actor: str = "club") -> None:
-    """Append facts in one transaction, without asking the rules."""
+def record(journal: Journal, events: Iterable[Event]) -> None:
+    """Append facts to a journal in one transaction, without checking the rules."""
     with journal.writing() as writer:
         facts = list(events)
-        bodies = [
-            codec.body_of(position, recorded_at, actor, e) for position, e in enumerate(facts, start=writer.size + 1)
-        ]
+        bodies = [codec.body_of(position, RECORDED_AT, "club", e) for position, e in enumerate(facts, writer.size + 1)]
         writer.append([e.KIND for e in facts], [e.key for e in facts], bodies)
 
 
@@ -147,25 +140,25 @@ def _game(random: Random, number: int, players: int, pool: str, day: str) -> Gam
     )
 
 
-# How a backlog is forced to be met: a constant of ``ratings.views`` and its value.
-WAYS = (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60))
+# Limits in ``ratings.views`` that choose how views catch up, and the values that force each way.
+CATCH_UP_LIMITS = (("FEW_ENTRIES", 2_000), ("FEW_ENTRIES", 0), ("BUILD_FROM", 60))
 
 
-def fresh(folder: Path) -> Path:
-    """Return the place of views in a new folder."""
+def new_views_path(folder: Path) -> Path:
+    """Make a folder, and return the path of views in it."""
     folder.mkdir()
     return folder / "club.views.db"
 
 
-def take(updated: Views, slices: Sequence[Sequence[Event]]) -> None:
-    """Record each slice and catch up after it."""
+def record_and_catch_up(updated: Views, slices: Sequence[Sequence[Event]]) -> None:
+    """Record each slice of facts in the journal of some views, and catch these up after each."""
     for facts in slices:
         record(updated.journal, facts)
         assert updated.catch_up() == updated.journal.size()
 
 
-def slicings(facts: Sequence[Event], seeds: Sequence[int]) -> Iterator[tuple[int, list[Sequence[Event]]]]:
-    """Return, by seed, the facts cut at random places."""
+def random_slices(facts: Sequence[Event], seeds: Sequence[int]) -> Iterator[tuple[int, list[Sequence[Event]]]]:
+    """Yield each seed with the facts cut at random places."""
     for seed in seeds:
         random = Random(seed)  # noqa: S311
         cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
@@ -179,11 +172,11 @@ BLOCK = 100  # bodies a read hands out at once; small, so that every reader meet
 
 
 class MemoryJournal:
-    """Entries in a list. Threads may share it: one writes at a time, readers see what is committed."""
+    """A journal in memory, which threads may share: one writes at a time, readers see the committed entries."""
 
     def __init__(self) -> None:
-        self._entries: list[Stored] = []
-        self._by_key: dict[str, Stored] = {}
+        self._entries: list[StoredEntry] = []
+        self._by_key: dict[str, StoredEntry] = {}
         self._texts: dict[bytes, bytes] = {}
         self._lock = Lock()
 
@@ -203,8 +196,8 @@ class MemoryJournal:
             self._texts = {**writer.texts, **self._texts}
             self._entries = self._entries + writer.entries
 
-    def fence(self) -> None:
-        """Do nothing: the content of memory goes with it in any case."""
+    def ensure_durable(self) -> None:
+        """Do nothing: memory has no disk or replica to wait for."""
 
     def size(self) -> int:
         """Return the number of committed entries."""
@@ -239,7 +232,7 @@ class MemoryJournal:
         for start in range(0, len(entries), BLOCK):
             yield [entry.body for entry in entries[start : start + BLOCK]]
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """Return the committed entries that have these keys."""
         by_key = self._by_key
         return {key: by_key[key] for key in keys if key in by_key}
@@ -259,13 +252,13 @@ class MemoryJournal:
 
 
 class MemoryWriter:
-    """One write transaction on a ``MemoryJournal``."""
+    """The writer of one transaction on a ``MemoryJournal``."""
 
-    def __init__(self, committed: Sequence[Stored], committed_by_key: dict[str, Stored]) -> None:
+    def __init__(self, committed: Sequence[StoredEntry], committed_by_key: dict[str, StoredEntry]) -> None:
         self._committed = committed
         self._committed_by_key = committed_by_key
-        self.entries: list[Stored] = []
-        self.by_key: dict[str, Stored] = {}
+        self.entries: list[StoredEntry] = []
+        self.by_key: dict[str, StoredEntry] = {}
         self.texts: dict[bytes, bytes] = {}
 
     @property
@@ -280,7 +273,7 @@ class MemoryWriter:
         last = (self.entries or self._committed)[-1]
         return str(orjson.loads(last.body)["recorded_at"])
 
-    def find(self, keys: Sequence[str]) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """Return the entries that have these keys, those of this transaction included."""
         by_key = {**self._committed_by_key, **self.by_key}
         return {key: by_key[key] for key in keys if key in by_key}
@@ -298,13 +291,13 @@ class MemoryWriter:
             raise KeyTakenError
         leaves = []
         for _, key, body in zip(kinds, keys, bodies, strict=False):
-            stored = Stored(self.size + 1, bytes(body), leaf_hash(body))
+            stored = StoredEntry(self.size + 1, bytes(body), leaf_hash(body))
             self.entries.append(stored)
             self.by_key[key] = stored
             leaves.append(stored.leaf)
         return leaves
 
-    def keep_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
         for sha256, frame in texts:
             self.texts.setdefault(sha256, frame)
@@ -324,32 +317,27 @@ def _root(leaves: Sequence[bytes]) -> bytes:
 
 _PLAYER_COLUMNS = frozenset({"player", "opponent", "white", "black"})
 # How views were made, and bounds of ratings, which corrections do not lower: the same facts may have several.
-_NOT_FACTS = frozenset({"progress", "projections", BOUNDS})
+_NOT_FACTS = frozenset({"progress", "projections", RATING_BOUNDS})
 
 Row = tuple[tuple[str, Any], ...]
 
 
 def table_rows(connection: sqlite3.Connection, table: str) -> list[Row]:
-    """Return all rows of a table, floats by their bits, in one order."""
+    """Return all rows of a table, sorted, with floats in hexadecimal so that equality is of their bits."""
 
     def exact(value: object) -> object:
         return value.hex() if isinstance(value, float) else value
 
-    rows = queries.dictionaries(connection, f'SELECT * FROM "{table}"')
+    rows = queries.fetch_dicts(connection, f'SELECT * FROM "{table}"')
     # By what they look like: None and numbers have no order in Python.
     return sorted((tuple((name, exact(value)) for name, value in sorted(row.items())) for row in rows), key=repr)
 
 
-def in_terms_of_facts(
-    connection: sqlite3.Connection, identities: Mapping[int, str] | None = None
-) -> dict[str, list[Row]]:
-    """Return every table's rows in terms of facts: the game's key, the pool's name and the player's identity.
+def rows_by_facts(connection: sqlite3.Connection, identities: Mapping[int, str] | None = None) -> dict[str, list[Row]]:
+    """Return the rows of each table of views, with the game's key, the pool's name and the player's identity.
 
-    Two databases with the same facts give the same rows, for any order in which the facts arrived.
-
-    Args:
-        connection: the views.
-        identities: identity of each player number; by default the numbers stay.
+    Two views of the same facts give the same rows, for any order in which the facts arrived. Without *identities* the
+    numbers of the players stay.
     """
     keys = dict(connection.execute("SELECT position, key FROM games"))
     pools = dict(connection.execute("SELECT pool, name FROM pools"))
@@ -369,22 +357,18 @@ def in_terms_of_facts(
 
     return {
         table: sorted((readable(row) for row in table_rows(connection, table)), key=repr)
-        for table in queries.tables(connection)
+        for table in queries.table_names(connection)
         if table not in _NOT_FACTS
     }
 
 
-class GivenUpError(Exception):
-    """Leaves a transaction half done."""
+class AbandonedError(Exception):
+    """An error that a test raises to leave a transaction half done."""
 
 
 @contextmanager
-def refused(*errors: type[BaseException]) -> Iterator[None]:
-    """Expect the block to end in one of *errors*.
-
-    Raises:
-        AssertionError: it did not.
-    """
+def expect_error(*errors: type[BaseException]) -> Iterator[None]:
+    """Expect the block to raise one of *errors*; AssertionError if it does not."""
     try:
         yield
     except errors:
@@ -392,7 +376,7 @@ def refused(*errors: type[BaseException]) -> Iterator[None]:
     raise AssertionError(f"expected {' or '.join(error.__name__ for error in errors)}, but nothing was refused")
 
 
-def bits(values: Iterable[float]) -> bytes:
-    """Return the bit patterns of floats: 0.0 differs from -0.0, and NaN equals itself."""
+def bit_patterns(values: Iterable[float]) -> bytes:
+    """Return the bytes of floats, by which 0.0 differs from -0.0, and NaN equals itself."""
     flat = [float(value) for value in values]
     return struct.pack(f"<{len(flat)}d", *flat)

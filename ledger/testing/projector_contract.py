@@ -1,4 +1,4 @@
-"""The contract of every projector, as tests: subclass that of its shape and give the projector in ``make``.
+"""The contract test suites of projectors: subclass that of the projector's shape and return it from ``make``.
 
 A projector of ratings (``ProjectorContract``) is a fold over one player's games; all the rest (slices, late games,
 corrections, rebuilds) follows when its step depends on nothing but the running state and the side. These tests find a
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -23,8 +23,8 @@ from unittest.mock import patch
 
 import attrs
 
+from ledger.book.assessment import Changes
 from ledger.book.game_book import GameBook
-from ledger.book.judging import Changes
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
 from ledger.facts.event_fields import NAME_PATTERN
@@ -38,8 +38,8 @@ from ledger.facts.events import (
     PlayerRegistered,
 )
 from ledger.facts.words import Outcome, Standing, Termination
-from ledger.ratings import engine, late_tables, queries, side_rows, views
-from ledger.ratings.fact_projector import DeclaredFactProjector
+from ledger.ratings import engine, queries, side_rows, table_repairs, views
+from ledger.ratings.fact_projector import DeclaredFactProjector, ReadModel
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projector import EACH_GAME, PLAYER, SIDE_COLUMNS, TOURNAMENT, DeclaredProjector
 from ledger.ratings.view_tables import SideTable
@@ -48,45 +48,90 @@ from ledger.runtime import sqlite
 from ledger.runtime.columns import FEW, MANY, Columns
 from ledger.runtime.lazy import np
 from ledger.testing.kit import (
-    WAYS,
+    CATCH_UP_LIMITS,
     MemoryJournal,
     Row,
-    bits,
+    bit_patterns,
     club,
-    fresh,
-    in_terms_of_facts,
+    new_views_path,
+    random_slices,
     record,
-    shuffled,
-    slicings,
+    record_and_catch_up,
+    rows_by_facts,
+    shuffle_facts,
     table_rows,
-    take,
 )
 
 _WHOLE = frozenset(name for name, column in SIDE_COLUMNS.items() if column.type == "INTEGER")
 
 
-class ProjectorContract:
-    """Tests of one projector over ``club`` rated by ChessWorld. A subclass gives ``make``.
-
-    Attributes:
-        games: how many games the club plays; raise it for a projector that wakes up late.
-        seeds: random slicings and orders tried.
-    """
+class _ReadModelContract:
+    """The tests that every read model has in common."""
 
     games = 300
     seeds: tuple[int, ...] = (1, 2, 3)
 
-    def make(self) -> DeclaredProjector:
+    def make(self) -> Any:
         """Return the projector to be tested."""
         raise NotImplementedError
 
-    def projectors(self) -> tuple[DeclaredProjector, ...]:
-        """Return the read models besides the history: this one alone."""
+    def projectors(self) -> tuple[ReadModel, ...]:
+        """Return the read models of the views, besides the history: this one alone."""
         return (self.make(),)
 
     def facts(self) -> list[Event]:
-        """Return the facts that it is tested with."""
+        """Return the facts that the projector is tested with."""
         return club(self.games)
+
+    def test_its_identity_changes_with_its_version(self) -> None:
+        made = self.make()
+        assert attrs.evolve(made, version=made.version + 1).identity != made.identity
+
+    def test_any_slicing_gives_the_rows_of_all_at_once(self, tmp_path: Path) -> None:
+        facts = self.facts()
+        expected = self._at_once(tmp_path / "whole", facts)
+        for seed, slices in random_slices(facts, self.seeds):
+            for name, forced in CATCH_UP_LIMITS:
+                with patch.object(views, name, forced):
+                    assert self._live(tmp_path / f"{seed}-{name}-{forced}", slices) == expected, (seed, name, forced)
+
+    def test_the_order_of_the_facts_changes_nothing(self, tmp_path: Path) -> None:
+        facts = self.facts()
+        expected = self._rows(tmp_path / "whole", [facts])
+        for seed in self.seeds:
+            slices = _cut(shuffle_facts(facts, seed), 17)
+            assert self._rows(tmp_path / str(seed), slices) == expected, seed
+
+    def _at_once(self, folder: Path, facts: Sequence[Event]) -> Any:
+        return self._live(folder, [facts])
+
+    def _live(self, folder: Path, slices: Sequence[Sequence[Event]]) -> Any:
+        return self._rows(folder, slices)
+
+    def _rows(self, folder: Path, slices: Sequence[Sequence[Event]]) -> list[Row]:
+        with self._views(folder) as updated:
+            record_and_catch_up(updated, slices)
+            return rows_by_facts(updated.connection)[self.make().name]
+
+    def _views(self, folder: Path, journal: MemoryJournal | None = None) -> closing[Views]:
+        return closing(Views(new_views_path(folder), self.projectors(), journal or MemoryJournal()))
+
+
+def _cut(facts: Sequence[Event], size: int) -> list[Sequence[Event]]:
+    return [facts[first : first + size] for first in range(0, len(facts), size)]
+
+
+class ProjectorContract(_ReadModelContract):
+    """The tests of a projector over the games of ``club``, rated by ChessWorld; a subclass defines ``make``.
+
+    Attributes:
+        games: the number of games of the club; raise it for a projector whose first rows come late.
+        seeds: of the random slicings and orders.
+    """
+
+    def make(self) -> DeclaredProjector:
+        """Return the projector to be tested."""
+        raise NotImplementedError
 
     # -- what it says of itself ------------------------------------------------------------------------------------
 
@@ -96,30 +141,26 @@ class ProjectorContract:
         assert made.version >= 1
         assert made.wants <= set(SIDE_COLUMNS)
         names = [name for name, _ in SideTable(made).columns]
-        assert len(names) == len(set(names)), "a column stands twice"
+        assert len(names) == len(set(names)), "two columns have one name"
         for kept in made.state:
             assert kept.type in {"INTEGER", "REAL"}, kept
             assert kept.doc, f"{kept.name} is not explained"
             assert kept.type == "REAL" or math.isnan(kept.start) or kept.start == int(kept.start), kept
-
-    def test_its_identity_changes_with_its_version(self) -> None:
-        made = self.make()
-        assert attrs.evolve(made, version=made.version + 1).identity != made.identity
 
     # -- its step --------------------------------------------------------------------------------------------------
 
     def test_the_step_gives_the_same_bits_interpreted_and_compiled(self) -> None:
         made = self.make()
         for seed in self.seeds:
-            few = [bits(column) for column in _folded(FEW, made, seed)]
-            assert few == [bits(column) for column in _folded(MANY, made, seed)], seed
+            few = [bit_patterns(column) for column in _folded(FEW, made, seed)]
+            assert few == [bit_patterns(column) for column in _folded(MANY, made, seed)], seed
 
     def test_the_step_depends_on_nothing_but_the_state_and_the_side(self) -> None:
         """The step has no clock, no chance, no memory of its own: the same twice, with other games in between."""
         made = self.make()
         outcomes = []
         for _ in range(2):
-            outcomes.append([bits(column) for column in _folded(FEW, made, 2)])
+            outcomes.append([bit_patterns(column) for column in _folded(FEW, made, 2)])
             _folded(FEW, made, 3)
         assert outcomes[0] == outcomes[1]
 
@@ -131,110 +172,88 @@ class ProjectorContract:
         mixed = {name: [column[side] for side in turns] for name, column in sides.items()}
         columns = _fold(FEW, made, [run[side] for side in turns], mixed)
         expected = _folded(FEW, made, 4)
-        assert [bits(column) for column in columns] == [bits([column[side] for side in turns]) for column in expected]
+        assert [bit_patterns(column) for column in columns] == [
+            bit_patterns([column[side] for side in turns]) for column in expected
+        ]
 
     # -- its table -------------------------------------------------------------------------------------------------
 
     def test_two_rebuilds_give_the_same_rows(self, tmp_path: Path) -> None:
-        rows = [self._rebuilt(tmp_path / word, self.facts()) for word in ("one", "two")]
+        rows = [self._at_once(tmp_path / word, self.facts()) for word in ("one", "two")]
         assert rows[0]
         assert rows[0] == rows[1]
 
-    def test_any_slicing_gives_the_rows_of_one_rebuild(self, tmp_path: Path) -> None:
-        facts = self.facts()
-        expected = self._rebuilt(tmp_path / "whole", facts)
-        for seed, slices in slicings(facts, self.seeds):
-            for name, forced in WAYS:
-                folder = tmp_path / f"{seed}-{name}-{forced}"
-                with patch.object(views, name, forced):
-                    assert self._live(folder, slices) == expected, (seed, name, forced)
-
     def test_game_by_game_gives_the_rows_of_one_rebuild(self, tmp_path: Path) -> None:
         facts = self.facts()
-        assert self._live(tmp_path / "live", [[fact] for fact in facts]) == self._rebuilt(tmp_path / "whole", facts)
+        assert self._live(tmp_path / "live", [[fact] for fact in facts]) == self._at_once(tmp_path / "whole", facts)
 
     def test_compiled_updates_write_the_rows_of_interpreted_ones(self, tmp_path: Path) -> None:
         facts = self.facts()
-        slices = [facts[i : i + 40] for i in range(0, len(facts), 40)]
+        slices = _cut(facts, 40)
         few = self._live(tmp_path / "few", slices)
         with patch.object(engine, "COMPILE_FROM", 0):
             assert self._live(tmp_path / "many", slices) == few
 
-    def test_the_order_of_arrival_changes_nothing(self, tmp_path: Path) -> None:
-        facts, name = self.facts(), self.make().name
-        with self._views(tmp_path / "whole") as whole:
-            take(whole, [facts])
-            expected = in_terms_of_facts(whole.connection)[name]
-        for seed in self.seeds:
-            late = shuffled(facts, seed)
-            with self._views(tmp_path / str(seed)) as updated:
-                take(updated, [late[i : i + 17] for i in range(0, len(late), 17)])
-                assert in_terms_of_facts(updated.connection)[name] == expected, seed
-
     def test_rating_again_from_any_place_writes_the_same_rows(self, tmp_path: Path) -> None:
         facts = self.facts()
         with self._views(tmp_path / "views") as updated:
-            take(updated, [facts])
+            record_and_catch_up(updated, [facts])
             expected = self._all_rows(updated)
             connection = updated.connection
             ends = [ms for (ms,) in connection.execute("SELECT DISTINCT ended_ms FROM games ORDER BY ended_ms")]
             players = {player for (player,) in connection.execute("SELECT player FROM current")}
             for start_ms in (ends[0], ends[len(ends) // 2], ends[-1], ends[0]):
                 book = GameBook(connection, updated.journal)
-                with sqlite.immediate(connection):
-                    PoolProjections(book, updated.at_hand.making).update(
+                with sqlite.write_transaction(connection):
+                    PoolProjections(book, updated.installed.offered).update(
                         Changes({1: start_ms}, {1: set(players)}), len(facts)
                     )
                 assert self._all_rows(updated) == expected, start_ms
 
     def test_it_touches_its_own_table_only(self, tmp_path: Path) -> None:
-        facts, made = self.facts(), self.make()
-        slices = [facts[i : i + 50] for i in range(0, len(facts), 50)]
         if not self.projectors():
             # it is the ledger's own history, without which there are no views
             return
+        slices = _cut(self.facts(), 50)
         with self._views(tmp_path / "with") as updated:
-            take(updated, slices)
-            with_it = in_terms_of_facts(updated.connection)
-        without = Views(fresh(tmp_path / "without"), (), MemoryJournal())
-        take(without, slices)
-        expected = in_terms_of_facts(without.connection)
-        without.close()
-        assert with_it.keys() - expected.keys() == {made.name}
+            record_and_catch_up(updated, slices)
+            with_it = rows_by_facts(updated.connection)
+        with closing(Views(new_views_path(tmp_path / "without"), (), MemoryJournal())) as without:
+            record_and_catch_up(without, slices)
+            expected = rows_by_facts(without.connection)
+        assert with_it.keys() - expected.keys() == {self.make().name}
         assert {table: with_it[table] for table in expected} == expected
 
-    def test_installed_late_it_is_folded_from_the_rows_that_stand(self, tmp_path: Path) -> None:
+    def test_installed_late_it_is_folded_from_the_existing_rows(self, tmp_path: Path) -> None:
         """No game is rated again, no other table is written, and the rows are those of a rebuild."""
         facts, made = self.facts(), self.make()
         if not self.projectors():
             return
         # 7: blocks of rows that end in the middle of a player's games.
-        for size in (late_tables.BLOCK, 7):
-            journal, path = MemoryJournal(), fresh(tmp_path / f"late-{size}")
-            before = Views(path, (), journal)
-            take(before, [facts])
-            original = {table: table_rows(before.connection, table) for table in queries.tables(before.connection)}
-            before.close()
-            late = Views(path, (made,), journal)
-            with patch.object(late_tables, "BLOCK", size), patch.object(engine, "rate", side_effect=AssertionError):
-                late.catch_up()
-            rows = table_rows(late.connection, made.name)
-            assert rows == self._rebuilt(tmp_path / str(size), facts)[made.name]
-            late.close()
-            # who opens the views without it takes nothing away
-            without = Views(path, (), journal)
-            without.catch_up()
-            installed = {table: table_rows(without.connection, table) for table in queries.tables(without.connection)}
-            without.close()
+        for size in (table_repairs.BLOCK, 7):
+            journal, path = MemoryJournal(), new_views_path(tmp_path / f"late-{size}")
+            with closing(Views(path, (), journal)) as before:
+                record_and_catch_up(before, [facts])
+                original = _all_tables(before)
+            with closing(Views(path, (made,), journal)) as late:
+                with (
+                    patch.object(table_repairs, "BLOCK", size),
+                    patch.object(engine, "rate", side_effect=AssertionError),
+                ):
+                    late.catch_up()
+                rows = table_rows(late.connection, made.name)
+            assert rows == self._at_once(tmp_path / str(size), facts)[made.name]
+            # opening the views without it takes nothing away
+            with closing(Views(path, (), journal)) as without:
+                without.catch_up()
+                installed = _all_tables(without)
             assert installed.pop(made.name) == rows
             # The one thing that is new: the identity by which its table is known.
-            noted = {str(row) for row in installed.pop("projections")} - {
-                str(row) for row in original.pop("projections")
-            }
+            noted = set(map(str, installed.pop("projections"))) - set(map(str, original.pop("projections")))
             assert [made.name in row for row in noted] == [True]
             assert installed == original
 
-    def test_a_row_stands_for_each_game_or_for_each_change(self, tmp_path: Path) -> None:
+    def test_there_is_a_row_for_each_game_or_for_each_change(self, tmp_path: Path) -> None:
         """The state after any game is that of the last row up to it, of the player or of the player and tournament."""
         made, facts = self.make(), self.facts()
         whole = attrs.evolve(made, rows=EACH_GAME) if self.projectors() else made
@@ -254,36 +273,30 @@ class ProjectorContract:
 
     def _of_facts(self, folder: Path, facts: Sequence[Event], *kept: DeclaredProjector) -> list[dict[str, Any]]:
         """Return the rows of one projector, in the order of players and games."""
-        built = Views(fresh(folder), kept if self.projectors() else (), MemoryJournal())
-        try:
-            take(built, [facts])
+        kept = kept if self.projectors() else ()
+        with closing(Views(new_views_path(folder), kept, MemoryJournal())) as built:
+            record_and_catch_up(built, [facts])
             query = f'SELECT * FROM "{self.make().name}" ORDER BY pool, player, n'
-            return list(queries.dictionaries(built.connection, query))
-        finally:
-            built.close()
-
-    @contextmanager
-    def _views(self, folder: Path, journal: MemoryJournal | None = None) -> Iterator[Views]:
-        opened = Views(fresh(folder), self.projectors(), journal or MemoryJournal())
-        try:
-            yield opened
-        finally:
-            opened.close()
+            return list(queries.fetch_dicts(built.connection, query))
 
     def _all_rows(self, opened: Views) -> dict[str, list[Row]]:
         return {table: table_rows(opened.connection, table) for table in (self.make().name, "current", "games")}
 
     def _live(self, folder: Path, slices: Sequence[Sequence[Event]]) -> dict[str, list[Row]]:
         with self._views(folder) as updated:
-            take(updated, slices)
+            record_and_catch_up(updated, slices)
             return self._all_rows(updated)
 
-    def _rebuilt(self, folder: Path, facts: Sequence[Event]) -> dict[str, list[Row]]:
+    def _at_once(self, folder: Path, facts: Sequence[Event]) -> dict[str, list[Row]]:
         journal = MemoryJournal()
         record(journal, facts)
         with self._views(folder, journal) as built:
             built.rebuild()
             return self._all_rows(built)
+
+
+def _all_tables(opened: Views) -> dict[str, list[Row]]:
+    return {table: table_rows(opened.connection, table) for table in queries.table_names(opened.connection)}
 
 
 def _sides(projector: DeclaredProjector, seed: int) -> tuple[list[int], dict[str, list[float]]]:
@@ -322,9 +335,9 @@ def _fold(cols: Columns, made: DeclaredProjector, run: Sequence[int], sides: Map
     state = [kept.start for kept in made.state] * (max(run) + 1)
     whole = attrs.evolve(made, rows=EACH_GAME)
     if cols is FEW:
-        return side_rows.fold(cols, whole, run, sides, state).columns
+        return side_rows.fold_side_columns(cols, whole, run, sides, state).columns
     arrays = {name: np.asarray(column, np.int64 if name in _WHOLE else np.float64) for name, column in sides.items()}
-    folded = side_rows.fold(cols, whole, np.asarray(run, np.int32), arrays, np.asarray(state, np.float64))
+    folded = side_rows.fold_side_columns(cols, whole, np.asarray(run, np.int32), arrays, np.asarray(state, np.float64))
     return [column.tolist() for column in folded.columns]
 
 
@@ -333,7 +346,7 @@ def _folded(cols: Columns, made: DeclaredProjector, seed: int) -> Any:
 
 
 class TournamentContract(ProjectorContract):
-    """Tests of one projector by tournament. A subclass gives ``make``."""
+    """The tests of a projector by tournament; a subclass defines ``make``."""
 
     def test_it_is_by_tournament(self) -> None:
         made = self.make()
@@ -371,24 +384,19 @@ class TournamentContract(ProjectorContract):
 _REASON = "0" * 64
 
 
-class FactProjectorContract:
-    """Tests of one projector over the facts of ``club``. A subclass gives ``make``.
+class FactProjectorContract(_ReadModelContract):
+    """The tests of a projector over the facts of ``club``; a subclass defines ``make``.
 
     Attributes:
-        games: how many games the club plays.
-        seeds: random slicings and orders tried.
+        games: the number of games of the club.
+        seeds: of the random slicings and orders.
     """
 
     games = 200
-    seeds: tuple[int, ...] = (1, 2, 3)
 
     def make(self) -> DeclaredFactProjector:
         """Return the projector to be tested."""
         raise NotImplementedError
-
-    def facts(self) -> list[Event]:
-        """Return the facts that it is tested with."""
-        return club(self.games)
 
     # -- what it says of itself ------------------------------------------------------------------------------------
 
@@ -399,38 +407,18 @@ class FactProjectorContract:
         for column in (*made.key, *made.columns):
             assert column.doc, f"{column.name} is not explained"
 
-    def test_its_identity_changes_with_its_version(self) -> None:
-        made = self.make()
-        assert attrs.evolve(made, version=made.version + 1).identity != made.identity
-
     # -- its table -------------------------------------------------------------------------------------------------
 
     def test_it_makes_rows_of_the_facts(self, tmp_path: Path) -> None:
         rows = self._rows(tmp_path / "one", [self.facts()])
-        assert rows, "it makes no row of a whole club: give 'facts' that it is told of"
+        assert rows, "it makes no row of a whole club: return facts of its kinds from 'facts'"
         assert rows == self._rows(tmp_path / "two", [self.facts()])
-
-    def test_any_slicing_gives_the_rows_of_all_at_once(self, tmp_path: Path) -> None:
-        facts = self.facts()
-        expected = self._rows(tmp_path / "whole", [facts])
-        for seed, slices in slicings(facts, self.seeds):
-            for name, forced in WAYS:
-                with patch.object(views, name, forced):
-                    assert self._rows(tmp_path / f"{seed}-{name}-{forced}", slices) == expected, (seed, name, forced)
-
-    def test_the_order_of_the_facts_changes_nothing(self, tmp_path: Path) -> None:
-        facts = self.facts()
-        expected = self._rows(tmp_path / "whole", [facts])
-        for seed in self.seeds:
-            late = shuffled(facts, seed)
-            slices = [late[first : first + 17] for first in range(0, len(late), 17)]
-            assert self._rows(tmp_path / str(seed), slices) == expected, seed
 
     def test_facts_that_were_wrong_and_corrected_give_the_rows_of_the_right_ones(self, tmp_path: Path) -> None:
         right = self.facts()
         wrong, changes = _wrong(right)
         expected = self._rows(tmp_path / "right", [right])
-        assert self._rows(tmp_path / "before", [wrong]) != expected, "none of the wrong facts is told of in its rows"
+        assert self._rows(tmp_path / "before", [wrong]) != expected, "none of the wrong facts is in its rows"
         approved = _approved(1, changes)
         for name, slices in (("later", [wrong, approved]), ("at once", [[*wrong, *approved]])):
             assert self._rows(tmp_path / name, slices) == expected, name
@@ -447,39 +435,29 @@ class FactProjectorContract:
 
     def test_it_touches_its_own_table_only(self, tmp_path: Path) -> None:
         facts, made = self.facts(), self.make()
-        with closing(Views(fresh(tmp_path / "with"), (made,), MemoryJournal())) as kept:
-            take(kept, [facts])
-            with_it = {table: table_rows(kept.connection, table) for table in queries.tables(kept.connection)}
-        with closing(Views(fresh(tmp_path / "without"), (), MemoryJournal())) as bare:
-            take(bare, [facts])
-            without = {table: table_rows(bare.connection, table) for table in queries.tables(bare.connection)}
+        with closing(Views(new_views_path(tmp_path / "with"), (made,), MemoryJournal())) as kept:
+            record_and_catch_up(kept, [facts])
+            with_it = _all_tables(kept)
+        with closing(Views(new_views_path(tmp_path / "without"), (), MemoryJournal())) as bare:
+            record_and_catch_up(bare, [facts])
+            without = _all_tables(bare)
         assert with_it.keys() - without.keys() == {made.name}
         assert {name: rows for name, rows in with_it.items() if name in without and name != "projections"} == {
             name: rows for name, rows in without.items() if name != "projections"
         }
 
-    def test_installed_late_or_left_behind_it_is_told_of_all_that_stands(self, tmp_path: Path) -> None:
+    def test_installed_late_or_stale_it_gets_all_facts(self, tmp_path: Path) -> None:
         facts, made = self.facts(), self.make()
-        journal, path = MemoryJournal(), fresh(tmp_path / "late")
+        journal, path = MemoryJournal(), new_views_path(tmp_path / "late")
         with closing(Views(path, (), journal)) as before:
-            take(before, [facts[: len(facts) // 2]])
+            record_and_catch_up(before, [facts[: len(facts) // 2]])
         with closing(Views(path, (made,), journal)) as late:
             late.catch_up()
         with closing(Views(path, (), journal)) as without:
-            take(without, [facts[len(facts) // 2 :]])
+            record_and_catch_up(without, [facts[len(facts) // 2 :]])
         with closing(Views(path, (made,), journal)) as again:
             again.catch_up()
-            assert self._rows_of_facts(again) == self._rows(tmp_path / "whole", [facts])
-
-    # -- how -------------------------------------------------------------------------------------------------------
-
-    def _rows(self, folder: Path, slices: Sequence[Sequence[Event]]) -> list[Row]:
-        with closing(Views(fresh(folder), (self.make(),), MemoryJournal())) as kept:
-            take(kept, slices)
-            return self._rows_of_facts(kept)
-
-    def _rows_of_facts(self, kept: Views) -> list[Row]:
-        return in_terms_of_facts(kept.connection)[self.make().name]
+            assert rows_by_facts(again.connection)[made.name] == self._rows(tmp_path / "whole", [facts])
 
 
 def _wrong(right: Sequence[Event]) -> tuple[list[Event], list[Change]]:

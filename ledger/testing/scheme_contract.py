@@ -1,4 +1,4 @@
-"""The contract of every rating scheme, as tests: subclass ``SchemeContract`` and give the scheme in ``make``."""
+"""The contract test suite of rating schemes: subclass ``SchemeContract`` and return the scheme from ``make``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import attrs
 
-from ledger.book import judging
+from ledger.book import assessment
 from ledger.errors import MalformedError
 from ledger.facts.event_fields import MAX_HALF_MOVES, NAME_PATTERN
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW, MANY
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
 from ledger.runtime.records import flat_of
 from ledger.schemes.scheme import (
@@ -28,18 +28,18 @@ from ledger.schemes.scheme import (
     REASONS,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     Seed,
     When,
-    as_it_stands,
     at_time,
+    unchanged_by_time,
 )
 from ledger.schemes.scheme_faults import faults_of_scheme
-from ledger.schemes.settings import as_written
-from ledger.testing.kit import bits, refused
+from ledger.schemes.settings import stored_setting
+from ledger.testing.kit import bit_patterns, expect_error
 
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
@@ -51,8 +51,8 @@ _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
 }
 
 
-def evaluated(explained: Explanation) -> float:
-    """Return the number that an explanation's rule gives, read as arithmetic.
+def evaluate_rule(explained: Explanation) -> float:
+    """Return the value of an explanation's rule, read as arithmetic with the values of its terms.
 
     The rule counts up to its first comma, colon or semicolon; ``·`` and ``×`` multiply, ``^`` is a power, and every
     symbol in it must be among the terms.
@@ -90,12 +90,12 @@ TOLERANCE = 1e-9  # of a formula calculated manually, compared with the kernel, 
 
 
 class SchemeContract:
-    """Tests of one scheme. A subclass gives ``make``.
+    """The tests of a rating scheme; a subclass defines ``make``.
 
     Attributes:
-        settings: the settings that it is tested with, as in ``scheme-adopted``; the defaults and its switches.
-        birth_years: what is known of the players' years of birth, in turn.
-        batches: how many games a batch has, in turn; for schemes by period or event.
+        settings: the settings to be tested, as in ``scheme-adopted``; the defaults and those with switches.
+        birth_years: of the players, in turn.
+        batches: the numbers of games of batches, in turn; for schemes by period or event.
         complementary: whether the two expected scores of a game add up to 1.
         score_decides: whether a win never gives less than a draw, and a draw never less than a loss.
     """
@@ -117,7 +117,7 @@ class SchemeContract:
 
     # -- what it says of itself ------------------------------------------------------------------------------------
 
-    def test_nothing_is_wrong_with_it(self) -> None:
+    def test_it_has_no_faults(self) -> None:
         assert list(faults_of_scheme(self.make())) == []
 
     def test_it_is_declared_in_full(self) -> None:
@@ -141,7 +141,7 @@ class SchemeContract:
         assert numbers._fields == tuple(field.name for field in fields), "numbers must repeat the settings in order"
         assert tuple(numbers) == attrs.astuple(scheme.settings())
 
-    def test_what_is_no_setting_is_refused_with_all_faults_at_once(self) -> None:
+    def test_wrong_settings_are_refused_with_all_faults_at_once(self) -> None:
         scheme = self.make()
         switches = [f.name for f in attrs.fields(scheme.settings) if isinstance(f.default, bool)]
         amounts = [f.name for f in attrs.fields(scheme.settings) if not isinstance(f.default, bool)]
@@ -161,7 +161,7 @@ class SchemeContract:
     def test_whole_numbers_decimals_and_switches_are_taken_exactly(self) -> None:
         scheme = self.make()
         for field in attrs.fields(scheme.settings):
-            assert scheme.numbers_from({field.name: as_written(field.default)}) == scheme.numbers_from({})
+            assert scheme.numbers_from({field.name: stored_setting(field.default)}) == scheme.numbers_from({})
 
     # -- who counts ------------------------------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ class SchemeContract:
             columns = [np.asarray(column, np.int32) for column in zip(*cases, strict=True)]
             columns[3] = columns[3].astype(np.bool_)
             reasons = np.zeros(len(cases), np.int32)
-            compiled(judging.refusal_loop(scheme))(*columns, reasons, numbers)
+            compile_kernel(assessment.reason_kernel(scheme))(*columns, reasons, numbers)
             assert reasons.tolist() == plain
 
     # -- the numbers -----------------------------------------------------------------------------------------------
@@ -225,60 +225,64 @@ class SchemeContract:
             many = engine.rate(MANY, scheme, numbers, _as_arrays(games), many_state, many_counts)
             assert all(math.isfinite(value) for value in few.history), numbers
             assert all(math.isfinite(value) for value in few.before), numbers
-            assert bits(few.history) == bits(many.history.tolist()), numbers
-            assert bits(few.before) == bits(many.before.tolist()), numbers
-            assert bits(few.expected) == bits(many.expected.tolist()), numbers
+            assert bit_patterns(few.history) == bit_patterns(many.history.tolist()), numbers
+            assert bit_patterns(few.before) == bit_patterns(many.before.tolist()), numbers
+            assert bit_patterns(few.expected) == bit_patterns(many.expected.tolist()), numbers
             assert few.n == many.n.tolist()
-            assert bits(few_state) == bits(many_state.tolist())
+            assert bit_patterns(few_state) == bit_patterns(many_state.tolist())
             assert few_counts == many_counts.tolist()
 
-    def test_what_is_asked_of_a_state_is_the_same_interpreted_and_compiled(self) -> None:
+    def test_answers_about_a_state_are_the_same_interpreted_and_compiled(self) -> None:
         scheme = self.make()
-        ask, compiled_ask = _asking(scheme), compiled(_asking(scheme))
+        ask, compiled_ask = _asking(scheme), compile_kernel(_asking(scheme))
         for numbers in self.numbers():
             for case in itertools.islice(self._cases(numbers), 60):
                 flat = [*flat_of(case.side.before), *flat_of(case.meetings[0].opponent)]
                 few, many = engine.records(FEW, scheme.player, flat), MANY.floats(flat)
                 later = When(case.when.period + 3.0, case.when.day + 100.0)
                 answers = ask(few, later, numbers)
-                assert bits(answers) == bits(compiled_ask(engine.records(MANY, scheme.player, many), later, numbers))
-                assert bits([value for player in few for value in flat_of(player)]) == bits(many.tolist())
+                assert bit_patterns(answers) == bit_patterns(
+                    compiled_ask(engine.records(MANY, scheme.player, many), later, numbers)
+                )
+                assert bit_patterns([value for player in few for value in flat_of(player)]) == bit_patterns(
+                    many.tolist()
+                )
 
-    def test_ratings_that_are_said_to_stand_are_not_moved_by_time(self) -> None:
+    def test_ratings_declared_constant_do_not_change_with_time(self) -> None:
         scheme = self.make()
         for numbers, later in itertools.product(self.numbers(), (1.0, 45.0, 1500.0)):
             for case in itertools.islice(self._cases(numbers), 60):
                 when = When(case.when.period + later // 30.0, case.when.day + later)
-                is_unchanged = scheme.at is as_it_stands
-                if not is_unchanged and scheme.stands_from is not None:
-                    is_unchanged = scheme.stands_from(when.day, numbers) <= case.when.day
+                is_unchanged = scheme.at is unchanged_by_time
+                if not is_unchanged and scheme.unchanged_since is not None:
+                    is_unchanged = scheme.unchanged_since(when.day, numbers) <= case.when.day
                 if is_unchanged:
                     state = at_time(scheme, numbers, flat_of(case.side.after), when)
-                    assert bits([state[0]]) == bits([case.side.after.rating])
-                    assert scheme.lists(state, numbers) == bool(scheme.listed(case.side.after, numbers))
+                    assert bit_patterns([state[0]]) == bit_patterns([case.side.after.rating])
+                    assert scheme.is_listed(state, numbers) == bool(scheme.listed(case.side.after, numbers))
 
-    def test_ratings_of_lists_that_are_said_to_stand_are_listed_as_they_are(self) -> None:
+    def test_initial_ratings_declared_unchanged_are_listed_as_they_are(self) -> None:
         scheme = self.make()
-        if scheme.seeds_stand is None:
+        if scheme.accepted_ratings is None:
             return
         pasts = itertools.product((None, 0.0, 3.0, 500.0), (None, 30.0, 900.0), (None, 2900.0), (None, 10.0, 40.0))
         listed = ((0.25, None), (1500.0, None), (99.0, 0.0), (1234.5, 1.0), (2345.0, 400.0), (9000.0, 30.0))
         for numbers, (games, deviation, highest, k), (rating, ago) in itertools.product(self.numbers(), pasts, listed):
             day = FIRST_DAY if ago is None or ago < 100.0 else FIRST_DAY + 1500.0
-            limits = scheme.seeds_stand(day, numbers)
+            limits = scheme.accepted_ratings(day, numbers)
             fits = limits.low <= rating <= limits.high and not (limits.whole and rating % 1.0)
             if fits and (games is None or games >= limits.games):
                 since = None if ago is None else day - ago
                 seed = Seed(rating, games, deviation, None, highest, k, since)
                 state = scheme.begin(Newcomer(1500.0, 1990, day, seed), numbers)
-                assert (state[0], scheme.lists(state, numbers)) == (rating, True), (numbers, seed)
+                assert (state[0], scheme.is_listed(state, numbers)) == (rating, True), (numbers, seed)
 
     def test_a_game_changes_its_two_players_only(self) -> None:
         scheme = self.make()
         fields = len(scheme.state)
         for numbers, (w, b) in itertools.product(self.numbers(), ((0, 2), (2, 1), (1, 0))):
             who = [Newcomer(rating, None, FIRST_DAY) for rating in (None, 1800.0, 2400.0)]
-            state = engine.newcomers(scheme, numbers, who)
+            state = engine.initial_states(scheme, numbers, who)
             before = list(state)
             engine.rate(FEW, scheme, numbers, _one_game(w, b, 1.0), state, [0, 0, 0])
             other = 3 - w - b
@@ -292,7 +296,7 @@ class SchemeContract:
             runs = []
             for _ in range(2):
                 kept = engine.rate(FEW, scheme, numbers, self._games(3), self._start(numbers), [0] * PLAYERS)
-                runs.append([bits(column) for column in (kept.history, kept.before, kept.expected)])
+                runs.append([bit_patterns(column) for column in (kept.history, kept.before, kept.expected)])
             assert runs[0] == runs[1]
 
     def test_any_slicing_of_the_games_between_batches_is_one_replay(self) -> None:
@@ -304,30 +308,30 @@ class SchemeContract:
             state, counts, parts = self._start(numbers), [0] * PLAYERS, []
             for part in (_part(games, 0, cut), _part(games, cut, GAMES)):
                 parts += engine.rate(FEW, scheme, numbers, part, state, counts).history
-            assert bits(parts) == bits(whole.history)
+            assert bit_patterns(parts) == bit_patterns(whole.history)
 
     def test_expected_scores_lie_in_0_to_1(self) -> None:
         scheme = self.make()
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
-                expected = engine.expected(scheme, numbers, own, opponent, case.when)
+                expected = engine.expected_result(scheme, numbers, own, opponent, case.when)
                 assert 0.0 <= expected <= 1.0
                 if self.complementary:
-                    back = engine.expected(scheme, numbers, opponent, own, case.when)
+                    back = engine.expected_result(scheme, numbers, opponent, own, case.when)
                     assert abs(expected + back - 1.0) <= TOLERANCE
-                    assert engine.expected(scheme, numbers, own, own, case.when) == 0.5
+                    assert engine.expected_result(scheme, numbers, own, own, case.when) == 0.5
 
-    def test_where_one_expected_score_follows_from_the_other_it_does_so_to_the_bit(self) -> None:
+    def test_mirrored_expected_scores_add_up_to_1_to_the_bit(self) -> None:
         scheme = self.make()
         if not scheme.mirrored:
             return
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 own, opponent = flat_of(case.side.before), flat_of(case.meetings[0].opponent)
-                expected = engine.expected(scheme, numbers, own, opponent, case.when)
-                back = engine.expected(scheme, numbers, opponent, own, case.when)
-                assert bits([1.0 - expected, 1.0 - back]) == bits([back, expected])
+                expected = engine.expected_result(scheme, numbers, own, opponent, case.when)
+                back = engine.expected_result(scheme, numbers, opponent, own, case.when)
+                assert bit_patterns([1.0 - expected, 1.0 - back]) == bit_patterns([back, expected])
 
     def test_predictions_are_what_rating_gives(self) -> None:
         scheme = self.make()
@@ -339,7 +343,9 @@ class SchemeContract:
                 for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
                     as_black = [*opponent, *own]
                     engine.rate(FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, case.when), as_black, [0, 0])
-                    assert bits(predicted[word]) == bits(as_black[fields:]), "White and Black are rated alike"
+                    assert bit_patterns(predicted[word]) == bit_patterns(as_black[fields:]), (
+                        "White and Black are rated alike"
+                    )
                 if self.score_decides:
                     assert predicted["win"][0] >= predicted["draw"][0] >= predicted["loss"][0]
 
@@ -348,11 +354,11 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in self._cases(numbers):
                 explained = scheme.explain(case.side, case.meetings, case.when, numbers)
-                assert bits([explained.result]) == bits([case.side.after.rating])
+                assert bit_patterns([explained.result]) == bit_patterns([case.side.after.rating])
                 assert explained.source
                 assert explained.rounding
                 assert all(term.symbol and term.meaning for term in explained.terms)
-                recomputed = evaluated(explained)
+                recomputed = evaluate_rule(explained)
                 assert abs(recomputed - explained.unrounded) <= TOLERANCE * max(1.0, abs(recomputed)), explained
 
     # -- how -------------------------------------------------------------------------------------------------------
@@ -362,14 +368,14 @@ class SchemeContract:
         declared = [(None, 0.0, 5000.0, 1400.0, 2800.0, 100.0)[player % 6] for player in range(PLAYERS)]
         born = [self.birth_years[player % len(self.birth_years)] for player in range(PLAYERS)]
         who = [Newcomer(rating, year, FIRST_DAY) for rating, year in zip(declared, born, strict=True)]
-        return engine.newcomers(self.make(), numbers, who)
+        return engine.initial_states(self.make(), numbers, who)
 
-    def _games(self, seed: int) -> Rateable:
+    def _games(self, seed: int) -> RateableGames:
         """Return games at random, in batches where the scheme wants them, some periods apart."""
         white, black, score = _games(seed)
         day = [FIRST_DAY + 0.7 * game for game in range(GAMES)]
         if self.make().rhythm is Rhythm.GAME:
-            return Rateable(white, black, score, day)
+            return RateableGames(white, black, score, day)
         starts = [0]
         while starts[-1] < GAMES:
             starts.append(min(starts[-1] + self.batches[len(starts) % len(self.batches)], GAMES))
@@ -377,9 +383,9 @@ class SchemeContract:
         period = [600.0 + batch + 2 * (batch // 9) for batch in range(len(starts) - 1)]
         closing = [day[last - 1] + 0.5 for last in starts[1:]]
         if self.make().in_force is None:
-            return Rateable(white, black, score, day, starts, period, closing)
+            return RateableGames(white, black, score, day, starts, period, closing)
         began = [float(round(ended) - 11 * (game % 7)) for game, ended in enumerate(day)]  # some before the last batch
-        return Rateable(white, black, score, day, starts, period, closing, began)
+        return RateableGames(white, black, score, day, starts, period, closing, began)
 
     def _cases(self, numbers: Any) -> Sequence[Case]:
         """Return players in games and batches as they come up, those of new players too; six tests use the same."""
@@ -406,7 +412,7 @@ class SchemeContract:
             if games.starts or batch % 5 == 0 or batch < PLAYERS:
                 for player in list(dict.fromkeys([*part.white, *part.black]))[:4]:
                     meetings = [
-                        MetOpponent(sides[other].before, points, colour, sides[other].work, began)
+                        OpponentGame(sides[other].before, points, colour, sides[other].work, began)
                         for w, b, score, began in zip(part.white, part.black, part.score, begins, strict=True)
                         for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
@@ -422,46 +428,46 @@ listed: Callable[..., bool]
 provisional: Callable[..., bool]
 
 
-def ask(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
-    """Bring the second of two players to a time, and ask all that a scheme answers of both."""
+def ask_scheme(players: Any, when: Any, numbers: Any) -> tuple[float, float, float]:
+    """Move the second of two players to a time, and return everything that a scheme answers about both."""
     at(players[1], when.period, when.day, numbers)  # noqa: F821
     expected = expected_score(players[0], players[1], numbers)  # noqa: F821
     return expected, 1.0 if provisional(players[0], numbers) else 0.0, 1.0 if listed(players[0], numbers) else 0.0  # noqa: F821
 
 
 def _asking(scheme: Scheme) -> Callable[..., tuple[float, float, float]]:
-    return engine.scheme_loop(ask, scheme)
+    return engine.scheme_loop(ask_scheme, scheme)
 
 
 class Case(NamedTuple):
     """A player's part in one game or batch."""
 
     side: ExplainedPlayer
-    meetings: tuple[MetOpponent, ...]
+    meetings: tuple[OpponentGame, ...]
     when: When
 
 
 _CASES: dict[object, Sequence[Case]] = {}  # by scheme, its settings, and whom and what the games are between
 
 
-def _part(games: Rateable, first: int, last: int) -> Rateable:
+def _part(games: RateableGames, first: int, last: int) -> RateableGames:
     """Return the games from *first* to *last* (exclusive), which must not cut a batch."""
     white, black, score, day = (column[first:last] for column in games[:4])
     if not games.starts:
-        return Rateable(white, black, score, day)
+        return RateableGames(white, black, score, day)
     begin, end = games.starts.index(first), games.starts.index(last)
     starts = [start - first for start in games.starts[begin : end + 1]]
     began = games.began[first:last]
-    return Rateable(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end], began)
+    return RateableGames(white, black, score, day, starts, games.period[begin:end], games.closing[begin:end], began)
 
 
-def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> Rateable:
-    return Rateable([w], [b], [score], [when.day], [0, 1], [when.period], [when.day])
+def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> RateableGames:
+    return RateableGames([w], [b], [score], [when.day], [0, 1], [when.period], [when.day])
 
 
-def _as_arrays(games: Rateable) -> Rateable:
+def _as_arrays(games: RateableGames) -> RateableGames:
     white, black, score, day, starts, period, closing, began = games
-    return Rateable(
+    return RateableGames(
         MANY.small(white),
         MANY.small(black),
         MANY.floats(score),
@@ -476,7 +482,7 @@ def _as_arrays(games: Rateable) -> Rateable:
 
 def _problems(scheme: Scheme, settings: Mapping[str, Any]) -> tuple[str, ...]:
     problems: tuple[str, ...] = ()
-    with refused(MalformedError):
+    with expect_error(MalformedError):
         try:
             scheme.numbers_from(settings)
         except MalformedError as error:

@@ -61,9 +61,9 @@ def test_rank_correlation(one: Sequence[float], other: Sequence[float], correlat
 
 
 def test_places_count_from_the_best_and_equals_share_one() -> None:
-    assert forecasts.places(array(2400, 2500, 2300, 2400)).tolist() == [2, 1, 4, 2]
+    assert forecasts.rank_places(array(2400, 2500, 2300, 2400)).tolist() == [2, 1, 4, 2]
 
 
 def test_mean_and_spread_leave_out_who_is_not_listed() -> None:
-    assert replaying.spread(array(1500, nan, 1700)) == (2, 1600.0, 100.0)
-    assert replaying.spread(array(nan)) == (0, None, None)
+    assert replaying.describe_ratings(array(1500, nan, 1700)) == (2, 1600.0, 100.0)
+    assert replaying.describe_ratings(array(nan)) == (0, None, None)

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers import highest, players, streaks, time_losses, upsets
+from ledger.answers import achievements, players, streaks, time_losses, upsets
 from ledger.answers.crosstables.crosstable import crosstable
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
@@ -90,7 +90,9 @@ def ratings_of(ledger: Ledger, player: int) -> list[float]:
 
 
 def found(ledger: Ledger, what: str, at: str | None = None) -> list[dict[str, Any]]:
-    return [row for row in as_rows(highest.achievements(ledger, ledger.player("Ann"), at=at)) if row["what"] == what]
+    return [
+        row for row in as_rows(achievements.achievements(ledger, ledger.player("Ann"), at=at)) if row["what"] == what
+    ]
 
 
 def test_highest_and_lowest_stand_by_scheme_with_their_games(achievers: Ledger) -> None:
@@ -167,17 +169,18 @@ def test_streaks_of_each_kind_with_their_first_and_last_games(achievers: Ledger)
 
 
 def test_losses_on_time_by_windows_of_games_and_days(achievers: Ledger) -> None:
-    rows = {row["window"]: row for row in as_rows(time_losses.windows(achievers, achievers.player("Ann")))}
+    rows = {row["window"]: row for row in as_rows(time_losses.time_loss_windows(achievers, achievers.player("Ann")))}
     assert list(rows) == ["last 50 games", "last 100 games", "all games", "last 90 days", "last 365 days"]
     every = rows["all games"]
     assert (every["games"], every["time_losses"], every["percent"]) == (7, 3, 300 / 7)
     assert (every["longest_run"], every["run_from_game"], every["run_to_game"]) == (2, "g3", "g4")
     assert (rows["last 90 days"]["games"], rows["last 90 days"]["time_losses"]) == (1, 0)  # from 2006-02-01 on
     then = {
-        row["window"]: row for row in as_rows(time_losses.windows(achievers, achievers.player("Ann"), at="2006-01-11"))
+        row["window"]: row
+        for row in as_rows(time_losses.time_loss_windows(achievers, achievers.player("Ann"), at="2006-01-11"))
     }
     assert (then["last 90 days"]["games"], then["last 90 days"]["time_losses"]) == (6, 3)
-    nobody = as_rows(time_losses.windows(achievers, achievers.player("Ann"), at="2004"))
+    nobody = as_rows(time_losses.time_loss_windows(achievers, achievers.player("Ann"), at="2004"))
     assert {(row["games"], row["percent"]) for row in nobody} == {(0, None)}
 
 
@@ -199,22 +202,24 @@ def test_the_mark_is_off_by_default_and_shows_its_evidence(tmp_path: Path, achie
             )
         ledger.catch_up()
         bob = ledger.player("Bob")
-        before = as_row(time_losses.mark(ledger, bob))
+        before = as_row(time_losses.time_loss_mark(ledger, bob))
         assert (before["look"], before["suggestion"], before["evidence"]) == (False, None, ["g1", "g2"])
         settings = {"on": True, "games": 3, "at_least": 2, "percent": 60}
         ledger.policies.set("sandbagger", settings, effective_from="2020-01-03", actor="eve")
-        marked = as_row(time_losses.mark(ledger, bob))
+        marked = as_row(time_losses.time_loss_mark(ledger, bob))
         assert (marked["games"], marked["time_losses"], marked["look"]) == (3, 2, True)
         assert marked["suggestion"].startswith("2 of the last 3 games were lost on time: somebody should look")
-        assert not as_row(time_losses.mark(ledger, bob, at="2020-01-02"))["look"]  # the policy did not hold yet
-        assert [(row["name"], row["look"], row["evidence"]) for row in as_rows(time_losses.everybody(ledger))] == [
-            ("Bob", True, ["g1", "g2"])
-        ]
-        assert [row["time_losses"] for row in as_rows(time_losses.everybody(ledger, at="2020-01-01"))] == [1]
+        assert not as_row(time_losses.time_loss_mark(ledger, bob, at="2020-01-02"))[
+            "look"
+        ]  # the policy did not hold yet
+        assert [
+            (row["name"], row["look"], row["evidence"]) for row in as_rows(time_losses.time_loss_marks(ledger))
+        ] == [("Bob", True, ["g1", "g2"])]
+        assert [row["time_losses"] for row in as_rows(time_losses.time_loss_marks(ledger, at="2020-01-01"))] == [1]
         ledger.policies.set("sandbagger", {"percent": 70}, effective_from="2020-01-03", actor="eve")
-        assert not as_row(time_losses.mark(ledger, bob))["look"]
+        assert not as_row(time_losses.time_loss_mark(ledger, bob))["look"]
     with Ledger.open(achievers_path) as opened:
-        assert not any(row["look"] for row in as_rows(time_losses.everybody(opened)))
+        assert not any(row["look"] for row in as_rows(time_losses.time_loss_marks(opened)))
 
 
 def test_upsets_are_judged_by_the_margin_of_their_day(tmp_path: Path, achievers: Ledger) -> None:
@@ -264,9 +269,9 @@ def test_of_an_unrated_player_nothing_is_a_best_win_or_an_upset(tmp_path: Path) 
             ledger.append(attrs.evolve(game, tournament="Open"))
         ledger.append(game_recorded("later", white=ANN, black=BOB, ended_at="2024-08-01", half_moves=40))
         ledger.catch_up()
-        ann = {row["what"]: row["game"] for row in as_rows(highest.achievements(ledger, ledger.player("Ann")))}
+        ann = {row["what"]: row["game"] for row in as_rows(achievements.achievements(ledger, ledger.player("Ann")))}
         assert ann == {"best win": "g4", "worst loss": "g3"}
-        of_newcomer = as_rows(highest.achievements(ledger, ledger.player("New")))
+        of_newcomer = as_rows(achievements.achievements(ledger, ledger.player("New")))
         assert [(row["what"], row["game"], row["opponent_rating_before"]) for row in of_newcomer] == [
             ("best win", "g1", 2000.0),
             ("worst loss", "g2", 2000.0),
@@ -297,13 +302,15 @@ def test_games_of_a_running_period_count_for_streaks_and_losses_on_time_and_for_
         assert (wins.games, wins.last_game) == (3, "2024-06-10")
         then = next(row for row in streaks.streaks(ledger, ann, at="2024-06-29") if row.streak == "winning")
         assert then.games == 2, "June was not over"
-        assert [window.games for window in time_losses.windows(ledger, bob) if window.window == "all games"] == [3]
-        marks = {mark.who.player: mark for mark in time_losses.everybody(ledger) if mark.who is not None}
-        alone, among = time_losses.mark(ledger, bob), marks[bob.player]
+        assert [
+            window.games for window in time_losses.time_loss_windows(ledger, bob) if window.window == "all games"
+        ] == [3]
+        marks = {mark.who.player: mark for mark in time_losses.time_loss_marks(ledger) if mark.who is not None}
+        alone, among = time_losses.time_loss_mark(ledger, bob), marks[bob.player]
         assert (alone.games, alone.time_losses) == (among.games, among.time_losses) == (3, 3)
-        assert "2024-06-10" not in {row["game"] for row in as_rows(highest.achievements(ledger, ann))}
+        assert "2024-06-10" not in {row["game"] for row in as_rows(achievements.achievements(ledger, ann))}
         ledger.clock = lambda: datetime(2024, 7, 1, tzinfo=UTC)
-        assert "2024-06-10" in {row["game"] for row in as_rows(highest.achievements(ledger, ann))}
+        assert "2024-06-10" in {row["game"] for row in as_rows(achievements.achievements(ledger, ann))}
 
 
 def test_a_newcomer_counts_with_the_rating_that_the_formula_takes(tmp_path: Path) -> None:
@@ -312,7 +319,7 @@ def test_a_newcomer_counts_with_the_rating_that_the_formula_takes(tmp_path: Path
         ledger.register("name:bob", "Bob")
         ledger.append(game_recorded("g1", ended_at="2024-05-01", half_moves=40))
         ledger.catch_up()
-        (won,) = as_rows(highest.achievements(ledger, ledger.player("Ann")))
+        (won,) = as_rows(achievements.achievements(ledger, ledger.player("Ann")))
         assert (won["rating_before"], won["opponent_rating_before"]) == (None, 1400.0)
 
 
@@ -322,9 +329,9 @@ def test_all_of_them_follow_a_correction(tmp_path: Path) -> None:
     def answers(ledger: Ledger) -> list[Any]:
         ann = ledger.player("Ann")
         return [
-            as_rows(highest.achievements(ledger, ann)),
+            as_rows(achievements.achievements(ledger, ann)),
             as_rows(streaks.streaks(ledger, ann)),
-            as_rows(time_losses.windows(ledger, ann)),
+            as_rows(time_losses.time_loss_windows(ledger, ann)),
             as_rows(upsets.upsets(ledger, margin=0)),
             as_row(players.summary(ledger, ann))["lowest"],
         ]

@@ -10,7 +10,7 @@ import pytest
 from zstandard import ZstdCompressor
 
 from ledger.answers.graphs import mini_boards
-from ledger.board.playing import replayed
+from ledger.board.playing import replay
 from tests.kit import tampering
 from tests.kit.commands import Run
 from tests.tiers import few_quick
@@ -153,7 +153,7 @@ def test_a_game_without_moves_says_so(run: Run, mated_club: Path) -> None:
     done = run("board", mated_club, key_of(run, mated_club, 0))
     assert done.code == 1
     assert "no moves of game" in done.err
-    assert "no source told them" in done.err
+    assert "no source had them" in done.err
 
 
 @pytest.mark.parametrize("text", ["1-0", "{adjourned, and never gone on with}", "*", "( e4 )", "1."])
@@ -173,7 +173,7 @@ def test_a_text_without_a_move_shows_no_board(text: str, run: Run, tmp_path: Pat
     assert run("import", club, file).code == 0
     for kind in ("txt", "json", "svg", "fen"):
         done = run("board", club, "k:1", "--format", kind)
-        assert (done.code, "the text that is kept of it has none" in done.err) == (1, True)
+        assert (done.code, "its stored text has none" in done.err) == (1, True)
     assert run("board", club, "k:1", "--format", "pgn").out.endswith("\n\n1-0\n")
     assert (
         json.loads(run("graph", club, "white", "--format", "json", "--boards").out)["player"]["bars"][0]["game"]
@@ -190,8 +190,8 @@ def test_moves_that_cannot_be_played_are_named(run: Run, mated_club: Path) -> No
 
 
 def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
-    position = replayed(["e4", "e5", "Bc4", "Nc6", "Qh5", "Bc5", "Qxf7#"])
-    text = mini_boards.document(position, "A < B")
+    position = replay(["e4", "e5", "Bc4", "Nc6", "Qh5", "Bc5", "Qxf7#"])
+    text = mini_boards.board_picture(position, "A < B")
     root = ET.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
     ids = {part.get("id") for part in root.iter(f"{space}g") if part.get("id")}
@@ -202,9 +202,9 @@ def test_a_picture_has_every_piece_the_last_move_and_words() -> None:
     assert text.count(mini_boards.MOVED) == 2
     assert "<text" not in text  # no font is needed
     assert "A &lt; B. White: king e1, queen f7, rooks a1 h1" in root.attrib["aria-label"].replace("<", "&lt;")
-    assert mini_boards.in_words(position).endswith("Black to move")
-    turned = mini_boards.board(position, flipped=True)
-    assert turned != mini_boards.board(position)
+    assert mini_boards.describe_position(position).endswith("Black to move")
+    turned = mini_boards.board_group(position, flipped=True)
+    assert turned != mini_boards.board_group(position)
 
 
 @pytest.mark.parametrize("half_moves", few_quick([9_999, 10_000, 10_004, 20_000], "9999"))
@@ -268,4 +268,4 @@ def test_moves_that_are_not_those_that_were_recorded_are_told_of_and_not_shown(
     tampering.edit(club, ("UPDATE texts SET zstd = ?", (frame,)))
     done = run("board", club, key_of(run, club, 7))
     assert (done.code, done.out) == (1, "")
-    assert "that is kept beside it was changed or is damaged; restore that row from a copy" in done.err
+    assert "was changed or is damaged; restore that row from a copy" in done.err

@@ -10,7 +10,7 @@ import pytest
 from ledger.answers.calculations import CalculationFacts, calculate
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError
-from ledger.schemes import built_in_names, named
+from ledger.schemes import built_in_names, find_scheme
 from ledger.schemes.scheme import Rhythm
 from tests.kit.commands import Run
 
@@ -78,7 +78,7 @@ def test_the_example_of_the_glicko_2_paper(run: Run) -> None:
 
 @pytest.mark.parametrize("name", built_in_names())
 def test_every_scheme_calculates_and_its_formula_gives_the_result(name: str) -> None:
-    scheme = named(name)
+    scheme = find_scheme(name)
     own, other, third = (150, 160, 170) if scheme.scale == "ECF points" else (1500, 1623, 1700)
     opponents = [CalculationFacts(rating=other), CalculationFacts(rating=third)]
     answer = as_row(calculate(scheme, {}, CalculationFacts(rating=own), opponents, [1.0, 0.5], DAY))
@@ -108,7 +108,7 @@ def test_what_a_scheme_does_not_ask_for_is_refused() -> None:
     with pytest.raises(MalformedError, match=r"begins with no RD.*\n.*no volatility"):
         as_row(
             calculate(
-                named("elo"),
+                find_scheme("elo"),
                 {},
                 CalculationFacts(rating=1500, deviation=80, volatility=0.06),
                 [CalculationFacts(rating=1500)],
@@ -119,7 +119,12 @@ def test_what_a_scheme_does_not_ask_for_is_refused() -> None:
     with pytest.raises(MalformedError, match="has no setting 'kk'"):
         as_row(
             calculate(
-                named("elo"), {"kk": 1}, CalculationFacts(rating=1500), [CalculationFacts(rating=1500)], [1.0], DAY
+                find_scheme("elo"),
+                {"kk": 1},
+                CalculationFacts(rating=1500),
+                [CalculationFacts(rating=1500)],
+                [1.0],
+                DAY,
             )
         )
 

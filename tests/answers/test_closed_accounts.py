@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import opponents, player_games, players, predictions, publications, rankings
-from ledger.answers.graphs import pages
+from ledger.answers.graphs import page_reader
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit, table_digests
 from ledger.book.roster import STANDING_CODE
@@ -17,7 +17,7 @@ from ledger.facts.words import Outcome, Standing
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
-from ledger.schemes import available
+from ledger.schemes import available_schemes
 from ledger.schemes.scheme import STANDING_FULL
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
@@ -51,13 +51,13 @@ def close(ledger: Ledger, player: int, since: str, standing: Standing = Standing
 
 
 def ranked(ledger: Ledger, min_games: int = 1) -> list[int]:
-    rows = as_rows(rankings.ranking(ledger, limit=100, min_games=min_games))
+    rows = as_rows(ledger.ranking(limit=100, min_games=min_games))
     assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
     return [row["player"] for row in rows]
 
 
 def on_the_list(ledger: Ledger, day: str) -> list[int]:
-    return [row["player"] for row in as_rows(publications.list_on(ledger, day))]
+    return [row["player"] for row in as_rows(publications.list_in_force_on(ledger, day))]
 
 
 def summary(ledger: Ledger, player: int) -> dict[str, object]:
@@ -80,8 +80,8 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
         for day in days:
             gone = {1} if day >= "2021-03" else set()
             assert on_the_list(ledger, day) == [player for player in lists[day] if player not in gone]
-        assert [row["player"] for row in as_rows(rankings.ranking(ledger, limit=1))] == rest[:1]
-        assert [row["player"] for row in as_rows(publications.list_on(ledger, "2021-06-30", limit=1))] == [
+        assert [row["player"] for row in as_rows(ledger.ranking(limit=1))] == rest[:1]
+        assert [row["player"] for row in as_rows(publications.list_in_force_on(ledger, "2021-06-30", limit=1))] == [
             player for player in lists["2021-06-30"] if player != 1
         ][:1]
         for player in range(1, 5):
@@ -89,41 +89,40 @@ def test_who_is_closed_is_on_no_list_from_then_on_and_plays_on_as_a_full_member(
             place = rest.index(player) + 1 if player in rest else None
             assert (now["rank"], now["rated_players"]) == (place, len(rest))
             shares = {
-                row["player"]: row["percentile"]
-                for row in as_rows(rankings.ranking_in_full(ledger, rankings.RankingChoice()))
+                row["player"]: row["percentile"] for row in as_rows(rankings.ranking(ledger, rankings.RankingChoice()))
             }
             assert now["percentile"] == shares.get(player)
             among = {"rank": 0, "rated_players": 0, "percentile": 0}
             assert {**now, **among} == {**before[player], **among}
         assert as_row(predictions.predict(ledger, ledger.player("1"), ledger.player("2"))) == told
-        assert len(as_rows(player_games.graph(ledger, ledger.player("1")))) == 9
+        assert len(as_rows(player_games.graph_points(ledger, ledger.player("1")))) == 9
 
 
 @pytest.mark.parametrize("scheme", ["elo", "ecf-monthly"])  # a scheme that lists everybody, and one that does not
 def test_opponent_statistics_are_of_the_ratings_that_the_graph_shows(scheme: str, tmp_path: Path) -> None:
     with made(tmp_path, scheme) as ledger:
         for player in map(ledger.player, NAMES):
-            bars = pages.page(ledger, player, last=0).player.bars
-            games = as_row(opponents.against(ledger, player, ledger.player("ann" if player.name != "Ann" else "bob")))[
-                "games"
-            ]
+            bars = page_reader.read_page(ledger, player, last=0).player.bars
+            games = as_row(
+                opponents.results_against(ledger, player, ledger.player("ann" if player.name != "Ann" else "bob"))
+            )["games"]
             shown = {bar.n: (bar.game, bar.ended_at, bar.rating, bar.opponent_rating) for bar in bars}
             assert len(games) == 3
             for game in games:
                 assert (game["game"], game["ended_at"], game["rating"], game["opponent_rating"]) == shown[game["n"]]
-            (batch,) = as_rows(opponents.batches(ledger, player))
+            (batch,) = as_rows(opponents.statistics_by_batch(ledger, player))
             ratings = [bar.opponent_rating for bar in bars if bar.opponent_rating is not None]
             assert (batch["played"], batch["opponent_max"]) == (9, max(ratings, default=None))
-            (then,) = as_rows(opponents.batches(ledger, player, at="2021-02"))
+            (then,) = as_rows(opponents.statistics_by_batch(ledger, player, at="2021-02"))
             assert (then["page"], then["last_n"]) == (None, 6)
 
 
 def test_the_next_list_does_not_tell_of_who_is_closed_by_then(tmp_path: Path) -> None:
     with made(tmp_path, "fide") as ledger:
-        row = next(row for row in as_rows(publications.list_on(ledger, "2021-02-28")) if row["player"] == 1)
+        row = next(row for row in as_rows(publications.list_in_force_on(ledger, "2021-02-28")) if row["player"] == 1)
         assert row["next_rating"] is not None
         close(ledger, 1, "2021-03-05")
-        row = next(row for row in as_rows(publications.list_on(ledger, "2021-02-28")) if row["player"] == 1)
+        row = next(row for row in as_rows(publications.list_in_force_on(ledger, "2021-02-28")) if row["player"] == 1)
         assert (row["next_rating"], row["change"]) == (None, None)
 
 
@@ -182,10 +181,10 @@ def test_a_published_list_keeps_who_is_taken_off_it_later(tmp_path: Path) -> Non
         pool = ledger.pool()
         ledger.publications.publish("2021-06-30", actor="eve")
         ledger.level()
-        (first,) = publications.originals(ledger, pool, 1)
+        (first,) = publications.published_ratings(ledger, pool, 1)
         assert first.published == first.revised is not None
         close(ledger, 1, "2021-05")
-        (later,) = publications.originals(ledger, pool, 1)
+        (later,) = publications.published_ratings(ledger, pool, 1)
         assert (later.published, later.revised) == (first.published, None)
         assert audit(ledger.path).falsehoods == ()
 
@@ -207,7 +206,7 @@ def test_no_kernel_sees_another_standing_than_a_full_members() -> None:
     assert set(STANDING_CODE) == set(Standing)
     assert STANDING_CODE[Standing.CLOSED] == STANDING_CODE[Standing.FULL] == STANDING_FULL
     assert len({STANDING_CODE[word] for word in Standing}) == len(Standing) - 1
-    assert len(available()) >= 16
+    assert len(available_schemes()) >= 16
 
 
 def test_the_command_closes_an_account(tmp_path: Path, run: Run) -> None:

@@ -23,7 +23,7 @@ from ledger.facts.events import RatingRunClosed, RatingSeeded, TournamentClosed
 from ledger.facts.periods import OPEN
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.runtime.lazy import np
@@ -72,7 +72,7 @@ def four_years_of_a_club(folder: Path, scheme: str, settings: Mapping[str, int |
     with Ledger.create(path, scheme=scheme, settings=settings, clock=lambda: NOW) as ledger:
         for i, rating in enumerate((1800, None, 2010)):
             ledger.register(f"made:p{i}", f"Player {i}", declared_rating=rating, birth_year=1990 + 10 * i)
-        ledger.import_games(frames(games_of_four_years()))
+        ledger.import_games(batch_games(games_of_four_years()))
         for year in (2020, 2021):
             ledger.append(TournamentClosed(pool="standard", tournament=f"Spring {year}", ended_at=f"{year}-11-15"))
             ledger.append(RatingRunClosed(pool="standard", as_of=f"{year}-08"))
@@ -106,9 +106,11 @@ def test_a_replay_gives_the_ratings_of_a_pool_that_the_scheme_rates(
     path = four_years_of_a_club(tmp_path, scheme, settings)
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         connection, pool = ledger.views.connection, ledger.pool()
-        games = replaying.read(connection, pool.pool, 2**62)
+        games = replaying.load_games(connection, pool.pool, 2**62)
         chosen = [candidate(scheme, settings)]
-        (its,) = replaying.replay(chosen, replaying.ordered(connection, pool, games, chosen), lambda: 0.0, 1)
+        (its,) = replaying.replay_schemes(
+            chosen, replaying.order_games(connection, pool, games, chosen), lambda: 0.0, 1
+        )
         current = dict(connection.execute("SELECT player, rating FROM current"))
         assert dict(zip(games.players.tolist(), its.final.tolist(), strict=True)) == current
         last = connection.execute(
@@ -136,10 +138,10 @@ def test_lists_of_who_has_played_take_effect_in_a_replay(scheme: str, tmp_path: 
         ledger.catch_up()
         after = told(path, scheme)
         pool = ledger.pool()
-        games = replaying.read(ledger.views.connection, pool.pool, 2**62)
+        games = replaying.load_games(ledger.views.connection, pool.pool, 2**62)
         chosen = [candidate(scheme)]
-        orders = replaying.ordered(ledger.views.connection, pool, games, chosen)
-        (its,) = replaying.replay(chosen, orders, lambda: 0.0, 1)
+        orders = replaying.order_games(ledger.views.connection, pool, games, chosen)
+        (its,) = replaying.replay_schemes(chosen, orders, lambda: 0.0, 1)
         expected = [
             ledger.states(pool).now(player, int(games.ended_ms[-1])).rating for player in games.players.tolist()
         ]
@@ -214,10 +216,10 @@ def test_winners_and_losers_of_a_switch(club_of_four_years: Path) -> None:
     chosen = ("chessworld", "uschess")
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
         connection, pool = ledger.views.connection, ledger.pool()
-        games = replaying.read(connection, pool.pool, 2**62)
+        games = replaying.load_games(connection, pool.pool, 2**62)
         candidates = [candidate(one) for one in chosen]
-        orders = replaying.ordered(connection, pool, games, candidates)
-        finals = [its.final.tolist() for its in replaying.replay(candidates, orders, lambda: 0.0, 2)]
+        orders = replaying.order_games(connection, pool, games, candidates)
+        finals = [its.final.tolist() for its in replaying.replay_schemes(candidates, orders, lambda: 0.0, 2)]
         played = dict(connection.execute("SELECT player, n FROM current"))
     regular = [i for i, player in enumerate(games.players.tolist()) if played[player] >= 3]
     assert len(regular) == PLAYERS - 1  # who played two games is not among them
@@ -258,12 +260,14 @@ def test_the_timer_is_asked_before_and_after_each_replay(club_of_four_years: Pat
 
 
 def test_a_pool_of_earlier_days_is_replayed_as_it_is_and_others_as_new_pools_would_be() -> None:
-    fide = schemes.named("fide")
+    fide = schemes.find_scheme("fide")
     assert candidate("fide").numbers == fide.numbers_from(fide.for_new_pools) != fide.numbers_from({})
     own = Era(BEGINNING, "", fide, fide.numbers_from({}), {}, Carry.KEEP, (), 1)
     assert pool_candidate(Pool(1, "standard", (own,)), "fide").numbers == fide.numbers_from({})
     assert pool_candidate(Pool(1, "standard", (own,)), "fide", {"start": 1800}).numbers.start == 1800
-    elo = Era(BEGINNING, "", schemes.named("elo"), schemes.named("elo").numbers_from({}), {}, Carry.KEEP, (), 1)
+    elo = Era(
+        BEGINNING, "", schemes.find_scheme("elo"), schemes.find_scheme("elo").numbers_from({}), {}, Carry.KEEP, (), 1
+    )
     assert pool_candidate(Pool(1, "standard", (elo,)), "fide") == candidate("fide")
 
 
@@ -342,16 +346,16 @@ def test_who_declares_nothing_may_begin_with_the_rating_that_the_source_shows_be
             )
             for i, game in enumerate(games_of_four_years())
         ]
-        ledger.import_games(frames(games))
+        ledger.import_games(batch_games(games))
         ledger.catch_up()
         pool = ledger.pool()
-        read = replaying.read(ledger.views.connection, pool.pool, OPEN)
+        read = replaying.load_games(ledger.views.connection, pool.pool, OPEN)
         third = ledger.player("Player 3").player
         chosen = [candidate("elo")]
         plain, shown = (
-            replaying.replay(
+            replaying.replay_schemes(
                 chosen,
-                replaying.ordered(ledger.views.connection, pool, read, chosen, from_shown=from_shown),
+                replaying.order_games(ledger.views.connection, pool, read, chosen, from_shown=from_shown),
                 lambda: 0.0,
                 1,
             )[0]
@@ -386,8 +390,8 @@ def test_a_million_real_games_are_predicted_better_than_by_a_guess(club_of_four_
     chosen = [candidate(name) for name in ("elo", "glicko2", "lichess")]
     with Ledger.open(club_of_four_years, clock=lambda: NOW) as ledger:
         pool = ledger.pool()
-        orders = replaying.ordered(ledger.views.connection, pool, games, chosen)
-        both = [replaying.replay(chosen, orders, lambda: 0.0, n) for n in (1, 2)]
+        orders = replaying.order_games(ledger.views.connection, pool, games, chosen)
+        both = [replaying.replay_schemes(chosen, orders, lambda: 0.0, n) for n in (1, 2)]
     for one, other in zip(*both, strict=True):
         assert np.array_equal(one.expected, other.expected)
         assert np.array_equal(one.final, other.final, equal_nan=True)

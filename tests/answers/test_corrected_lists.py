@@ -43,7 +43,7 @@ def approve(ledger: Ledger, changes: Sequence[Change]) -> int:
 def steps(ledger: Ledger, first: str, second: str) -> dict[int, list[tuple[str, Any, Any]]]:
     """By player that differs, the steps from number to number, which leave no gap."""
     found = {}
-    for row in as_rows(differences.differences(ledger, *differences.two_lists(ledger, first, second))):
+    for row in as_rows(differences.list_differences(ledger, *differences.lists_to_compare(ledger, first, second))):
         place = row["rating_before"]
         for step in row["why"]:
             assert step["before"] == place
@@ -65,7 +65,7 @@ def test_a_voided_game_moves_the_revised_list_and_is_named(corrected_club: Ledge
     assert all([cause for cause, _, _ in moved] == [f"correction {number}"] for moved in found.values())
     assert found[2] == [(f"correction {number}", original[1].rating, None)], "Bob has no other game"
     pool = ledger.pool()
-    assert [known.is_revised for known in publications.originals(ledger, pool, 2)] == [True, True]
+    assert [known.is_revised for known in publications.published_ratings(ledger, pool, 2)] == [True, True]
     verdict = audit(ledger.path, lists=True)
     assert (verdict.falsehoods, verdict.lists_recomputed) == ((), 2)
 
@@ -96,7 +96,7 @@ def test_a_merged_player_leaves_the_list_to_who_stays(corrected_club: Ledger) ->
     found = steps(ledger, JANUARY, "now")
     assert found[3][-1][0::2] == (f"correction {number}", None)
     assert found[4][0][:2] == (f"correction {number}", None)
-    published = as_rows(publications.rows(ledger, ledger.publications.named(JANUARY)))
+    published = as_rows(publications.published_list_rows(ledger, ledger.publications.named(JANUARY)))
     assert {row["player"]: row["revised_rating"] is None for row in published}[3] is True
     assert audit(ledger.path, lists=True).falsehoods == ()
 

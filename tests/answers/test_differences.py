@@ -37,7 +37,7 @@ def _ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def compared(ledger: Ledger, first: str, second: str) -> dict[int, dict[str, Any]]:
     """By player, what became of each; the steps of each lead from the one rating to the other without a gap."""
-    rows = as_rows(differences.differences(ledger, *differences.two_lists(ledger, first, second)))
+    rows = as_rows(differences.list_differences(ledger, *differences.lists_to_compare(ledger, first, second)))
     for row in rows:
         place = row["rating_before"]
         for step in row["why"]:
@@ -145,7 +145,7 @@ def test_byes_move_nobody_and_hide_no_step(two_months: Ledger, monkeypatch: pyte
 
 def test_what_moves_nobody_is_told_from_the_rest_by_what_it_reaches() -> None:
     """A kind of fact that the table of kinds gives no reach cannot move a rating."""
-    without_reach = {event for event, kind in KINDS.items() if type(kind).affect is Kind.affect}
+    without_reach = {event for event, kind in KINDS.items() if type(kind).reassess_affected is Kind.reassess_affected}
     assert without_reach - {GameRecorded} <= set(replays._MOVES_NOBODY)
 
 
@@ -163,17 +163,17 @@ def test_what_was_published_later_is_compared_by_what_was_known(two_months: Ledg
 
 def test_words_that_mean_no_list_are_refused(two_months: Ledger) -> None:
     with pytest.raises(MalformedError, match="both lists are 'now'"):
-        differences.two_lists(two_months, "now", "now")
+        differences.lists_to_compare(two_months, "now", "now")
     with pytest.raises(UnknownNameError, match="standard@2021-02-28/1"):
-        differences.two_lists(two_months, "standard@2021-03-31", "now")
+        differences.lists_to_compare(two_months, "standard@2021-03-31", "now")
     with pytest.raises(UnknownNameError, match="no pool 'rapid'"):
-        differences.two_lists(two_months, JANUARY, "rapid@2021/now")
+        differences.lists_to_compare(two_months, JANUARY, "rapid@2021/now")
     with pytest.raises(ValueError, match="february"):
-        differences.two_lists(two_months, JANUARY, "standard@february/now")
+        differences.lists_to_compare(two_months, JANUARY, "standard@february/now")
     two_months.append(scheme_adopted("elo", pool="rapid"))
     two_months.level()
     with pytest.raises(MalformedError, match="lists of two pools"):
-        differences.two_lists(two_months, JANUARY, "rapid@2021/now")
+        differences.lists_to_compare(two_months, JANUARY, "rapid@2021/now")
 
 
 def test_equal_lists_need_no_views_of_the_past(two_months: Ledger) -> None:

@@ -14,12 +14,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ledger.answers import published_schemas
-from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.crosstable import TableOptions, crosstable
 from ledger.answers.crosstables.listing import tournaments
 from ledger.answers.exports import exporting
 from ledger.answers.exports.columns import ExportFilter, with_iso_instants
-from ledger.answers.exports.datasets import PREPARED
-from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, Document, export
+from ledger.answers.exports.datasets import NAMED_DATASETS
+from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, TextDocument, export
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.handle import OpenLedger
@@ -62,7 +62,7 @@ def rows_of(path: Path, fmt: str, what: str) -> list[dict[str, Any]]:
     if fmt == "parquet":
         return pl.read_parquet(path).to_dicts()
     with closing(sqlite.connect(path, read_only=True)) as connection:
-        return list(queries.dictionaries(connection, f'SELECT * FROM "{what}"'))
+        return list(queries.fetch_dicts(connection, f'SELECT * FROM "{what}"'))
 
 
 def taken(
@@ -81,7 +81,7 @@ def as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-@pytest.mark.parametrize("what", [*PREPARED, "current", "eras", "corrections", "seeds"])
+@pytest.mark.parametrize("what", [*NAMED_DATASETS, "current", "eras", "corrections", "seeds"])
 def test_every_format_says_the_same(what: str, exported_from: Ledger, tmp_path: Path) -> None:
     rows = taken(exported_from, tmp_path, what)
     assert rows
@@ -99,9 +99,9 @@ def test_every_format_says_the_same(what: str, exported_from: Ledger, tmp_path: 
         assert all(row[name] is None or float(text[name]) == row[name] for name in numbers)
 
 
-@pytest.mark.parametrize("what", PREPARED)
+@pytest.mark.parametrize("what", NAMED_DATASETS)
 def test_rows_fit_their_published_schema(what: str, exported_from: Ledger, tmp_path: Path) -> None:
-    validator = Draft202012Validator(json.loads(published_schemas.exports()[f"{what}-1.json"]))
+    validator = Draft202012Validator(json.loads(published_schemas.export_schemas()[f"{what}-1.json"]))
     for selection in (ALL, ExportFilter()):
         rows = list(taken(exported_from, tmp_path, what, selection=selection))
         assert rows
@@ -173,7 +173,7 @@ def test_cross_tables_are_those_of_their_command(exported_from: Ledger, tmp_path
     tables = {(row["pool"], row["tournament"], row["edition"]) for row in rows}
     assert len(tables) == len(listed) > 0
     for pool, tournament, edition in tables:
-        page = crosstable(exported_from, tournament, pool, TableChoice(edition=edition))
+        page = crosstable(exported_from, tournament, pool, TableOptions(edition=edition))
         own = [row for row in rows if (row["pool"], row["tournament"], row["edition"]) == (pool, tournament, edition)]
         assert [(row["number"], row["points"], row["performance"], row["upsets"]) for row in own] == [
             (standing.number, standing.points, standing.performance, standing.upsets) for standing in page.standings
@@ -201,7 +201,7 @@ def test_tournaments_of_one_name_on_one_day_are_told_apart(fmt: str, tmp_path: P
         editions = [row["edition"] for row in rows]
         assert sorted(editions) == sorted(2 * ends)
         for edition in ends:
-            table = crosstable(ledger, "Hourly", choice=TableChoice(edition=edition))
+            table = crosstable(ledger, "Hourly", choice=TableOptions(edition=edition))
             assert [result.ended_at for result in table.standings[0].results] == [edition]
 
 
@@ -254,7 +254,7 @@ def test_an_export_takes_nothing_from_what_sqlite_has_beside_an_older_one(
 def test_names_stand_in_an_export_where_they_are_asked_for(fmt: str, exported_from: Ledger, tmp_path: Path) -> None:
     names = dict(exported_from.people.names())
     assert ERASED not in names
-    for what in PREPARED:
+    for what in NAMED_DATASETS:
         rows = taken(exported_from, tmp_path, what, fmt)
         assert not [row for row in rows if row.get("player") == ERASED and (row.get("name") or row.get("player_name"))]
         assert [name for name in rows[0] if name.endswith("name")] != []
@@ -369,7 +369,7 @@ def test_a_text_of_its_own_joins_by_one_line(
         yield f"012 {selection.tournament}\n".encode()
 
     monkeypatch.setitem(
-        DOCUMENTS, ("tournament", "trf16"), Document("A tournament.", make, frozenset({"tournament"}), (".trf",))
+        DOCUMENTS, ("tournament", "trf16"), TextDocument("A tournament.", make, frozenset({"tournament"}), (".trf",))
     )
     path = tmp_path / "cup.trf"
     assert export(exported_from, ["tournament"], path, selection=ExportFilter(tournament="Cup")) == [

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ledger.answers.explanations import explain
-from ledger.answers.player_games import games, graph
+from ledger.answers.player_games import games, graph_points
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
-from ledger.facts.changes import Which
+from ledger.facts.changes import AnnulledGames
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
@@ -31,9 +31,9 @@ def test_a_corrected_game_bears_the_proposals_that_act(three_games: Ledger) -> N
     approve(three_games, drafts.undo(3))
     three_games.propose([drafts.replace("game:g3", {"outcome": "black"})], reason="a rumour", by="eve")
     assert [(row["game"], row["corrected"]) for row in played(three_games)] == [("g3", []), ("g2", []), ("g1", [1, 2])]
-    points = as_rows(graph(three_games, three_games.player("Ann")))
+    points = as_rows(graph_points(three_games, three_games.player("Ann")))
     assert [(point["n"], point["corrected"]) for point in points] == [(1, [1, 2]), (2, []), (3, [])]
-    assert [point["corrected"] for point in as_rows(graph(three_games, three_games.player("Bob")))] == [[1, 2]]
+    assert [point["corrected"] for point in as_rows(graph_points(three_games, three_games.player("Bob")))] == [[1, 2]]
 
 
 def test_a_game_that_somebody_reported_late_is_marked_and_one_of_many_is_not(three_games: Ledger) -> None:
@@ -68,7 +68,7 @@ def test_a_voided_game_stays_in_the_list_with_its_reason(three_games: Ledger) ->
 
 
 def test_who_has_no_rated_game_left_still_has_the_voided_ones(three_games: Ledger) -> None:
-    approve(three_games, three_games.corrections.drafts.annul_games(2, Which.ALL))
+    approve(three_games, three_games.corrections.drafts.annul_games(2, AnnulledGames.ALL))
     with pytest.raises(UnknownNameError):
         played(three_games, "Bob")
     assert [row["voided_by"] for row in played(three_games, "Bob", everything=True)] == [1]
@@ -118,7 +118,7 @@ def test_a_list_that_said_another_number_stands_beside_the_present_one(three_gam
         ("g2", "standard@2026-11-12/1", said[0], rows[1]["rating"]),
         ("g1", None, None, None),
     ]
-    points = as_rows(graph(three_games, three_games.player("Ann")))
+    points = as_rows(graph_points(three_games, three_games.player("Ann")))
     assert [point["published_rating"] for point in points] == [None, said[0], None]
     explained = as_row(explain(three_games, three_games.player("Ann"), "g2"))
     assert (explained["published_rating"], explained["revised_rating"]) == (said[0], rows[1]["rating"])

@@ -21,13 +21,13 @@ from jsonschema import Draft202012Validator
 
 import ledger.answers
 from ledger.answers import (
+    achievements,
     boards,
     corrections,
     datasette_metadata,
     differences,
     explanations,
     game_pgn,
-    highest,
     import_previews,
     opponents,
     player_games,
@@ -51,11 +51,11 @@ from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting
 from ledger.answers.exports.columns import ExportFilter
-from ledger.answers.graphs import json_form, pages
+from ledger.answers.graphs import json_form, page_reader
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.facts.json_schemas import class_schema
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.registering.registry import PlayersReport
 from tests.kit.clubs import NAME, copied
@@ -76,7 +76,7 @@ def person(ledger: Ledger) -> Any:
 
 def exported(what: str, fmt: str, **asked: Any) -> Question:
     return lambda ledger: b"".join(
-        exporting.lines(ledger, [what], fmt=fmt, selection=ExportFilter(names=True, **asked))
+        exporting.export_lines(ledger, [what], fmt=fmt, selection=ExportFilter(names=True, **asked))
     )
 
 
@@ -87,78 +87,98 @@ QUESTIONS: dict[str, Question] = {
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
     "crosstable": lambda ledger: attrs.asdict(crosstable.crosstable(ledger, "Open")),
     "tournaments": listing.tournaments,
-    "tournaments_of": lambda ledger: listing.tournaments_of(ledger, person(ledger)),
+    "player_tournaments": lambda ledger: listing.player_tournaments(ledger, person(ledger)),
     "metadata": datasette_metadata.metadata,
-    "two_lists": lambda ledger: differences.two_lists(ledger, "standard@2026-11-05", "now"),
+    "lists_to_compare": lambda ledger: differences.lists_to_compare(ledger, "standard@2026-11-05", "now"),
     "explain": lambda ledger: explanations.explain(ledger, person(ledger), "g3"),
     "game_log": lambda ledger: recorded_games.game_log(ledger, "g1"),
     "log": lambda ledger: ledger.log("g1"),
     "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
     "games_pgn": lambda ledger: game_pgn.games_pgn(ledger, ["moves", "g1"]),
-    "page": lambda ledger: json_form.as_json(pages.page(ledger, person(ledger))),
-    "achievements": lambda ledger: highest.achievements(ledger, person(ledger)),
-    "batches": lambda ledger: opponents.batches(ledger, person(ledger)),
-    "by_colour": lambda ledger: opponents.by_colour(ledger, person(ledger)),
-    "by_strength": lambda ledger: opponents.by_strength(ledger, person(ledger)),
-    "against": lambda ledger: opponents.against(ledger, person(ledger), ledger.player("Bob")),
+    "read_page": lambda ledger: json_form.graph_json(page_reader.read_page(ledger, person(ledger))),
+    "achievements": lambda ledger: achievements.achievements(ledger, person(ledger)),
+    "statistics_by_batch": lambda ledger: opponents.statistics_by_batch(ledger, person(ledger)),
+    "statistics_by_colour": lambda ledger: opponents.statistics_by_colour(ledger, person(ledger)),
+    "statistics_by_strength": lambda ledger: opponents.statistics_by_strength(ledger, person(ledger)),
+    "results_against": lambda ledger: opponents.results_against(ledger, person(ledger), ledger.player("Bob")),
     "games": lambda ledger: player_games.games(ledger, person(ledger), everything=True),
-    "graph": lambda ledger: player_games.graph(ledger, person(ledger)),
+    "graph_points": lambda ledger: player_games.graph_points(ledger, person(ledger)),
     "summary": lambda ledger: players.summary(ledger, person(ledger)),
-    "in_force": policies.in_force,
+    "settings_in_force": policies.settings_in_force,
     "pools": pools.pools,
-    "eras": pools.eras,
+    "scheme_periods": pools.scheme_periods,
     "predict": lambda ledger: predictions.predict(ledger, person(ledger), ledger.player("Bob")),
-    "lists": publications.lists,
-    "rows": lambda ledger: publications.rows(ledger, ledger.publications.named("standard@2026-11-05")),
-    "listed_ratings": lambda ledger: import_previews.listed_ratings(
+    "published_lists": publications.published_lists,
+    "published_list_rows": lambda ledger: publications.published_list_rows(
+        ledger, ledger.publications.named("standard@2026-11-05")
+    ),
+    "compare_list_ratings": lambda ledger: import_previews.compare_list_ratings(
         ledger, PlayersReport(new_ratings=[(1, "2026-11-04", "1500")])
     ),
-    "tables": querying.tables,
-    "projectors": read_models.projectors,
-    "columns": querying.columns,
-    "tables_described": querying.tables_described,
+    "readable_tables": querying.readable_tables,
+    "read_model_rows": read_models.read_model_rows,
+    "readable_columns": querying.readable_columns,
+    "view_tables": querying.view_tables,
     "query": lambda ledger: list(querying.query(ledger, "SELECT * FROM current JOIN names USING (player)")),
-    "ranking": rankings.ranking,
-    "implausible": rankings.implausible,
-    "ranking_in_full": lambda ledger: rankings.ranking_in_full(ledger, rankings.RankingChoice(since="2026-11-03")),
+    "ranking of today": lambda ledger: ledger.ranking(),
+    "implausible_ratings": rankings.implausible_ratings,
+    "ranking": lambda ledger: rankings.ranking(ledger, rankings.RankingChoice(since="2026-11-03")),
     "changes": lambda ledger: rating_changes.changes(ledger, person(ledger), "2026-11-03"),
-    "runs": publications.runs,
-    "list_on": lambda ledger: publications.list_on(ledger, "2026-11-05"),
+    "rating_runs": publications.rating_runs,
+    "list_in_force_on": lambda ledger: publications.list_in_force_on(ledger, "2026-11-05"),
     "recorded_game": lambda ledger: recorded_games.recorded_game(ledger, "g1"),
     "entries_after": lambda ledger: recorded_entries.entries_after(ledger, 0, 1_000),
-    "listed_games": lambda ledger: recorded_games.listed_games(ledger, player_games.Occasion(tournament="Open")),
-    "players_named": lambda ledger: searching.players_named(ledger, "ann"),
+    "filtered_games": lambda ledger: recorded_games.filtered_games(ledger, player_games.GameFilter(tournament="Open")),
+    "find_players": lambda ledger: searching.find_players(ledger, "ann"),
     "streaks": lambda ledger: streaks.streaks(ledger, person(ledger)),
-    "windows": lambda ledger: time_losses.windows(ledger, person(ledger)),
-    "mark": lambda ledger: time_losses.mark(ledger, person(ledger)),
-    "everybody": time_losses.everybody,
+    "time_loss_windows": lambda ledger: time_losses.time_loss_windows(ledger, person(ledger)),
+    "time_loss_mark": lambda ledger: time_losses.time_loss_mark(ledger, person(ledger)),
+    "time_loss_marks": time_losses.time_loss_marks,
     "upsets": lambda ledger: upsets.upsets(ledger, margin=0),
     "compare": lambda ledger: comparison.compare(ledger, [replaying.candidate("elo")], timer=lambda: 0.0),
     "export of games": exported("games", "csv"),
     "export of the history": exported("history", "ndjson"),
     "export of ratings": exported("ratings", "csv"),
     "export of cross-tables": exported("crosstables", "csv"),
-    "trf16": exported("tournament", "trf16", tournament="Open"),
+    "trf16_report": exported("tournament", "trf16", tournament="Open"),
     "rows of a table": lambda ledger: list(ledger.rows("history")),
     "proposals": lambda ledger: list(ledger.corrections.proposals()),
     "games of a player": lambda ledger: ledger.player("Dan").games(),
     "document of a graph": lambda ledger: ledger.player("Ann").graph().document("html"),
     "a crosstable": lambda ledger: attrs.asdict(ledger.tournament("Open").crosstable()),
-    "several in one": lambda ledger: one_moment(ledger, rankings.ranking, lambda it: players.summary(it, person(it))),
+    "several in one": lambda ledger: one_moment(ledger, Ledger.ranking, lambda it: players.summary(it, person(it))),
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "around_game", "check_name", "class_limits", "dataset", "described", "doubts", "edition_day", "era_in_force",
-    "games_in_force", "games_until", "in_short", "joined", "replay",
-    "in_full", "keeps", "last_row", "lowest", "not_counted", "original", "originals", "place",
-    "published_after", "published_at",
-    "reasons_of", "recorded_and_current", "refuse_without", "server_tables", "snapshot", "state_after",
-    "upset_margins",
+    "check_tournament_name", "class_limits", "corrected_fields", "corrections_by_game", "corrections_by_rated_game",
+    "count_games_in_force", "count_rated_games", "find_dataset", "describe_changes", "duplicate_warnings",
+    "first_day_of_edition",
+    "game_marks", "game_row", "has_read_model", "impact_in_full", "joining_day", "last_game_row",
+    "last_published_rating", "lowest_rating", "outdated_lists", "proposal_reasons", "published_ratings",
+    "ranking_place", "rated_game_row", "read_model_state", "replay", "require_read_model", "scheme_period_in_force",
+    "postgres_tables", "open_snapshot", "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
-NOT_OF_THE_VIEWS = {"check", "journal_told", "kept_game", "entries_known", "names", "openings", "outside_games"}
+NOT_OF_THE_VIEWS = {
+    "check_request",
+    "journal_status",
+    "stored_game",
+    "known_entries",
+    "names",
+    "missing_announcements",
+    "outside_games",
+}
 # They bring the views level and read them in one transaction by themselves, for they go on after it or hand out rows.
-BY_THEMSELVES = {"changes", "compare", "copy_tables", "differences", "export", "crosstable_frames", "lines", "query"}
+BY_THEMSELVES = {
+    "changes",
+    "compare",
+    "copy_to_postgres",
+    "list_differences",
+    "export",
+    "export_lines",
+    "query",
+    "read_crosstables",
+}  # fmt: skip
 
 # Rows of whatever is asked for, and of a form that is another program's.
 UNTYPED = {"metadata", "query"}
@@ -203,7 +223,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ledger.register(f"name:{name.lower()}", name)
         ledger.append_many(played())
         told = source_game("moves", "Cleo", "Ann", ended_at="2026-11-09", text=MOVES, half_moves=7, tournament="Open")
-        assert ledger.import_games(frames([told])).faults == []
+        assert ledger.import_games(batch_games([told])).faults == []
         ledger.level()
         ledger.publications.publish("2026-11-05")
         approve(ledger, ask(ledger, "void", game="g6"))
@@ -302,22 +322,22 @@ def test_what_is_recorded_within_a_moment_shows_after_it(folder: Path, tmp_path:
     path = copied(folder, tmp_path)
     with Ledger.open(path, clock=lambda: TODAY) as reader, Ledger.open(path, clock=lambda: TODAY) as writer:
         with reader.moment() as position:
-            before = rankings.ranking(reader)
+            before = reader.ranking()
             writer.append(game_recorded("late", white=DAN, black=CLEO, ended_at="2026-11-12", half_moves=40))
             writer.catch_up()
             reader.append(game_recorded("later", white=BOB, black=CLEO, ended_at="2026-11-13", half_moves=40))
-            assert rankings.ranking(reader) == before
+            assert reader.ranking() == before
             assert position == reader.views.position() < reader.journal.size()
             with reader.moment() as same:
                 assert same == position
-            with pytest.raises(StorageError, match="is read as of one moment until the block of 'moment' ends"):
+            with pytest.raises(StorageError, match="a read snapshot is open until the block of 'moment' ends"):
                 reader.catch_up()
-        assert sum(row.games for row in rankings.ranking(reader)) == sum(row.games for row in before) + 4
-        assert not reader.views.is_read
+        assert sum(row.games for row in reader.ranking()) == sum(row.games for row in before) + 4
+        assert not reader.views.in_snapshot
 
 
 def test_a_document_tells_the_position_that_it_is_of(folder: Path, tmp_path: Path) -> None:
     with Ledger.open(copied(folder, tmp_path), clock=lambda: TODAY) as reader:
         size = reader.journal.size()
-        assert pages.page(reader, person(reader)).position == size
+        assert page_reader.read_page(reader, person(reader)).position == size
         assert crosstable.crosstable(reader, "Open").position == size

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ledger.answers import opponents, player_games
-from ledger.answers.graphs import pages
+from ledger.answers.graphs import page_reader
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
@@ -64,10 +64,10 @@ def expected(games: list[Row]) -> Row:
 def test_batches_of_50_are_counted_from_the_newest_game_and_are_the_pages_of_the_graph(
     read_club: Ledger, emma: Person, emma_played: list[Row]
 ) -> None:
-    rows = as_rows(opponents.batches(read_club, emma))
+    rows = as_rows(opponents.statistics_by_batch(read_club, emma))
     assert [(row["page"], row["first_n"], row["last_n"]) for row in rows] == [(1, 57, 106), (2, 7, 56), (3, 1, 6)]
     for row in rows:
-        bars = pages.page(read_club, emma, number=row["page"]).player.bars
+        bars = page_reader.read_page(read_club, emma, number=row["page"]).player.bars
         assert (bars[-1].n, bars[0].n) == (row["first_n"], row["last_n"])
         games = [game for game in emma_played if row["first_n"] <= game["n"] <= row["last_n"]]
         assert row.items() >= expected(games).items()
@@ -76,17 +76,17 @@ def test_batches_of_50_are_counted_from_the_newest_game_and_are_the_pages_of_the
 def test_at_an_instant_only_the_games_until_then_count_and_no_page_is_named(
     read_club: Ledger, emma: Person, emma_played: list[Row]
 ) -> None:
-    rows = as_rows(opponents.batches(read_club, emma, at="2005"))
+    rows = as_rows(opponents.statistics_by_batch(read_club, emma, at="2005"))
     until = [game for game in emma_played if game["ended_at"] < "2006"]
     assert [(row["page"], row["played"]) for row in rows] == [(None, 50), (None, len(until) - 50)]
     assert rows[0].items() >= expected(until[:50]).items()
-    assert as_rows(opponents.batches(read_club, emma, at="2001")) == []
+    assert as_rows(opponents.statistics_by_batch(read_club, emma, at="2001")) == []
 
 
 def test_by_colour_each_game_stands_once_and_in_the_sum(
     read_club: Ledger, emma: Person, emma_played: list[Row]
 ) -> None:
-    white, black, both = as_rows(opponents.by_colour(read_club, emma))
+    white, black, both = as_rows(opponents.statistics_by_colour(read_club, emma))
     assert white.items() >= expected([game for game in emma_played if game["colour"] == "white"]).items()
     assert black.items() >= expected([game for game in emma_played if game["colour"] == "black"]).items()
     assert both.items() >= expected(emma_played).items()
@@ -95,7 +95,7 @@ def test_by_colour_each_game_stands_once_and_in_the_sum(
 def test_by_strength_each_game_stands_in_one_band_and_in_one_class(
     read_club: Ledger, emma: Person, emma_played: list[Row]
 ) -> None:
-    rows = as_rows(opponents.by_strength(read_club, emma))
+    rows = as_rows(opponents.statistics_by_strength(read_club, emma))
     for group in ("difference", "class"):
         assert sum(row["played"] for row in rows if row["group"] == group) == len(emma_played)
     found = {row["opponents"]: row for row in rows}
@@ -110,7 +110,7 @@ def test_by_strength_each_game_stands_in_one_band_and_in_one_class(
 
 
 def test_results_against_one_opponent_add_up(read_club: Ledger, emma: Person, emma_played: list[Row]) -> None:
-    answer = as_row(opponents.against(read_club, emma, read_club.player("ann")))
+    answer = as_row(opponents.results_against(read_club, emma, read_club.player("ann")))
     met = [game for game in emma_played if game["opponent"] == "ann"]
     assert [game["game"] for game in answer["games"]] == [game["game"] for game in met]
     assert (answer["wins"], answer["draws"], answer["losses"], answer["points"]) == (0, 1, 10, 0.5)
@@ -134,4 +134,4 @@ def test_the_command_names_what_does_not_go_together_and_who_was_never_met(run: 
 
 def test_a_player_without_a_rated_game_is_refused_by_name(read_club: Ledger, emma: Person) -> None:
     with pytest.raises(UnknownNameError):
-        as_rows(opponents.batches(read_club, emma._replace(player=999)))
+        as_rows(opponents.statistics_by_batch(read_club, emma._replace(player=999)))

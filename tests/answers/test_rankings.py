@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from ledger.answers import player_games, players, rankings
-from ledger.answers.player_games import Occasion
-from ledger.answers.rankings import RankingChoice, class_of, ranking_in_full, strength_of
-from ledger.answers.recorded_games import listed_games
+from ledger.answers.player_games import GameFilter
+from ledger.answers.rankings import RankingChoice, ranking, rating_class, rating_strength
+from ledger.answers.recorded_games import filtered_games
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.book.policies import CLASSES, Policies
@@ -20,14 +20,14 @@ from ledger.facts.periods import DAY_MS
 from ledger.ledger import Ledger
 from ledger.ratings import queries, standings
 from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.standings import Standings, list_in_force
+from ledger.ratings.standings import Standings, rating_list_at
 from ledger.runtime import sqlite
 from ledger.schemes import built_in_names
 from ledger.schemes.chessworld import strength
 from tests.kit.commands import Run
 from tests.kit.places import SAMPLE
 from tests.tiers import few_quick
-from tests.vectors.published import rating_class
+from tests.vectors.published import rating_class as published_rating_class
 from tools import cli
 
 DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
@@ -35,25 +35,23 @@ DAYS = ("2004-12-31", "2005-07", "2006-03-15", "2006-09-08")
 
 @pytest.mark.parametrize("rating", [0.0, 1399.49, 1399.5, 1600.4, 1600.5, 1879.6, 2199.4, 2199.5, 2400.49, 2400.5])
 def test_the_defaults_are_chessworlds_classes(rating: float) -> None:
-    settings = Policies([]).at(CLASSES, 0)
+    settings = Policies([]).settings_at(CLASSES, 0)
     points = int(rating + 0.5)
-    assert class_of(rating, settings) == rating_class(points)
-    assert strength_of(rating, settings) == strength(points)
+    assert rating_class(rating, settings) == published_rating_class(points)
+    assert rating_strength(rating, settings) == strength(points)
 
 
 def test_place_and_percentile_are_those_of_a_count(sample_folder: Path) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        rows = as_rows(ranking_in_full(ledger, RankingChoice()))
-        assert [{name: row[name] for name in list(row)[:6]} for row in rows] == as_rows(
-            rankings.ranking(ledger, limit=1000)
-        )
+        rows = as_rows(ranking(ledger, RankingChoice()))
+        assert [{name: row[name] for name in list(row)[:6]} for row in rows] == as_rows(ledger.ranking(limit=1000))
         for row in rows:
             below = sum(other["rating"] < row["rating"] for other in rows)
             assert row["percentile"] == pytest.approx(100 * below / len(rows))
             alone = as_row(players.summary(ledger, ledger.player(str(row["player"]))))
             place = ("rank", "percentile", "class", "strength")
             assert {name: alone[name] for name in place} == {name: row[name] for name in place}
-        assert [row["percentile"] for row in as_rows(ranking_in_full(ledger, RankingChoice(limit=5)))] == [
+        assert [row["percentile"] for row in as_rows(ranking(ledger, RankingChoice(limit=5)))] == [
             row["percentile"] for row in rows[:5]
         ]
         assert {row["provisional"] for row in rows} <= {True, False}
@@ -74,17 +72,17 @@ def test_rows_that_stand_far_behind_cost_no_more_than_they_are(
     real = vars(rankings)["names"]
     with Ledger.open(sample_folder / "club.db") as ledger:
         choice = RankingChoice(at=at, limit=9)
-        every = ranking_in_full(ledger, choice)
+        every = ranking(ledger, choice)
         monkeypatch.setattr(rankings, "names", names)
         for offset in (0, 1, 7, 9, 20):
-            assert ranking_in_full(ledger, attrs.evolve(choice, offset=offset)) == every[offset:]
+            assert ranking(ledger, attrs.evolve(choice, offset=offset)) == every[offset:]
         assert named == [len(every[offset:]) for offset in (0, 1, 7, 9, 20)]
         ann = ledger.player("ann")
         for everything in (False, True):
             games = player_games.games(ledger, ann, last=30, everything=everything)
             assert player_games.games(ledger, ann, last=30, offset=25, everything=everything) == games[25:]
-        day = Occasion(on="2006")
-        assert listed_games(ledger, day, most=20, offset=15) == listed_games(ledger, day, most=20)[15:] != []
+        day = GameFilter(on="2006")
+        assert filtered_games(ledger, day, most=20, offset=15) == filtered_games(ledger, day, most=20)[15:] != []
 
 
 def worked_out(states: PlayerStates, at: str) -> list[tuple[float | None, int, int]]:
@@ -96,10 +94,10 @@ def worked_out(states: PlayerStates, at: str) -> list[tuple[float | None, int, i
 @pytest.mark.parametrize("at", DAYS)
 def test_at_an_instant_it_is_the_list_in_force(sample_folder: Path, at: str) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        rows = as_rows(ranking_in_full(ledger, RankingChoice(at=at)))
+        rows = as_rows(ranking(ledger, RankingChoice(at=at)))
         states = PlayerStates(ledger.views.connection, ledger.pool())
         assert states.rows_say_all(instant_end_ms(at))
-        listed = list_in_force(ledger.views.connection, ledger.pool(), instant_end_ms(at))
+        listed = rating_list_at(ledger.views.connection, ledger.pool(), instant_end_ms(at))
         assert [(row["rank"], row["player"], row["rating"], row["games"], row["last_game"]) for row in rows] == [
             (row.rank, row.player, row.rating, row.games, row.last_game) for row in listed
         ]
@@ -175,7 +173,7 @@ def test_a_bound_that_is_too_high_costs_time_and_changes_no_answer(
         connection, pool = ledger.views.connection, ledger.pool()
         best = Standings(connection, pool, instant_end_ms("2005-07")).best(3)
         (worst,) = connection.execute("SELECT player FROM rating_bounds ORDER BY rating LIMIT 1").fetchone()
-        with sqlite.immediate(connection):
+        with sqlite.write_transaction(connection):
             connection.execute("UPDATE rating_bounds SET rating = 9999 WHERE player = ?", (worst,))
         assert Standings(connection, pool, instant_end_ms("2005-07")).best(3) == best
     assert audit(sample_club).falsehoods == ()
@@ -183,14 +181,14 @@ def test_a_bound_that_is_too_high_costs_time_and_changes_no_answer(
 
 def test_only_who_has_played_lately(sample_folder: Path) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        every = as_rows(ranking_in_full(ledger, RankingChoice(), details=False))
-        active = as_rows(ranking_in_full(ledger, RankingChoice(active_days=10), details=False))
+        every = as_rows(ranking(ledger, RankingChoice(), details=False))
+        active = as_rows(ranking(ledger, RankingChoice(active_days=10), details=False))
         last = max(row["last_game"] for row in every)
         assert 0 < len(active) < len(every)
         assert all(row["last_game"] >= "2006-08-29" for row in active)
         assert last == "2006-09-08"
         assert [row["rank"] for row in active] == list(range(1, len(active) + 1))
-        then = as_rows(ranking_in_full(ledger, RankingChoice(at="2005-07", active_days=30)))
+        then = as_rows(ranking(ledger, RankingChoice(at="2005-07", active_days=30)))
         assert then[-1]["percentile"] == 0
         assert all("2005-07-02" <= row["last_game"] <= "2005-07-31" for row in then)
 
@@ -207,16 +205,16 @@ def test_few_who_have_played_lately_are_ranked_and_counted_as_many_are(
     sample_folder: Path, choice: RankingChoice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        few = ranking_in_full(ledger, choice)
+        few = ranking(ledger, choice)
         monkeypatch.setattr(queries, "MANY_ACTIVE", queries.MANY_ACTIVE.replace("OFFSET 5000", "OFFSET 0"))
         assert not Standings(ledger.views.connection, ledger.pool(), active_from=0)._are_few_active
-        assert ranking_in_full(ledger, choice) == few
+        assert ranking(ledger, choice) == few
 
 
 def test_the_change_since_a_day(sample_folder: Path) -> None:
     with Ledger.open(sample_folder / "club.db") as ledger:
-        then = {row["player"]: row["rating"] for row in as_rows(ranking_in_full(ledger, RankingChoice(at="2005-07")))}
-        rows = as_rows(ranking_in_full(ledger, RankingChoice(since="2005-07"), details=False))
+        then = {row["player"]: row["rating"] for row in as_rows(ranking(ledger, RankingChoice(at="2005-07")))}
+        rows = as_rows(ranking(ledger, RankingChoice(since="2005-07"), details=False))
         assert any(row["change"] for row in rows)
         for row in rows:
             assert row["before"] == then.get(row["player"])
@@ -241,13 +239,11 @@ def two_schemes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_pool_whose_scheme_changes(two_schemes: Path, at: str) -> None:
     with Ledger.open(two_schemes) as ledger:
         states = PlayerStates(ledger.views.connection, ledger.pool())
-        rows = as_rows(ranking_in_full(ledger, RankingChoice(at=at)))
+        rows = as_rows(ranking(ledger, RankingChoice(at=at)))
         assert [(row["rating"], row["player"], row["games"]) for row in rows] == worked_out(states, at)
         assert all((row["rd"] is not None) == (at > "2006") for row in rows)
-        now = as_rows(ranking_in_full(ledger, RankingChoice()))
-        assert [row["rating"] for row in now] == [
-            row["rating"] for row in as_rows(rankings.ranking(ledger, limit=1000))
-        ]
+        now = as_rows(ranking(ledger, RankingChoice()))
+        assert [row["rating"] for row in now] == [row["rating"] for row in as_rows(ledger.ranking(limit=1000))]
         assert all(row["rd"] > 0 for row in now)
 
 
@@ -290,7 +286,7 @@ def test_a_table_for_people(two_schemes: Path, run: Run) -> None:
 def test_as_known_at_a_position(two_schemes: Path, run: Run) -> None:
     rows = json.loads(run("ratings", two_schemes, "--at", "2006-03-31", "--known-at", "300", "--details").out)
     with Ledger.open(two_schemes) as ledger:
-        now = as_rows(ranking_in_full(ledger, RankingChoice(at="2006-03-31")))
+        now = as_rows(ranking(ledger, RankingChoice(at="2006-03-31")))
     assert rows
     assert sum(row["games"] for row in rows) < sum(row["games"] for row in now)
 
@@ -303,8 +299,8 @@ def test_the_best_of_a_day_alone_are_the_first_of_the_whole_ranking(
     monkeypatch.setattr(queries, "MANY_SINCE", queries.MANY_SINCE.replace("5000", "5000" if few else "0"))
     with Ledger.open(sample_folder / "club.db") as ledger:
         for choice in (RankingChoice(at=at), RankingChoice(at=at, min_games=5), RankingChoice(at=at, active_days=20)):
-            whole = as_rows(ranking_in_full(ledger, choice, details=False))
-            assert as_rows(ranking_in_full(ledger, attrs.evolve(choice, limit=3), details=False)) == whole[:3]
+            whole = as_rows(ranking(ledger, choice, details=False))
+            assert as_rows(ranking(ledger, attrs.evolve(choice, limit=3), details=False)) == whole[:3]
 
 
 def test_many_players_are_looked_up_at_a_day_as_few_are(sample_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers import player_games, players, predictions, publications, rankings
-from ledger.answers.highest import achievements
+from ledger.answers import player_games, players, predictions, publications
+from ledger.answers.achievements import achievements
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event
 from ledger.ledger import Ledger
-from ledger.schemes import built_in
+from ledger.schemes import built_in_schemes
 from ledger.schemes.scheme import Newcomer, Scheme
 from tests.kit.games import game_recorded, scheme_adopted, seeded
 from tests.kit.small_schemes import BY_GAME, Player, install
@@ -38,7 +38,7 @@ def _ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def listed(ledger: Ledger, on: str) -> dict[str, float]:
-    return {row["name"]: row["rating"] for row in as_rows(publications.list_on(ledger, on))}
+    return {row["name"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, on))}
 
 
 def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: Ledger) -> None:
@@ -48,15 +48,15 @@ def test_from_the_day_of_the_list_on_every_answer_knows_the_player(listed_club: 
     assert (summary["games"], summary["rank"], summary["rated_players"], summary["last_game"]) == (0, 1, 3, None)
     assert (summary["hera"], summary["hera_date"], summary["hera_scheme"]) == (1812.0, LIST_DAY, "June list")
     assert (summary["mean_rating"], summary["rating_sd"]) == (None, None)
-    assert as_rows(player_games.graph(listed_club, cleo)) == as_rows(player_games.games(listed_club, cleo)) == []
+    assert as_rows(player_games.graph_points(listed_club, cleo)) == as_rows(player_games.games(listed_club, cleo)) == []
     assert listed(listed_club, LIST_DAY)["Cleo"] == 1750.5
-    everybody = as_rows(rankings.ranking(listed_club, min_games=0))
+    everybody = as_rows(listed_club.ranking(min_games=0))
     assert [(row["rank"], row["name"], row["games"], row["last_game"]) for row in everybody] == [
         (1, "Cleo", 0, None),
         (2, "Ann", 1, "2024-05-01"),
         (3, "Bob", 1, "2024-05-01"),
     ]
-    assert [row["name"] for row in as_rows(rankings.ranking(listed_club))] == ["Ann", "Bob"]
+    assert [row["name"] for row in as_rows(listed_club.ranking())] == ["Ann", "Bob"]
     assert as_row(predictions.predict(listed_club, cleo, listed_club.player("Ann")))["rating"] == 1750.5
 
 
@@ -79,7 +79,7 @@ def test_before_the_day_of_the_list_nobody_knows_the_player(listed_club: Ledger)
     listed_club.catch_up()
     summary = as_row(players.summary(listed_club, listed_club.player("Dan")))
     assert (summary["rating_now"], summary["then"]) == (None, "2024-07-01")
-    assert "Dan" not in {row["name"] for row in as_rows(rankings.ranking(listed_club, min_games=0))}
+    assert "Dan" not in {row["name"] for row in as_rows(listed_club.ranking(min_games=0))}
     assert (
         as_row(predictions.predict(listed_club, listed_club.player("Dan"), listed_club.player("Ann")))["rating"]
         == 1500.0
@@ -100,7 +100,7 @@ def test_the_newest_list_holds_for_who_has_not_played(listed_club: Ledger) -> No
     listed_club.append_many([seeded(3, rating, effective_at=day) for day, rating in later])
     listed_club.catch_up()
     assert as_row(players.summary(listed_club, listed_club.player("Cleo")))["rating_now"] == 1790
-    assert as_rows(rankings.ranking(listed_club, min_games=0))[0]["rating"] == 1790
+    assert as_rows(listed_club.ranking(min_games=0))[0]["rating"] == 1790
     assert listed(listed_club, "2024-06-09")["Cleo"] == 1750.5
 
 
@@ -128,7 +128,7 @@ def test_the_commands_tell_of_who_has_not_played(
     assert "Cleo" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("scheme", built_in(), ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("scheme", built_in_schemes(), ids=lambda scheme: scheme.name)
 def test_the_best_are_found_and_the_others_counted_without_looking_each_up(scheme: Scheme, tmp_path: Path) -> None:
     """By an index as far as it reaches, and the same as among all."""
     name = scheme.name
@@ -143,7 +143,7 @@ def test_the_best_are_found_and_the_others_counted_without_looking_each_up(schem
         for step in range(2):
             ledger.append_many(events if not step else [game_recorded("g", ended_at="2024-06-10")])
             ledger.catch_up()
-            whole = as_rows(rankings.ranking(ledger, limit=1000, min_games=0))
+            whole = as_rows(ledger.ranking(limit=1000, min_games=0))
             persons = [ledger.player(str(number)) for number in range(1 if step else 3, 31)]
             shown = {person.player: as_row(players.summary(ledger, person)) for person in persons}
             now = {player: row["rating_now"] for player, row in shown.items()}
@@ -154,7 +154,7 @@ def test_the_best_are_found_and_the_others_counted_without_looking_each_up(schem
             places = {player: (row["rank"], row["rated_players"]) for player, row in shown.items()}
             assert {player: place for player, place in places.items() if place[0]} == ranks
             for limit in (1, 2, 7, 20):
-                assert as_rows(rankings.ranking(ledger, limit=limit, min_games=0)) == whole[:limit]
+                assert as_rows(ledger.ranking(limit=limit, min_games=0)) == whole[:limit]
 
 
 def test_a_list_that_holds_from_the_beginning_is_read_by_the_rules_of_the_day_that_is_asked_for(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_list_that_holds_from_the_beginning_is_read_by_the_rules_of_the_day_th
                     ledger.register(f"id:{number}", f"Player {number}")
                     ledger.append(seeded(number, rating, games=60))
             ledger.catch_up()
-            assert [row["rating"] for row in as_rows(rankings.ranking(ledger, min_games=0))] == ratings
+            assert [row["rating"] for row in as_rows(ledger.ranking(min_games=0))] == ratings
             assert sorted(listed(ledger, f"{year}-06-01").values(), reverse=True) == ratings
             assert sorted(listed(ledger, "2020-06-01").values()) == [1150.0, 1500.0]
 
@@ -187,5 +187,5 @@ def test_a_scheme_that_makes_another_rating_of_a_list_is_ranked_by_its_own(
             ledger.register(f"id:{number}", f"Player {number}")
         ledger.append_many([seeded(number, str(1000 + number)) for number in range(1, 6)])
         ledger.catch_up()
-        best = as_rows(rankings.ranking(ledger, limit=2, min_games=0))
+        best = as_rows(ledger.ranking(limit=2, min_games=0))
         assert [(row["player"], row["rating"]) for row in best] == [(1, 1999.0), (2, 1998.0)]

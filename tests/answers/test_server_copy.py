@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from ledger.answers import querying
-from ledger.answers.exports import server_copy
-from ledger.answers.exports.server_copy import copy_tables
-from ledger.answers.exports.server_tables import MARK
+from ledger.answers.exports import postgres_copy
+from ledger.answers.exports.postgres_copy import copy_to_postgres
+from ledger.answers.exports.postgres_tables import COPY_MARK
 from ledger.errors import MalformedError, ProjectionError, StorageError
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
@@ -62,7 +62,7 @@ def _full_club(club_to_copy: Path, tmp_path: Path) -> Iterator[Ledger]:
         yield ledger
 
 
-def changed(copied: list[server_copy.CopiedTable]) -> dict[str, int]:
+def changed(copied: list[postgres_copy.CopiedTable]) -> dict[str, int]:
     return {table.table: table.changed for table in copied if table.changed}
 
 
@@ -70,9 +70,9 @@ def changed(copied: list[server_copy.CopiedTable]) -> dict[str, int]:
 def test_every_documented_table_has_the_rows_of_the_views_to_the_last_bit(
     names: bool, full_club: Ledger, database: str
 ) -> None:
-    copied = copy_tables(full_club, database, SCHEMA, names=names)
+    copied = copy_to_postgres(full_club, database, SCHEMA, names=names)
     assert differences(full_club, database, names=names) == []
-    counted = {row.table: row.rows for row in querying.tables(full_club) if row.rows is not None}
+    counted = {row.table: row.rows for row in querying.readable_tables(full_club) if row.rows is not None}
     told = {table.table: table.rows for table in copied}
     assert {name: told[name] for name in told.keys() & counted.keys()} == {
         name: counted[name] for name in told.keys() & counted.keys()
@@ -86,11 +86,11 @@ def test_many_rows_are_read_by_a_process_beside_and_are_the_same(
     tmp_path: Path, one_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ledger.answers.exports.exporting.FEW_ENTRIES", 0)
-    monkeypatch.setattr("ledger.answers.exports.server_tables._ROWS", 700)
-    monkeypatch.setattr("ledger.answers.exports.columns._AT_ONE_TIME", 300)
+    monkeypatch.setattr("ledger.answers.exports.postgres_tables._ROWS", 700)
+    monkeypatch.setattr("ledger.answers.exports.columns._ROWS_A_PART", 300)
     with open_ledger(take_made_up_games(tmp_path, 3_000, 1_000) / "club.db") as ledger:
         seen: list[tuple[str, int, int]] = []
-        copy_tables(ledger, one_database, SCHEMA, progress=lambda *words: seen.append(words))
+        copy_to_postgres(ledger, one_database, SCHEMA, progress=lambda *words: seen.append(words))
         assert differences(ledger, one_database) == []
     games = [done for what, done, _ in seen if what == "games"]
     assert games == [700, 1_400, 2_100, 2_800, 3_000]
@@ -98,7 +98,7 @@ def test_many_rows_are_read_by_a_process_beside_and_are_the_same(
 
 
 def test_what_query_says_of_tables_and_columns_stands_as_comments(full_club: Ledger, one_database: str) -> None:
-    copy_tables(full_club, one_database, SCHEMA, names=True)
+    copy_to_postgres(full_club, one_database, SCHEMA, names=True)
     said: dict[str, str] = dict(
         asked(
             one_database,
@@ -107,8 +107,10 @@ def test_what_query_says_of_tables_and_columns_stands_as_comments(full_club: Led
             [SCHEMA],
         )
     )
-    described = querying.tables_described(full_club)
-    assert {name: said[name] for name in described} == {name: f"{doc.doc} {MARK}" for name, doc in described.items()}
+    described = querying.view_tables(full_club)
+    assert {name: said[name] for name in described} == {
+        name: f"{doc.doc} {COPY_MARK}" for name, doc in described.items()
+    }
     columns = asked(
         one_database,
         "SELECT table_name::text, column_name::text, data_type::text, col_description(format('%%I.%%I', table_schema, "
@@ -117,7 +119,7 @@ def test_what_query_says_of_tables_and_columns_stands_as_comments(full_club: Led
     )
     types = {"INTEGER": "bigint", "REAL": "double precision", "TEXT": "text", "BLOB": "bytea"}
     there = {(table, column): (kind, comment) for table, column, kind, comment in columns}
-    for row in querying.columns(full_club):
+    for row in querying.readable_columns(full_club):
         if row.table != "journal":
             kind, comment = there.pop((row.table, row.column))
             assert row.table == "names" or kind == types[str(row.type)]
@@ -128,7 +130,7 @@ def test_what_query_says_of_tables_and_columns_stands_as_comments(full_club: Led
 
 
 def test_names_are_those_of_query_and_nothing_else_tells_who_people_are(full_club: Ledger, one_database: str) -> None:
-    copy_tables(full_club, one_database, SCHEMA, names=True)
+    copy_to_postgres(full_club, one_database, SCHEMA, names=True)
     rows = [tuple(row.values()) for row in querying.query(full_club, "SELECT * FROM names ORDER BY player")]
     assert asked(one_database, f"SELECT player, name, identity FROM {SCHEMA}.names ORDER BY player") == rows
     assert ERASED not in {player for player, _, _ in rows}
@@ -139,16 +141,16 @@ def test_names_are_those_of_query_and_nothing_else_tells_who_people_are(full_clu
         asked(one_database, "SELECT attname FROM pg_stats WHERE schemaname = %s AND tablename = 'names'", [SCHEMA])
         == []
     )
-    copied = copy_tables(full_club, one_database, SCHEMA)
+    copied = copy_to_postgres(full_club, one_database, SCHEMA)
     assert "names" not in {table.table for table in copied} | tables_there(one_database)
     assert "birth_year" not in columns_there(one_database, "players")
     assert differences(full_club, one_database) == []
-    copy_tables(full_club, one_database, SCHEMA, names=True)
+    copy_to_postgres(full_club, one_database, SCHEMA, names=True)
     assert differences(full_club, one_database, names=True) == []
 
 
 def test_indexes_and_keys_are_those_of_the_views(full_club: Ledger, one_database: str) -> None:
-    copy_tables(full_club, one_database, SCHEMA)
+    copy_to_postgres(full_club, one_database, SCHEMA)
     there = {
         name for (name,) in asked(one_database, "SELECT indexname FROM pg_indexes WHERE schemaname = %s", [SCHEMA])
     }
@@ -160,18 +162,18 @@ def test_indexes_and_keys_are_those_of_the_views(full_club: Ledger, one_database
 
 
 def test_what_stands_already_is_not_written_again(full_club: Ledger, database: str) -> None:
-    assert "history" in changed(copy_tables(full_club, database, SCHEMA))
+    assert "history" in changed(copy_to_postgres(full_club, database, SCHEMA))
     oids = asked(database, "SELECT oid FROM pg_class WHERE relkind IN ('r', 'i') ORDER BY 1")
-    assert changed(copy_tables(full_club, database, SCHEMA)) == {}
+    assert changed(copy_to_postgres(full_club, database, SCHEMA)) == {}
     assert asked(database, "SELECT oid FROM pg_class WHERE relkind IN ('r', 'i') ORDER BY 1") == oids
 
 
 def test_what_was_recorded_corrected_and_erased_since_is_written(full_club: Ledger, database: str) -> None:
-    before = copy_tables(full_club, database, SCHEMA, names=True)
+    before = copy_to_postgres(full_club, database, SCHEMA, names=True)
     full_club.append(game_recorded("late", white=1, black=2, half_moves=60, ended_at="2004-10-05"))
     full_club.erase(7)
     full_club.level()
-    after = copy_tables(full_club, database, SCHEMA, names=True)
+    after = copy_to_postgres(full_club, database, SCHEMA, names=True)
     assert differences(full_club, database, names=True) == []
     sizes = {table.table: table.rows for table in before}
     assert changed(after)["games"] == 1
@@ -183,24 +185,24 @@ def test_what_was_recorded_corrected_and_erased_since_is_written(full_club: Ledg
 
 
 def test_what_somebody_changed_there_is_put_right_to_the_last_bit(full_club: Ledger, database: str) -> None:
-    copy_tables(full_club, database, SCHEMA)
+    copy_to_postgres(full_club, database, SCHEMA)
     asked(database, f"UPDATE {SCHEMA}.history SET expected_score = -expected_score WHERE n = 1")
     asked(database, f"UPDATE {SCHEMA}.history SET rating_squares = '-0' WHERE n = 2")
     asked(database, f"UPDATE {SCHEMA}.history SET rating_sum = 'NaN' WHERE n = 3")
     asked(database, f"DELETE FROM {SCHEMA}.players WHERE player = 3")
     asked(database, f"INSERT INTO {SCHEMA}.pools VALUES (9, 'blitz', 1)")
-    written = changed(copy_tables(full_club, database, SCHEMA))
+    written = changed(copy_to_postgres(full_club, database, SCHEMA))
     assert written.keys() == {"history", "players", "pools"}
     assert differences(full_club, database) == []
 
 
 def test_a_ledger_without_games_and_one_without_anything_are_copied(tmp_path: Path, database: str) -> None:
     with Ledger.create(tmp_path / "new.db") as ledger:
-        copied = copy_tables(ledger, database, SCHEMA, names=True)
+        copied = copy_to_postgres(ledger, database, SCHEMA, names=True)
         assert {table.table: table.rows for table in copied if table.rows}.keys() >= {"pools", "eras", "origin"}
         assert differences(ledger, database, names=True) == []
         ledger.register("name:ann", "Ann")
-        copy_tables(ledger, database, SCHEMA, names=True)
+        copy_to_postgres(ledger, database, SCHEMA, names=True)
         assert differences(ledger, database, names=True) == []
         assert asked(database, f"SELECT name FROM {SCHEMA}.names") == [("Ann",)]
 
@@ -209,8 +211,8 @@ def test_the_name_of_a_schema_may_have_any_letters(tmp_path: Path, one_database:
     odd = ['Club "A"; DROP SCHEMA public --', "Ратинги %s it's \\ 1", "s" * 63]
     with open_ledger(tmp_path / "club.db") as ledger:
         for schema in odd:
-            assert changed(copy_tables(ledger, one_database, schema))
-            assert changed(copy_tables(ledger, one_database, schema)) == {}
+            assert changed(copy_to_postgres(ledger, one_database, schema))
+            assert changed(copy_to_postgres(ledger, one_database, schema)) == {}
     there = {name for (name,) in asked(one_database, "SELECT nspname FROM pg_namespace")}
     assert {*odd, "public"} <= there
 
@@ -226,7 +228,7 @@ def test_the_name_of_a_schema_may_have_any_letters(tmp_path: Path, one_database:
 )
 def test_what_can_be_no_schema_is_refused(schema: str, says: str, full_club: Ledger, one_database: str) -> None:
     with pytest.raises((MalformedError, StorageError), match=says):
-        copy_tables(full_club, one_database, schema)
+        copy_to_postgres(full_club, one_database, schema)
 
 
 def noted(
@@ -252,7 +254,7 @@ def test_a_table_that_has_other_columns_now_stays_the_same_table(tmp_path: Path,
     path = tmp_path / "club.db"
     take_made_up_games(tmp_path, 50, 50)
     with Ledger.open(path, projectors=(noted("notes", 1, (GAME,), (NOTE, ROUND)),)) as ledger:
-        copy_tables(ledger, database, SCHEMA)
+        copy_to_postgres(ledger, database, SCHEMA)
         asked(database, f"GRANT SELECT ON {SCHEMA}.notes TO reader")
         asked(database, f"CREATE VIEW public.of_notes AS SELECT game, note FROM {SCHEMA}.notes")
     for made in (
@@ -260,10 +262,10 @@ def test_a_table_that_has_other_columns_now_stays_the_same_table(tmp_path: Path,
         noted("notes", 3, (GAME,), (NOTE, MORE._replace(type="INTEGER")), text="c"),  # of another type
     ):
         with Ledger.open(path, projectors=(made,)) as ledger:
-            written = changed(copy_tables(ledger, database, SCHEMA))
+            written = changed(copy_to_postgres(ledger, database, SCHEMA))
             assert differences(ledger, database) == []
             assert written["notes"] == 50
-            assert changed(copy_tables(ledger, database, SCHEMA)) == {}
+            assert changed(copy_to_postgres(ledger, database, SCHEMA)) == {}
     assert asked(database, "SELECT DISTINCT note FROM public.of_notes") == [("c",)]
     assert asked(database, f"SELECT has_table_privilege('reader', '{SCHEMA}.notes', 'SELECT')") == [(True,)]
 
@@ -272,7 +274,7 @@ def test_a_column_or_a_table_on_which_others_depend_is_not_taken_away(tmp_path: 
     path = tmp_path / "club.db"
     take_made_up_games(tmp_path, 50, 50)
     with Ledger.open(path, projectors=(noted("notes", 1, (GAME,), (NOTE, ROUND)),)) as ledger:
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
         asked(one_database, f"CREATE VIEW public.rounds_noted AS SELECT round FROM {SCHEMA}.notes")
         before = asked(one_database, f"SELECT * FROM {SCHEMA}.notes ORDER BY game")
     says = r"table 'notes': .*view (public\.)?rounds_noted depends on .*: others depend on it, and they are not taken"
@@ -282,15 +284,15 @@ def test_a_column_or_a_table_on_which_others_depend_is_not_taken_away(tmp_path: 
         (),  # the table goes
     ):
         with Ledger.open(path, projectors=made) as ledger, pytest.raises(StorageError, match=says):
-            copy_tables(ledger, one_database, SCHEMA)
+            copy_to_postgres(ledger, one_database, SCHEMA)
         assert asked(one_database, f"SELECT * FROM {SCHEMA}.notes ORDER BY game") == before
     asked(one_database, "DROP VIEW public.rounds_noted")
     with Ledger.open(path, projectors=(noted("notes", 3, (ROUND,), (GAME,)),)) as ledger:
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
         assert differences(ledger, one_database) == []
         assert key_there(one_database, "notes") == ["round"]
     with Ledger.open(path, projectors=()) as ledger:
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
         assert differences(ledger, one_database) == []
         assert "notes" not in tables_there(one_database)
 
@@ -298,19 +300,19 @@ def test_a_column_or_a_table_on_which_others_depend_is_not_taken_away(tmp_path: 
 def test_who_reads_on_keeps_a_table_from_getting_other_columns_and_it_is_said(
     tmp_path: Path, one_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_copy, "PATIENCE", 0.1)
+    monkeypatch.setattr(postgres_copy, "PATIENCE", 0.1)
     path = tmp_path / "club.db"
     take_made_up_games(tmp_path, 50, 50)
     with Ledger.open(path, projectors=(noted("notes", 1, (GAME,), (NOTE,)),)) as ledger:
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
     with psycopg.connect(one_database) as reader:
         rows = reader.execute(f"SELECT * FROM {SCHEMA}.notes").fetchall()
         with Ledger.open(path, projectors=(noted("notes", 2, (GAME,), (NOTE, MORE)),)) as ledger:
             with pytest.raises(StorageError, match="'notes' has to be changed, and somebody reads it for longer than"):
-                copy_tables(ledger, one_database, SCHEMA)
+                copy_to_postgres(ledger, one_database, SCHEMA)
             assert reader.execute(f"SELECT * FROM {SCHEMA}.notes").fetchall() == rows
             reader.rollback()
-            copy_tables(ledger, one_database, SCHEMA)
+            copy_to_postgres(ledger, one_database, SCHEMA)
             assert differences(ledger, one_database) == []
 
 
@@ -358,14 +360,14 @@ def test_a_copy_whose_server_takes_nothing_more_ends_and_says_so(
     with taking_nothing_after(oldest_server.port, b"COPY ") as port:
         address = one_database.replace(f":{oldest_server.port}/", f":{port}/")
         with pytest.raises(StorageError, match="the connection was lost: nothing was changed, or all of it; run the"):
-            copy_tables(full_club, address, SCHEMA)
+            copy_to_postgres(full_club, address, SCHEMA)
     with psycopg.connect(one_database, autocommit=True) as watching:
         others = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         for _ in range(600):  # the server takes a moment to see that nobody is there
             if not watching.execute(others).rowcount:
                 break
             time.sleep(0.05)
-    copy_tables(full_club, one_database, SCHEMA)
+    copy_to_postgres(full_club, one_database, SCHEMA)
     assert differences(full_club, one_database) == []
 
 
@@ -385,11 +387,11 @@ def test_a_connection_is_given_up_whose_other_end_says_nothing_unless_the_addres
 def test_a_scheme_that_is_adopted_brings_its_state_as_columns(tmp_path: Path, database: str) -> None:
     take_made_up_games(tmp_path, 50, 50)
     with open_ledger(tmp_path / "club.db") as ledger:
-        copy_tables(ledger, database, SCHEMA)
+        copy_to_postgres(ledger, database, SCHEMA)
         before = columns_there(database, "history")
         ledger.append(scheme_adopted("glicko2", effective_from="2020-01-01"))
         record_game(ledger, "r2", "2020-01-02")
-        copy_tables(ledger, database, SCHEMA)
+        copy_to_postgres(ledger, database, SCHEMA)
         assert {"rd", "volatility"} <= set(columns_there(database, "history")) - set(before)
         assert differences(ledger, database) == []
 
@@ -403,7 +405,7 @@ def test_a_text_that_postgresql_cannot_hold_is_refused_before_anything_changes(
         Ledger.open(tmp_path / "club.db", projectors=(noted("notes", 1, (GAME,), (NOTE,), "a\0b"),)) as ledger,
         pytest.raises(MalformedError, match=says),
     ):
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
     assert tables_there(one_database) == set()
 
 
@@ -418,9 +420,9 @@ def test_texts_of_any_other_kind_come_through(tmp_path: Path, one_database: str)
     made = DeclaredFactProjector(name="notes", version=1, kinds=(GameRecorded,), key=(NOTE, GAME), on_change=stand)
     take_made_up_games(tmp_path, 30, 30)
     with Ledger.open(tmp_path / "club.db", projectors=(made,)) as ledger:
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
         assert {note for (note,) in asked(one_database, f"SELECT note FROM {SCHEMA}.notes")} == set(TEXTS)
-        assert changed(copy_tables(ledger, one_database, SCHEMA)) == {}
+        assert changed(copy_to_postgres(ledger, one_database, SCHEMA)) == {}
         assert differences(ledger, one_database) == []
 
 
@@ -428,9 +430,9 @@ def test_a_read_model_that_is_called_as_a_table_beside_is_refused(tmp_path: Path
     take_made_up_games(tmp_path, 5, 5)
     with (
         Ledger.open(tmp_path / "club.db", projectors=(noted("Origin", 1, (GAME,), ()),)) as ledger,
-        pytest.raises(ProjectionError, match="its table would have the name of one that an export puts beside it"),
+        pytest.raises(ProjectionError, match="its table would have the name of a table that the export adds"),
     ):
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
 
 
 def test_a_read_model_without_its_plug_in_is_not_copied_half_old(tmp_path: Path, one_database: str) -> None:
@@ -438,13 +440,13 @@ def test_a_read_model_without_its_plug_in_is_not_copied_half_old(tmp_path: Path,
     take_made_up_games(tmp_path, 5, 5)
     path = tmp_path / "club.db"
     with Ledger.open(path, projectors=(noted("notes", 1, (GAME,), (NOTE,)),)) as ledger:
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
     with Ledger.open(path, projectors=()) as ledger:
         record_game(ledger, "r2", "2020-01-01")
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
         assert differences(ledger, one_database) == []
         assert "notes" not in tables_there(one_database)
     with Ledger.open(path, projectors=(noted("notes", 1, (GAME,), (NOTE,)),)) as ledger:
-        copy_tables(ledger, one_database, SCHEMA)
+        copy_to_postgres(ledger, one_database, SCHEMA)
         assert differences(ledger, one_database) == []
         assert "notes" in tables_there(one_database)

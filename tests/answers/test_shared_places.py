@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from ledger.answers import differences, players
 from ledger.answers import publications as published_lists
-from ledger.answers.rankings import RankingChoice, ranking, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision
-from ledger.journal.kept_lists import ONE_BY_ONE, ListRow, in_form, kept_texts, shared_places
+from ledger.journal.stored_lists import ONE_BY_ONE, ListRow, list_texts, shared_ranks, with_ranks
 from ledger.ledger import Ledger
 from ledger.publishing import publications
-from ledger.ratings.what_ifs import Figures
+from ledger.ratings.rating_previews import PlayerFigures
 from tests.kit.clubs import NAME, NOW
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
@@ -44,12 +44,12 @@ def club(path: Path, names: Sequence[str], scheme: str = "elo") -> Ledger:
 def told(ledger: Ledger) -> dict[str, dict[str, int]]:
     """The places of everybody, by name, as each answer tells them."""
     summaries = {name: as_row(players.summary(ledger, ledger.player(name))) for name in RANKS}
-    listed = as_rows(published_lists.list_on(ledger, DAY))
+    listed = as_rows(published_lists.list_in_force_on(ledger, DAY))
     return {
-        "ranking": {row["name"]: row["rank"] for row in as_rows(ranking(ledger))},
-        "in full": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice()))},
-        "at": {row["name"]: row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice(at=DAY)))},
-        "with who has not played": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, min_games=0))},
+        "ranking": {row["name"]: row["rank"] for row in as_rows(ledger.ranking())},
+        "in full": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, RankingChoice()))},
+        "at": {row["name"]: row["rank"] for row in as_rows(ranking(ledger, RankingChoice(at=DAY)))},
+        "with who has not played": {row["name"]: row["rank"] for row in as_rows(ledger.ranking(min_games=0))},
         "list": {row["name"]: row["place"] for row in listed},
         "show": {name: summary["rank"] for name, summary in summaries.items()},
     }
@@ -72,7 +72,7 @@ def test_a_closed_account_gives_its_place_to_nobody_and_moves_those_below(tmp_pa
         ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
         check(impact, before, standings(ledger))
         after = {"Ann": 1, "Eve": 1, "Bob": 3, "Dora": 3, "Fay": 3}
-        assert {row["name"]: row["rank"] for row in as_rows(ranking(ledger))} == after
+        assert {row["name"]: row["rank"] for row in as_rows(ledger.ranking())} == after
         assert {name: as_row(players.summary(ledger, ledger.player(name)))["rank"] for name in RANKS} == {
             **after,
             "Carl": None,
@@ -85,19 +85,19 @@ def test_a_preview_tells_shared_places_now_and_then(scheme: str, tmp_path: Path)
         before = standings(ledger)
         voided = [ledger.corrections.drafts.annul("game:g2")]
         impact = ledger.preview(voided)
-        moved: dict[int, Figures | None] = {move.player: move.before for move in impact.moves}
+        moved: dict[int, PlayerFigures | None] = {move.player: move.before for move in impact.moves}
         assert {figures.rank for figures in moved.values() if figures is not None} <= {1, 4}
         proposed = ledger.propose(voided, reason="twice", by="eve")
         ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
         check(impact, before, standings(ledger))
-        places = {row["name"]: row["rank"] for row in as_rows(ranking(ledger))}
+        places = {row["name"]: row["rank"] for row in as_rows(ledger.ranking())}
         assert places == {"Ann": 1, "Eve": 1, "Bob": 3, "Fay": 3}
 
 
 def published_in_the_old_form(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        old = lambda rows: kept_texts(in_form(rows, ONE_BY_ONE), ONE_BY_ONE)  # noqa: E731
-        patch.setattr(publications, "kept_texts", old)
+        old = lambda rows: list_texts(with_ranks(rows, ONE_BY_ONE), ONE_BY_ONE)  # noqa: E731
+        patch.setattr(publications, "list_texts", old)
         assert ledger.publications.publish(DAY, actor="eve").recorded
 
 
@@ -112,8 +112,8 @@ def test_a_list_of_an_earlier_release_keeps_its_form_and_stays_true(
         assert verdict.falsehoods == ()
         again = ledger.publications.publish(DAY, actor="eve")
         assert (again.recorded, again.publication.event.edition) == (False, 1)
-        first, now = differences.two_lists(ledger, f"standard@{DAY}/1", "now")
-        for row in as_rows(differences.differences(ledger, first, now)):
+        first, now = differences.lists_to_compare(ledger, f"standard@{DAY}/1", "now")
+        for row in as_rows(differences.list_differences(ledger, first, now)):
             assert (row["change"], row["rank_before"]) == ("unchanged", row["rank_after"])
         ledger.publications.restore_rows(publication, actor="eve")
         assert audit(ledger.path, lists=True).falsehoods == ()
@@ -123,7 +123,7 @@ def test_a_list_is_published_with_shared_places(tmp_path: Path) -> None:
     with club(tmp_path, list(RANKS)) as ledger:
         assert ledger.publications.publish(DAY, actor="eve").recorded
         publication = ledger.publications.named(f"standard@{DAY}")
-        rows = as_rows(published_lists.rows(ledger, publication))
+        rows = as_rows(published_lists.published_list_rows(ledger, publication))
         assert {row["name"]: row["rank"] for row in rows} == RANKS
         assert {row["name"]: row["revised_rank"] for row in rows} == RANKS
         assert audit(ledger.path, lists=True).falsehoods == ()
@@ -140,7 +140,7 @@ def test_commands_tell_shared_places(tmp_path: Path, run: Run) -> None:
 @given(st.lists(st.integers(0, 5).map(float), max_size=12))
 def test_a_place_is_one_more_than_there_are_better_ones(ratings: list[float]) -> None:
     ordered = sorted(ratings, reverse=True)
-    assert shared_places(ordered) == [1 + sum(other > rating for other in ordered) for rating in ordered]
+    assert shared_ranks(ordered) == [1 + sum(other > rating for other in ordered) for rating in ordered]
     rows = [ListRow(player, 0, 0, rating, 1, None) for player, rating in enumerate(ratings, 1)]
-    assert [row.rank for row in in_form(rows)] == shared_places(ordered)
-    assert [row.rank for row in in_form(rows, ONE_BY_ONE)] == list(range(1, len(ratings) + 1))
+    assert [row.rank for row in with_ranks(rows)] == shared_ranks(ordered)
+    assert [row.rank for row in with_ranks(rows, ONE_BY_ONE)] == list(range(1, len(ratings) + 1))

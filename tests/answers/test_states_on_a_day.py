@@ -70,7 +70,7 @@ def test_a_prediction_on_a_day_is_that_of_a_ledger_that_ends_with_that_day(make:
     assert later["scheme"] == "glicko2"
     assert (
         later["rating"]
-        == {row["name"]: row["rating"] for row in as_rows(publications.list_on(full, "2019-01-31"))}["Ann"]
+        == {row["name"]: row["rating"] for row in as_rows(publications.list_in_force_on(full, "2019-01-31"))}["Ann"]
     )
 
 
@@ -109,7 +109,7 @@ def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_i
     ledger.append(tournament_closed("2019-02-15", tournament="Cup"))
     ledger.catch_up()
     ann, bob = both(ledger)
-    after = {row["name"]: row["rating"] for row in as_rows(publications.list_on(ledger, "2019-02-15"))}
+    after = {row["name"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, "2019-02-15"))}
     assert after["Ann"] != 2645
     for at in (None, "2019-01-03", "2019-01-05", "2019-02-14"):
         summary = as_row(players.summary(ledger, ann, at=at))
@@ -117,14 +117,14 @@ def test_until_an_event_closes_the_declared_rating_is_in_force_and_its_outcome_i
         assert summary["period_closes"] == "2019-02-15"
     closed = as_row(players.summary(ledger, ann, at="2019-02-15"))
     assert (closed["rating_then"], closed["rating_after_period"], closed["period_closes"]) == (after["Ann"], None, None)
-    assert {row["name"]: row["rating"] for row in as_rows(publications.list_on(ledger, "2019-01-31"))} == {
+    assert {row["name"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, "2019-01-31"))} == {
         "Ann": 2645,
         "Bob": 2500,
     }
     for game in as_rows(player_games.games(ledger, ann)):
         assert (game["rating_before"], game["rating"], game["in_force"]) == (2645, after["Ann"], "2019-02-15")
         assert (game["opponent_rating_before"], game["opponent_rating"]) == (2500, after["Bob"])
-    assert {point["in_force"] for point in as_rows(player_games.graph(ledger, bob))} == {"2019-02-15"}
+    assert {point["in_force"] for point in as_rows(player_games.graph_points(ledger, bob))} == {"2019-02-15"}
 
 
 def test_a_newcomer_without_a_declared_rating_has_none_in_force_before_the_first_closing(make: Made) -> None:
@@ -134,7 +134,7 @@ def test_a_newcomer_without_a_declared_rating_has_none_in_force_before_the_first
     assert (first["rating_before"], second["rating_before"]) == (None, None)
     assert first["rating"] == second["rating"] == newest["rating_before"]
     assert as_row(players.summary(ledger, both(ledger)[0], at="2020-03-20"))["rating_then"] is None
-    assert as_rows(publications.list_on(ledger, "2020-03-30")) == []
+    assert as_rows(publications.list_in_force_on(ledger, "2020-03-30")) == []
     assert as_row(predictions.predict(ledger, *both(ledger), at="2020-03-20"))["rating"] == 1500.0
 
 
@@ -185,7 +185,7 @@ def test_a_period_that_is_over_by_the_clock_is_in_force_without_a_later_record(m
     (rated_ms,) = {row["rated_ms"] for row in ledger.rows("games")}
     for passed, closed in ((-1, False), (0, True), (1, True)):
         ledger.clock = partial(datetime.fromtimestamp, (rated_ms + passed) / 1000, UTC)
-        (run,) = as_rows(publications.runs(ledger))
+        (run,) = as_rows(publications.rating_runs(ledger))
         summary = as_row(players.summary(ledger, both(ledger)[0]))
         told = as_row(predictions.predict(ledger, *both(ledger)))
         assert run["closed"] is closed
@@ -222,24 +222,24 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
         play(ledger, str((first + timedelta(days=i)).date()), outcome=outcomes[i % 3])
     era, ann = ledger.pool().eras[0], both(ledger)[0]
     rows = list(ledger.rows("history", "player = 1 ORDER BY n"))
-    listed = [era.scheme.lists([row[name] for name in era.scheme.state], era.numbers) for row in rows]
+    listed = [era.scheme.is_listed([row[name] for name in era.scheme.state], era.numbers) for row in rows]
     (current,) = ledger.rows("current", "player = 1")
     assert current["listed"] == listed[-1]
-    ranked = {row["player"]: (row["rank"], row["rating"]) for row in as_rows(rankings.ranking(ledger))}
+    ranked = {row["player"]: (row["rank"], row["rating"]) for row in as_rows(ledger.ranking())}
     closing = "2022"  # every period is over, and no list has been without them yet
-    on_the_list = {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, closing))}
+    on_the_list = {row["player"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, closing))}
     summary = as_row(players.summary(ledger, ann))
     told = as_row(predictions.predict(ledger, *both(ledger)))
-    graph = [point["rating"] for point in as_rows(player_games.graph(ledger, ann))]
+    graph = [point["rating"] for point in as_rows(player_games.graph_points(ledger, ann))]
     assert (1 in ranked) == listed[-1]
     assert (summary["rank"], summary["rating_now"]) == ranked.get(1, (None, None))
     assert summary["rated_players"] == len(ranked)
-    full = {
-        row["player"]: row["percentile"] for row in as_rows(rankings.ranking_in_full(ledger, rankings.RankingChoice()))
-    }
+    full = {row["player"]: row["percentile"] for row in as_rows(rankings.ranking(ledger, rankings.RankingChoice()))}
     assert summary["percentile"] == full.get(1)
     assert told == as_row(predictions.predict(ledger, *both(ledger), at=told["as_of"]))
-    in_force = {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, told["as_of"]))}.get(1)
+    in_force = {
+        row["player"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, told["as_of"]))
+    }.get(1)
     assert summary.get("rating_in_force", summary["rating_now"]) == in_force
     if in_force is not None:
         assert told["rating"] == in_force
@@ -258,7 +258,7 @@ def test_who_is_listed_has_one_answer(make: Made, scheme: str, games: int) -> No
 def test_equal_ratings_have_the_same_places_in_a_ranking_and_a_summary(make: Made) -> None:
     ledger = make("elo", declared=(1500, 1500))
     play(ledger, "2020-01-01", outcome=Outcome.DRAW)
-    assert [(row["rank"], row["rating"]) for row in as_rows(rankings.ranking(ledger))] == [(1, 1500.0), (1, 1500.0)]
+    assert [(row["rank"], row["rating"]) for row in as_rows(ledger.ranking())] == [(1, 1500.0), (1, 1500.0)]
     told = [as_row(players.summary(ledger, who)) for who in both(ledger)]
     assert [(row["rank"], row["percentile"]) for row in told] == [(1, 0.0), (1, 0.0)]
 
@@ -267,14 +267,14 @@ def test_the_rank_of_who_lapses_by_time_alone_is_taken_away(make: Made) -> None:
     """ECF: a rating lapses after 36 months without a result; the pool's last game says what the time is."""
     ledger = make("ecf-monthly", declared=(1500, 1600))
     play(ledger, "2015-01-01")
-    assert len(as_rows(rankings.ranking(ledger))) == 2
+    assert len(as_rows(ledger.ranking())) == 2
     for number, name in ((3, "Cleo"), (4, "Dan")):
         assert ledger.register(f"name:{name}", name, declared_rating=1700) == number
     late = game_recorded("late", white=3, black=4, outcome=Outcome.DRAW, half_moves=60, ended_at="2021-01-01")
     ledger.append(late)
     ledger.catch_up()
-    assert {row["player"] for row in as_rows(rankings.ranking(ledger))} == {3, 4}
-    assert {row["player"] for row in as_rows(publications.list_on(ledger, "2021-01-31"))} == {3, 4}
+    assert {row["player"] for row in as_rows(ledger.ranking())} == {3, 4}
+    assert {row["player"] for row in as_rows(publications.list_in_force_on(ledger, "2021-01-31"))} == {3, 4}
     summary = as_row(players.summary(ledger, both(ledger)[0]))
     assert (summary["rating_now"], summary["rank"], summary["rated_players"]) == (None, None, 2)
     assert as_row(predictions.predict(ledger, *both(ledger)))["rating"] is None

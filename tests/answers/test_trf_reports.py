@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from ledger.answers.crosstables.event_games import EventGame
-from ledger.answers.exports.trf import Report, ReportEntrant, lines_of, rounds_of
+from ledger.answers.exports.trf_report import ReportEntrant, TrfReport, report_lines, split_into_rounds
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
-from ledger.imports.trf.lines import player_line_of
+from ledger.imports.trf.lines import decode_player_line
 from tests.kit.commands import Run
 from tests.kit.places import DATA
 from tests.kit.source_files import player, report, written
@@ -27,7 +27,7 @@ GAMES = report(
 
 def facts(file: bytes) -> set[tuple[object, ...]]:
     reading = Reading("report.trf")
-    games = list(trf.games(file.splitlines(keepends=True), reading))
+    games = list(trf.read_games(file.splitlines(keepends=True), reading))
     assert reading.faults == []
     return {
         (game.key, game.white_id, game.black_id, game.outcome, game.termination, game.ended_at, game.round,
@@ -104,14 +104,14 @@ def a_game(number: int, white: int, black: int, round_: int, day: str = "2024-05
 
 def test_rounds_keep_their_numbers_where_nobody_plays_twice() -> None:
     games = [a_game(1, 1, 2, 2), a_game(2, 3, 4, 2), a_game(3, 1, 3, 4)]
-    assert [len(games) for games in rounds_of(games)] == [0, 2, 0, 1]
+    assert [len(games) for games in split_into_rounds(games)] == [0, 2, 0, 1]
 
 
 def test_a_round_of_several_games_becomes_several_and_games_without_a_round_go_by_days() -> None:
     double = [a_game(1, 1, 2, 1), a_game(2, 2, 1, 1), a_game(3, 3, 4, 1), a_game(4, 1, 3, 2)]
-    assert [[game.position for game in games] for games in rounds_of(double)] == [[1, 3], [2], [4]]
+    assert [[game.position for game in games] for games in split_into_rounds(double)] == [[1, 3], [2], [4]]
     none = [a_game(1, 1, 2, 0), a_game(2, 3, 4, 0), a_game(3, 1, 2, 0, "2024-05-02")]
-    assert [[game.position for game in games] for games in rounds_of(none)] == [[1, 2], [3]]
+    assert [[game.position for game in games] for games in split_into_rounds(none)] == [[1, 2], [3]]
 
 
 @pytest.mark.parametrize(("rounds", "points"), [(99, 99.0), (100, None), (150, None)])
@@ -119,9 +119,11 @@ def test_more_points_than_their_columns_hold_are_left_out(rounds: int, points: f
     entrants = {1: ReportEntrant("Ann", "", None), 2: ReportEntrant("Bob", "", None)}
     games = [[a_game(number, 1, 2, number)] for number in range(1, rounds + 1)]
     lines = list(
-        lines_of(Report(name="Cup", first="2024-05-01", last="2024-05-01", kind=None, entrants=entrants, rounds=games))
+        report_lines(
+            TrfReport(name="Cup", first="2024-05-01", last="2024-05-01", kind=None, entrants=entrants, rounds=games)
+        )
     )
-    ann, bob = (player_line_of(line) for line in lines if line.startswith(b"001"))
+    ann, bob = (decode_player_line(line) for line in lines if line.startswith(b"001"))
     assert (ann.points, ann.place, bob.points) == (points, 1, 0.0)
     assert [cell.result for cell in ann.rounds] == ["1"] * rounds
     assert len(facts(b"".join(lines))) == rounds
@@ -130,8 +132,8 @@ def test_more_points_than_their_columns_hold_are_left_out(rounds: int, points: f
 def test_a_name_ends_after_33_characters_and_an_unrated_player_has_0() -> None:
     entrants = {1: ReportEntrant("N" * 33, "", None), 2: ReportEntrant("Ann", "12345678901", 1500)}
     lines = list(
-        lines_of(
-            Report(
+        report_lines(
+            TrfReport(
                 name="Cup", first="2024-05", last="2024-05", kind=None, entrants=entrants, rounds=[[a_game(1, 1, 2, 1)]]
             )
         )
@@ -145,7 +147,7 @@ def test_a_name_ends_after_33_characters_and_an_unrated_player_has_0() -> None:
     ("words", "said"),
     [
         (["--names"], "name it with --tournament"),
-        (["--tournament", "Club open"], "say so with --names"),
+        (["--tournament", "Club open"], "allow it with --names"),
         (["--tournament", "Club opem", "--names"], "did you mean 'Club open'"),
         (["--tournament", "Club open", "--names", "--since", "2025"], "Club open"),
     ],

@@ -15,12 +15,12 @@ from typing import Any
 import attrs
 
 from ledger.facts.source_games import SourceGame
-from ledger.imports import jsonl
 from ledger.journal.settings_file import ServerPlace
 from tests.attacks.stores import ROLES, copied, file_of, ledger_in, raw, readable
 from tests.attacks.truth import TILE, Truth, commitment, digest_of, entries, people
 from tests.attacks.workers import Done, Worker
 from tests.kit.games import source_game
+from tests.kit.source_files import game_line
 
 Question = tuple[str, ...]
 
@@ -88,7 +88,7 @@ def game(key: str, white: str, black: str, outcome: str = "white", day: int = 0,
 
 def written(path: Path, *games: SourceGame) -> Path:
     """Write a file of our own JSON lines."""
-    path.write_bytes(b"".join(map(jsonl.dump, games)))
+    path.write_bytes(b"".join(map(game_line, games)))
     return path
 
 

@@ -16,10 +16,10 @@ import attrs
 from ledger.errors import RejectedError
 from ledger.facts.events import Role
 from ledger.facts.source_games import SourceGame
-from ledger.imports import jsonl
 from ledger.ledger import Ledger
 from tests.crashes.killed_verbs import proposed
 from tests.kit.games import game_recorded, source_game
+from tests.kit.source_files import game_line
 from tools import cli, output
 
 _LIVE = "tests.attacks.power_commands"
@@ -96,7 +96,7 @@ def write_files(folder: Path) -> None:
         return source_game(f"club:power-{i}", white, black, outcome=outcome, text=f"e4 e5 Nf3 Nc6 {i % 7}", **facts)
 
     for name, first, count in (("first", 0, 40), ("second", 40, 10), ("third", 50, 10), ("fourth", 60, 10)):
-        lines = (jsonl.dump(played(i)) for i in range(first, first + count))
+        lines = (game_line(played(i)) for i in range(first, first + count))
         (folder / f"{name}.jsonl").write_bytes(b"".join(lines))
     rows = [f"club:{100 + i},List Player {i},{1500 + 10 * i},12,1980" for i in range(20)]
     (folder / "list.csv").write_text("\n".join(("identity,name,rating,games,birth_year", *rows)) + "\n", "utf-8")

@@ -33,7 +33,7 @@ from ledger.facts.words import Standing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import views_file
-from ledger.ratings.installed_projectors import available
+from ledger.ratings.installed_projectors import installed_projectors
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from tests.kit.processes import LastingProcess, limit_files, start_module
@@ -182,7 +182,7 @@ def _register(path: str, identity: str, name: str) -> int:
 def _derive(path: str, target: str, position: str) -> int:
     """Build the views of the journal's first entries as a new file *target*."""
     with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
-        built = Views(Path(target), available(), journal)
+        built = Views(Path(target), installed_projectors(), journal)
         built.build_until(int(position))
         built.close()
     return 0

@@ -13,8 +13,9 @@ import orjson
 import pytest
 
 from ledger.audit import reader
-from ledger.audit.audit import Omission, Verdict, audit, table_digests
-from ledger.audit.proven import Recomputed, recompute
+from ledger.audit.audit import UncheckedPart, Verdict, audit, table_digests
+from ledger.audit.reader import four_eyes, journal, people, texts
+from ledger.audit.recomputed_ledger import RecomputedLedger, recompute_ledger
 from ledger.facts.words import Termination
 from ledger.journal.merkle import Frontier, leaf_hashes
 from ledger.ledger import Ledger
@@ -45,7 +46,7 @@ def test_a_verdict_is_true_only_if_nothing_is_false_and_nothing_failed(club_of_3
     true = audit(club_of_300_games)
     assert true
     assert true.ok
-    failed = attrs.evolve(true, not_compared=(Omission("names", "the disk is full", failed=True),))
+    failed = attrs.evolve(true, not_compared=(UncheckedPart("names", "the disk is full", failed=True),))
     assert not failed
     assert not failed.ok
     assert not failed.falsehoods
@@ -56,13 +57,14 @@ def test_a_verdict_is_true_only_if_nothing_is_false_and_nothing_failed(club_of_3
     assert audit(club_of_300_games, journal_only=True)
     edit(club_of_300_games, "UPDATE journal SET leaf = zeroblob(32) WHERE position = 3")
     assert not audit(club_of_300_games, journal_only=True)
-    assert not recompute(club_of_300_games)
+    assert not recompute_ledger(club_of_300_games)
 
 
 def test_what_any_check_found_is_true_only_if_nothing_is_false() -> None:
-    found = [each for name, each in vars(reader).items() if name.endswith("Verdict")]
+    modules = (four_eyes, journal, people, texts)
+    found = [each for module in modules for name, each in vars(module).items() if name.endswith("Verdict")]
     assert len(found) > 5
-    assert all(issubclass(each, reader.Finding) for each in [*found, Recomputed, Verdict])
+    assert all(issubclass(each, reader.Finding) for each in [*found, RecomputedLedger, Verdict])
 
 
 def test_the_journal_alone_gives_its_head_and_asks_for_no_other_file(club_of_300_games: Path) -> None:
@@ -73,7 +75,7 @@ def test_the_journal_alone_gives_its_head_and_asks_for_no_other_file(club_of_300
     assert alone == Verdict(head, head.size, 0, 0, {}, ())
     assert list(map(str, alone.not_compared)) == ["names, texts and derived rows: the journal alone was asked for"]
     assert said(club_of_300_games) == (
-        "people file club.people.db: is missing: the names stand in no other file; restore it from a copy"
+        "people file club.people.db: is missing: the names are in no other file; restore it from a copy"
     )
 
 

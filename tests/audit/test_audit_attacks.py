@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from ledger.audit import derived
-from ledger.audit.derived import VerifiedJournal
-from ledger.audit.reader import JournalVerdict, snapshot, verify_journal, verify_people, verify_texts
-from ledger.audit.reader.published import JOURNAL, PEOPLE
+from ledger.audit import rebuilt_views
+from ledger.audit.reader import JournalVerdict, open_snapshot, verify_journal, verify_people, verify_texts
+from ledger.audit.reader.layouts import JOURNAL, PEOPLE
+from ledger.audit.rebuilt_views import VerifiedJournal
 from ledger.errors import CorruptError
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import silent
+from ledger.runtime.long_work import no_progress
 from tests.kit.commands import Run
 from tests.kit.every_table import columns, rows, tables
 from tests.kit.tampering import edit
@@ -72,7 +72,7 @@ NO_TEXT = "CAST(x'63ff' AS TEXT)"  # "c" and a byte that stands in no UTF-8
 def published_columns() -> Iterator[tuple[str, str, str, str | None]]:
     """Every column of journal and people, and what it is changed to."""
     for published in (JOURNAL, PEOPLE):
-        with closing(published.made(max(published.layouts))) as empty:
+        with closing(published.make_empty(max(published.layouts))) as empty:
             query = "SELECT m.name, c.name, c.type FROM sqlite_master AS m, pragma_table_info(m.name) AS c"
             where = "m.type = 'table' AND m.name NOT IN ('renaming', 'erasing')"  # rows in passing; see commitments
             for table, column, kind in empty.execute(f"{query} WHERE {where}").fetchall():
@@ -190,7 +190,7 @@ def attack(path: Path, found: Callable[[], list[object]]) -> None:
 @pytest.mark.slow
 def test_a_bit_flipped_in_any_page_of_the_journal_is_found_or_changes_nothing(copy_with_every_table: Path) -> None:
     def found() -> list[object]:
-        with snapshot(str(copy_with_every_table)) as file:
+        with open_snapshot(str(copy_with_every_table)) as file:
             return [*verify_journal(file).falsehoods, *verify_texts(file).falsehoods]
 
     attack(copy_with_every_table, found)
@@ -205,10 +205,10 @@ def test_a_bit_flipped_in_any_page_of_the_people_is_found_or_changes_nothing(cop
 @contextmanager
 def built_aside(club: Path) -> Iterator[tuple[Views, JournalVerdict]]:
     """Views built from the journal, once for many comparisons."""
-    with snapshot(str(club)) as file:
+    with open_snapshot(str(club)) as file:
         head = verify_journal(file).head
-        with derived.temporary_views((), VerifiedJournal(file, head)) as made:
-            assert derived.build(made, head.size, silent) == []
+        with rebuilt_views.temporary_views((), VerifiedJournal(file, head)) as made:
+            assert rebuilt_views.build_views(made, head.size, no_progress) == []
             yield made, verify_journal(file, sizes=(head.size,))
 
 
@@ -218,12 +218,17 @@ def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy
     with built_aside(copy_with_every_table) as (made, proven):
 
         def found() -> list[object]:
-            with snapshot(str(path)) as file:
-                standing = derived.look(file)
+            with open_snapshot(str(path)) as file:
+                standing = rebuilt_views.read_current_views(file)
                 if standing.why_not or standing.falsehoods or standing.position != proven.head.size:
                     return [standing.why_not, *standing.falsehoods, standing.position]
-                rows, why_not, strange = derived.compare(file, made, silent)
-                return [*derived.place_falsehoods(standing, proven.head.size, proven.roots), *rows, *why_not, *strange]
+                rows, why_not, strange = rebuilt_views.compare_views(file, made, no_progress)
+                return [
+                    *rebuilt_views.position_falsehoods(standing, proven.head.size, proven.roots),
+                    *rows,
+                    *why_not,
+                    *strange,
+                ]
 
         attack(path, found)
 
@@ -338,7 +343,7 @@ def test_views_of_an_earlier_layout_are_not_compared_and_that_is_said(copy_with_
     assert done.out.splitlines()[:2] == [
         f"TRUE {copy_with_every_table}: 334 entries: journal, 15 names, 1 erased, and 4 reasons, 1 erased",
         f"NOT COMPARED {copy_with_every_table} derived rows: the views are of the earlier layout 1; "
-        "the next command builds them anew",
+        "the next command rebuilds them",
     ]
 
 
@@ -352,5 +357,5 @@ def test_views_made_by_an_earlier_version_of_a_scheme_are_not_compared_and_that_
         edit(sidecar(copy_with_every_table, "views"), "UPDATE projections SET identity = '6' WHERE name = 'arithmetic'")
         done = run("audit", copy_with_every_table)
     assert done.code == 0
-    assert "derived rows: the views were made by earlier versions of arithmetic; the next command builds" in done.out
+    assert "derived rows: the views were made by earlier versions of arithmetic; the next command rebuilds" in done.out
     assert "every derived row" not in done.out

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ledger.audit.reader import inclusion_proof, verify_journal, verify_names, verify_texts
-from ledger.audit.reader.files import translated
+from ledger.audit.reader import verify_journal, verify_names, verify_texts
+from ledger.audit.reader.snapshots import translate_errors
 from ledger.errors import CorruptError, LedgerError, StorageError
 from tests.audit.raw_journals import (
     body_of,
@@ -97,7 +97,6 @@ def test_what_is_no_ledger_file_is_an_error(
         lambda: verify_journal(str(path)),
         lambda: verify_names(str(path), str(path)),
         lambda: verify_texts(str(path)),
-        lambda: inclusion_proof(str(path), 1),
     ]
     for reader in readers:
         with pytest.raises(error, match=message):
@@ -111,7 +110,7 @@ def test_a_folder_is_a_storage_error(tmp_path: Path) -> None:
 
 
 def test_a_locked_file_is_a_storage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledger.audit.reader.files.LOCK_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("ledger.audit.reader.snapshots.LOCK_WAIT_SECONDS", 0.01)
     path = tmp_path / "club.db"
     write_journal(path, [game_fact(1)])
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
@@ -139,7 +138,10 @@ def test_a_full_disk_is_no_damage(six_hundred_games: Path, monkeypatch: pytest.M
 def test_what_the_disk_refuses_to_read_is_not_called_false(ten_games: Path) -> None:
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorname = "SQLITE_IOERR_READ"
-    with pytest.raises(StorageError, match=r"cannot be read \(disk I/O error\): the disk"), translated(str(ten_games)):
+    with (
+        pytest.raises(StorageError, match=r"cannot be read \(disk I/O error\): the disk"),
+        translate_errors(str(ten_games)),
+    ):
         raise error
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.audit.derived import CUT, REMEDY, table_falsehoods
-from ledger.audit.reader import snapshot
+from ledger.audit.reader import open_snapshot
+from ledger.audit.rebuilt_views import CUT, REMEDY, table_falsehoods
 from ledger.facts.events import (
     ConversionRange,
     PlayerChanged,
@@ -227,7 +227,7 @@ def test_a_zero_below_zero_is_not_the_zero_that_the_journal_gives(tmp_path: Path
     edit(path, "CREATE TABLE t(n INTEGER PRIMARY KEY, r REAL) STRICT", "INSERT INTO t VALUES (1, 0.0), (2, -0.5)")
     whole = path.read_bytes()
     path.write_bytes(whole.replace(struct.pack(">d", -0.5), struct.pack(">d", -0.0)))
-    with closing(sqlite.sqlite3.connect(":memory:")) as true, snapshot(str(path)) as standing:
+    with closing(sqlite.sqlite3.connect(":memory:")) as true, open_snapshot(str(path)) as standing:
         true.execute("CREATE TABLE t(n INTEGER PRIMARY KEY, r REAL) STRICT")
         true.execute("INSERT INTO t VALUES (1, 0.0), (2, 0.0)")
         (falsehood,) = table_falsehoods(standing, true, "t")

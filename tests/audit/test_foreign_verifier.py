@@ -16,7 +16,7 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.journal.signing_keys import NoteKey
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import KEY, RELEASED_GAME, give_key, released_club
@@ -66,7 +66,7 @@ def verify(receipt: str, key: NoteKey) -> dict[str, Any]:
 def test_it_verifies_the_receipt_of_a_released_ledger(tmp_path: Path) -> None:
     with Ledger.open(released_club(tmp_path)) as ledger:
         ledger.checkpoints.make()
-        receipt = receipt_of(ledger, RELEASED_GAME, name_of="bob")
+        receipt = make_receipt(ledger, RELEASED_GAME, name_of="bob")
     assert verify(receipt, KEY)["key"] == f"game:{RELEASED_GAME}"
 
 
@@ -77,14 +77,14 @@ def test_it_verifies_receipts_at_every_place_of_journals_of_many_sizes(club_of_t
         if number < 20 or number > 245:
             club_of_two.ledger.checkpoints.make()
             for game in {0, number // 2, number}:
-                assert verify(receipt_of(club_of_two.ledger, f"x{game}"), KEY)["position"] == 5 + game
+                assert verify(make_receipt(club_of_two.ledger, f"x{game}"), KEY)["position"] == 5 + game
 
 
 def test_it_refuses_what_was_changed(tmp_path: Path) -> None:
     """That it verifies at all."""
     with Ledger.open(released_club(tmp_path)) as ledger:
         ledger.checkpoints.make()
-        receipt = receipt_of(ledger, RELEASED_GAME)
+        receipt = make_receipt(ledger, RELEASED_GAME)
     with pytest.raises(VerificationError):
         verify(receipt.replace("index 17", "index 16"), KEY)
     with pytest.raises(InvalidSignature):

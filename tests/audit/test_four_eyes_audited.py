@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ledger.audit.audit import audit
 from ledger.facts import codec, events
 from ledger.facts.changes import Change, Verb
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Standing
 from ledger.journal import late_facts
 from tests.kit.clubs import NOON, ClubOfTwo, new_club_of_two
@@ -69,7 +69,7 @@ def test_a_decision_of_who_proposed_is_false_from_the_policy_on(club_of_two: Clu
     sealed(ledger, "adam", approval(3))
     assert named(club_of_two.path) == {
         f"entry {position}": "approves proposal 2 against four eyes: 'eve' proposed it; it has no effect; propose it "
-        "anew, for somebody else to approve"
+        "again, for another person to approve"
     }
 
 
@@ -186,7 +186,7 @@ def test_the_past_of_a_player_who_comes_with_it_is_true(club_of_two: ClubOfTwo) 
     ledger = club_of_two.ledger
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     club_of_two.clock.now += timedelta(seconds=1)
-    past = Past(rating="2100", since="2020", games=40)
+    past = PriorRating(rating="2100", since="2020", games=40)
     learnt = ledger.registry.add("fide:9", "Zoe", birth_year=1990, past=past, actor="desk")
     assert learnt.recorded == 2
     assert audit(club_of_two.path).falsehoods == ()

@@ -24,7 +24,7 @@ def grown(club: ClubOfTwo, games: int) -> tuple[TreeHead, str]:
     ledger = signed(club).ledger
     older = ledger.head()
     ledger.append_many(game_recorded(f"x{number}") for number in range(games))
-    return older, ledger.checkpoints.growth(older, ledger.checkpoints.make())
+    return older, ledger.checkpoints.consistency_proof(older, ledger.checkpoints.make())
 
 
 @pytest.mark.parametrize("games", [0, 1, 4, 255, 300])
@@ -76,8 +76,8 @@ def test_a_growth_from_a_head_that_never_was_is_refused(club_of_two: ClubOfTwo) 
     made = checkpoints.make()
     for head in (TreeHead(5, made.head.root), TreeHead(4, bytes(32)), TreeHead(3, made.head.root)):
         with pytest.raises(StorageError, match=f"the first {head.size} of its 4 entries do not have the head {head}"):
-            checkpoints.growth(head, made)
-    assert checkpoints.growth(TreeHead(0, EMPTY_ROOT), made) == f"old 0\n\n{made.note}"
+            checkpoints.consistency_proof(head, made)
+    assert checkpoints.consistency_proof(TreeHead(0, EMPTY_ROOT), made) == f"old 0\n\n{made.note}"
 
 
 def test_the_commands_prove_it_without_the_ledger(sample_club: Path, tmp_path: Path, run: Run) -> None:

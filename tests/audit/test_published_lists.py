@@ -17,7 +17,7 @@ from ledger.audit.audit import Verdict, audit
 from ledger.errors import CorruptError
 from ledger.facts.events import ListPublished
 from ledger.journal import Writer
-from ledger.journal.kept_lists import ListRow, kept_texts
+from ledger.journal.stored_lists import ListRow, list_texts
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import zstandard
@@ -65,7 +65,7 @@ def test_what_becomes_known_later_makes_no_list_false(lists: Path) -> None:
         late = game_recorded("late", white=1, black=2, ended_at="2021-01-02", half_moves=60)
         ledger.append(late)
         ledger.catch_up()
-        assert True in {row["revised"] for row in as_rows(publications.list_on(ledger, DAYS[0]))}
+        assert True in {row["revised"] for row in as_rows(publications.list_in_force_on(ledger, DAYS[0]))}
     verdict = audit(lists, lists=True)
     assert (verdict.falsehoods, verdict.lists_recomputed) == ((), 2)
 
@@ -127,12 +127,12 @@ def publish_falsely(club: Path, change: Callable[[ListPublished, Rows], ListPubl
         head = ledger.journal.size()
         told = attrs.evolve(true.event, edition=2, head=head, root=ledger.journal.root_at(head).hex())
         event = change(told, rows)
-        texts = kept_texts(rows.values())
+        texts = list_texts(rows.values())
         if event is told:
             event = attrs.evolve(event, digest=texts.digest, players=len(rows))
 
         def gate(writer: Writer, now_ms: int) -> Sequence[ListPublished]:
-            writer.keep_texts(texts.frames())
+            writer.store_texts(texts.frames())
             return [event]
 
         ledger._record_judged(gate, "mallory")
@@ -182,14 +182,14 @@ def test_who_is_left_out_or_added_is_named(lists: Path) -> None:
 
     def added(event: ListPublished, rows: Rows) -> ListPublished:
         rows[99] = ListRow(99, 99, 2800, 2800.0, 0, None)
-        return attrs.evolve(event, edition=3, digest=kept_texts(rows.values()).digest, players=len(rows))
+        return attrs.evolve(event, edition=3, digest=list_texts(rows.values()).digest, players=len(rows))
 
     publish_falsely(lists, without)
     publish_falsely(lists, added)
     first, second = audit(lists, lists=True).falsehoods
     assert (first.position_or_key, second.position_or_key) == ("player 2", "player 99")
     assert "is missing, the entries give" in first.message
-    assert "stands there with 2800.0, and is on no such list by the entries" in second.message
+    assert "is listed with 2800.0, and is on no such list by the entries" in second.message
 
 
 def test_a_head_that_is_not_of_this_journal_is_named(lists: Path) -> None:
@@ -229,7 +229,7 @@ def test_what_another_version_published_is_said_to_be_so_and_not_called_false(
 ) -> None:
     def change(event: ListPublished, rows: Rows) -> ListPublished:
         rows[3] = rows[3]._replace(rating=1.0)
-        return attrs.evolve(event, digest=kept_texts(rows.values()).digest, players=len(rows), **version)
+        return attrs.evolve(event, digest=list_texts(rows.values()).digest, players=len(rows), **version)
 
     publish_falsely(lists, change)
     verdict = audit(lists, lists=True)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ledger.audit.reader import NotAProofError, VerifierKey, verify_receipt
-from ledger.audit.reader.receipts import verified_checkpoint
-from ledger.audit.receipts import receipt_of
+from ledger.audit.reader.receipts import verify_note
+from ledger.audit.receipts import make_receipt
 from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.events import Decision
 from ledger.facts.words import TreeHead
@@ -49,7 +49,7 @@ def refusal(content: bytes | str, *keys: VerifierKey) -> NotAProofError:
 def test_the_bytes_of_a_receipt_are_pinned(name: str, player: str | None, tmp_path: Path) -> None:
     with Ledger.open(released_club(tmp_path)) as ledger:
         ledger.checkpoints.make()
-        assert receipt_of(ledger, RELEASED_GAME, name_of=player).encode() == (GOLDEN / name).read_bytes()
+        assert make_receipt(ledger, RELEASED_GAME, name_of=player).encode() == (GOLDEN / name).read_bytes()
 
 
 def test_a_receipt_proves_the_entry_and_on_request_a_name() -> None:
@@ -62,11 +62,11 @@ def test_a_receipt_proves_the_entry_and_on_request_a_name() -> None:
 
 
 def test_a_receipt_tells_no_name_that_was_not_asked_for(receipt_club: ClubOfTwo) -> None:
-    lines = receipt_of(receipt_club.ledger, "r1-b1").split("\n")
+    lines = make_receipt(receipt_club.ledger, "r1-b1").split("\n")
     content = base64.b64decode(lines[1].removeprefix("extra ")).decode()
     assert "Ann" not in content
     assert "name" not in json.loads(content)
-    content = base64.b64decode(receipt_of(receipt_club.ledger, "r1-b1", name_of="2").split("\n")[1][6:]).decode()
+    content = base64.b64decode(make_receipt(receipt_club.ledger, "r1-b1", name_of="2").split("\n")[1][6:]).decode()
     assert "Bob" in content
     assert "Ann" not in content
 
@@ -77,7 +77,7 @@ def test_every_game_has_a_receipt_whatever_the_size_of_the_journal(entries: int,
     ledger.append_many(game_recorded(f"x{number}") for number in range(entries))
     made = ledger.checkpoints.make()
     for number in {0, entries // 2, entries - 1}:
-        proven = verify_receipt(receipt_of(ledger, f"x{number}", name_of="Ann").encode(), [VERIFIER])
+        proven = verify_receipt(make_receipt(ledger, f"x{number}", name_of="Ann").encode(), [VERIFIER])
         assert (proven.position, proven.signed.head, proven.name) == (5 + number, made.head, "Ann")
 
 
@@ -85,13 +85,13 @@ def test_an_entry_after_the_last_checkpoint_has_no_receipt_yet(receipt_club: Clu
     ledger = receipt_club.ledger
     ledger.append(game_recorded("r2"))
     with pytest.raises(StorageError, match=r"game 'r2' was recorded as entry 5, after the last checkpoint"):
-        receipt_of(ledger, "r2")
+        make_receipt(ledger, "r2")
     ledger.rename(1, "Anna")
     with pytest.raises(StorageError, match="the name of player 1 was recorded as entry 6, after the last checkpoint"):
-        receipt_of(ledger, "r1-b1", name_of="Anna")
+        make_receipt(ledger, "r1-b1", name_of="Anna")
     ledger.checkpoints.make()
-    assert verify_receipt(receipt_of(ledger, "r1-b1", name_of="Anna").encode(), [VERIFIER]).name == "Anna"
-    assert verify_receipt(receipt_of(ledger, "r2").encode(), [VERIFIER]).position == 5
+    assert verify_receipt(make_receipt(ledger, "r1-b1", name_of="Anna").encode(), [VERIFIER]).name == "Anna"
+    assert verify_receipt(make_receipt(ledger, "r2").encode(), [VERIFIER]).position == 5
 
 
 def test_who_was_merged_into_another_is_proven_as_recorded(receipt_club: ClubOfTwo) -> None:
@@ -102,7 +102,7 @@ def test_who_was_merged_into_another_is_proven_as_recorded(receipt_club: ClubOfT
     ledger.level()
     assert ledger.player("Ann").player == carl
     for wanted in ("Ann", "1"):
-        proven = verify_receipt(receipt_of(ledger, "r1-b1", name_of=wanted).encode(), [VERIFIER])
+        proven = verify_receipt(make_receipt(ledger, "r1-b1", name_of=wanted).encode(), [VERIFIER])
         assert (proven.player, proven.name) == (1, "Ann")
     assert proven.signed.head == ledger.head()  # the approval was followed by a checkpoint
 
@@ -111,16 +111,16 @@ def test_what_no_receipt_can_prove_is_named(receipt_club: ClubOfTwo) -> None:
     ledger = receipt_club.ledger
     ledger.register("name:carl", "Carl")
     with pytest.raises(UnknownNameError, match=r"no player 'Carl' in this game; it was played by the players \[1, 2\]"):
-        receipt_of(ledger, "r1-b1", name_of="Carl")
+        make_receipt(ledger, "r1-b1", name_of="Carl")
     with pytest.raises(UnknownNameError, match="no game 'nope'"):
-        receipt_of(ledger, "nope")
+        make_receipt(ledger, "nope")
     ledger.erase(1)
     with pytest.raises(UnknownNameError, match="of a player who was erased, or whose name is lost, none can be proven"):
-        receipt_of(ledger, "r1-b1", name_of="1")
-    assert receipt_of(ledger, "r1-b1", name_of="Bob")
+        make_receipt(ledger, "r1-b1", name_of="1")
+    assert make_receipt(ledger, "r1-b1", name_of="Bob")
     (receipt_club.folder / "club.checkpoints").unlink()
-    with pytest.raises(StorageError, match="there is no checkpoint yet, under which a receipt could stand"):
-        receipt_of(ledger, "r1-b1")
+    with pytest.raises(StorageError, match="there is no checkpoint yet, which a receipt needs"):
+        make_receipt(ledger, "r1-b1")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_what_no_receipt_can_prove_is_named(receipt_club: ClubOfTwo) -> None:
 def test_a_journal_that_was_changed_gives_none(edit: str, words: str, receipt_club: ClubOfTwo) -> None:
     run_sql(receipt_club.path, "DROP TRIGGER journal_never_updates", edit)
     with pytest.raises((CorruptError, StorageError), match=words):
-        receipt_of(receipt_club.ledger, "r1-b1")
+        make_receipt(receipt_club.ledger, "r1-b1")
 
 
 @pytest.mark.parametrize("name", [PLAIN, NAMED])
@@ -190,9 +190,9 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "long salt": (lambda e: e["name"].update(salt="00" * 17), "the salt in it is not 16 bytes"),
     "capital salt": (lambda e: e["name"].update(salt=e["name"]["salt"].upper()), "in lower-case hexadecimal"),
     "salt no hex": (lambda e: e["name"].update(salt="xyz"), "hexadecimal"),
-    "no text": (lambda e: e["name"].update(name=7), "is not told as a receipt tells it"),
-    "number as text": (lambda e: e["name"].update(index="1"), "is not told as a receipt tells it"),
-    "true": (lambda e: e["name"].update(index=True), "is not told as a receipt tells it"),
+    "no text": (lambda e: e["name"].update(name=7), "is not written as in a receipt"),
+    "number as text": (lambda e: e["name"].update(index="1"), "is not written as in a receipt"),
+    "true": (lambda e: e["name"].update(index=True), "is not written as in a receipt"),
     "other entry": (lambda e: e["name"].update(index=2), "this is not entry 3 of the journal of 167"),
     "shorter proof": (lambda e: e["name"]["proof"].pop(), "this is not entry 2 of the journal"),
     "proof of numbers": (lambda e: e["name"].update(proof=[1]), "a hash of the name's proof in it is no text"),
@@ -237,7 +237,7 @@ def test_the_name_of_somebody_who_did_not_play_is_refused(receipt_club: ClubOfTw
     carl = ledger.register("name:carl", "Carl")
     ledger.append(game_recorded("r2", white=carl))
     ledger.checkpoints.make()
-    plain, named = (receipt_of(ledger, game, name_of=who) for game, who in (("r1-b1", None), ("r2", "Carl")))
+    plain, named = (make_receipt(ledger, game, name_of=who) for game, who in (("r1-b1", None), ("r2", "Carl")))
     lines, of_carl = plain.split("\n"), json.loads(base64.b64decode(named.split("\n")[1][6:]))
     content = {**json.loads(base64.b64decode(lines[1][6:])), "name": of_carl["name"]}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -285,13 +285,13 @@ def test_others_may_sign_as_well_and_are_verified_as_well() -> None:
 def test_the_size_of_a_checkpoint_is_a_plain_number(size: str) -> None:
     text = f"{ORIGIN}\n{size}\n{base64.b64encode(bytes(32)).decode()}\n"
     with pytest.raises(NotAProofError):
-        verified_checkpoint(KEY.sign(text).split("\n")[:-1], 1, [VERIFIER])
+        verify_note(KEY.sign(text).split("\n")[:-1], 1, [VERIFIER])
 
 
 def test_a_checkpoint_has_no_further_lines() -> None:
     lines = KEY.sign(f"{ORIGIN}\n1\n{base64.b64encode(bytes(32)).decode()}\nmore\n").split("\n")[:-1]
     with pytest.raises(NotAProofError, match="line 4: an empty line is expected"):
-        verified_checkpoint(lines, 1, [VERIFIER])
+        verify_note(lines, 1, [VERIFIER])
 
 
 @pytest.mark.parametrize(

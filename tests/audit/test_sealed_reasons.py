@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.audit.proven import recompute
 from ledger.audit.reader import verify_reasons
+from ledger.audit.recomputed_ledger import recompute_ledger
 from ledger.backups import backup, restore
 from ledger.errors import CorruptError
 from ledger.journal.sqlite_store import SqliteJournal
@@ -52,7 +52,7 @@ def test_true_and_erased_reasons_are_counted(club_of_reasons: Path, run: Run) ->
     assert (done.code, done.err) == (0, "")
     compared = "6 entries: journal, 2 names, 2 reasons, 1 erased, and every derived row\n"
     assert done.out.startswith(f"TRUE {club_of_reasons}: {compared}")
-    proven = recompute(club_of_reasons, kind=Ledger).ledger
+    proven = recompute_ledger(club_of_reasons, kind=Ledger).ledger
     assert isinstance(proven, Ledger)
     with proven as ledger:
         commitments = [entry.facts["reason"] for entry in ledger.entries("correction-proposed")]
@@ -96,7 +96,7 @@ def test_a_changed_row_is_found_and_named_by_its_number(
     assert (falsehood.table, falsehood.position_or_key) == ("reasons", found[0])
     assert falsehood.message.startswith(found[1])
     assert "; restore that row from a copy, or erase the reason" in falsehood.message
-    assert recompute(club_of_reasons).ledger is None
+    assert recompute_ledger(club_of_reasons).ledger is None
 
 
 def test_a_missing_reason_is_told_and_not_called_erased(club_of_reasons: Path, run: Run) -> None:

@@ -126,9 +126,9 @@ OBJECTS = {
     ),
     "a view": (
         "CREATE VIEW club_names.everybody AS SELECT 1 AS one",
-        "schema club_names: a view 'everybody' stands there that this program did not make",
+        "schema club_names: it has a view 'everybody' that this program did not make",
     ),
-    "a table": ("CREATE TABLE club.ours(a int)", "schema club: a table 'ours' stands there"),
+    "a table": ("CREATE TABLE club.ours(a int)", "schema club: it has a table 'ours'"),
     "rows from elsewhere": (
         "CREATE TABLE public.more() INHERITS (club.texts)",
         "schema club: the table 'texts' has rows of other tables in it",
@@ -136,7 +136,7 @@ OBJECTS = {
     "a function": (
         "CREATE FUNCTION club_names.f() RETURNS int LANGUAGE sql AS 'SELECT 1'; "
         "REVOKE ALL ON FUNCTION club_names.f() FROM PUBLIC",
-        "schema club_names: a function 'f' stands there that this program did not make",
+        "schema club_names: it has a function 'f' that this program did not make",
     ),
     "a publication": (
         "CREATE PUBLICATION everything FOR ALL TABLES",

@@ -13,7 +13,7 @@ from ledger.auth.sessions import IDLE_MS, LONGEST_MS, MOST, form_token, is_form_
 from ledger.auth.tokens import SIGNED_IN, SIGNED_OUT, Actor, Tokens
 from ledger.errors import RejectedError, StorageError
 from ledger.facts.events import Role
-from ledger.facts.person_names import without_tokens
+from ledger.facts.person_names import redact_tokens
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
@@ -107,7 +107,7 @@ def test_who_signs_in_and_out_stands_in_the_log_without_the_secrets(club_of_two:
         (SIGNED_OUT, f"sign out at the desk from {HERE}", "eve", 2),
     ]
     assert "rlt_" not in str(tokens.log())
-    assert without_tokens(f"a {word} b") == "a rls_... b"
+    assert redact_tokens(f"a {word} b") == "a rls_... b"
 
 
 def test_without_tokens_nobody_signs_in(tokens: Tokens) -> None:

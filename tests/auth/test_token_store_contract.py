@@ -9,7 +9,7 @@ import pytest
 from ledger.auth.postgres_tokens import PostgresTokens
 from ledger.auth.token_store import TokenStore
 from ledger.auth.tokens_file import TokensFile
-from ledger.facts.codec import assemble, canonical
+from ledger.facts.codec import assemble
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from tests.contracts.tokens_contract import TokenStoreContract
@@ -22,7 +22,7 @@ AT = "2020-01-01T00:00:00.000Z"
 def place_with_an_entry(server: Server) -> ServerPlace:
     """A ledger on a server that has begun, so that its tokens can be told from those of another."""
     place = new_place(server)
-    body = assemble(1, AT, "contract", "test/1", "first", canonical({}))
+    body = assemble(1, AT, "contract", "test/1", "first", b"{}")
     with closing(PostgresJournal(place.address, place.schema)) as journal, journal.writing() as writer:
         writer.append(["test/1"], ["first"], [body])
     return place

@@ -12,7 +12,7 @@ from ledger.audit.audit import audit
 from ledger.audit.reader import verify_journal
 from ledger.backups import Backup, backup, disk, restore
 from ledger.errors import StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from tests.kit.clubs import open_ledger, take_made_up_games
 from tests.kit.games import source_games
@@ -88,7 +88,7 @@ def test_a_killed_restore_leaves_the_old_ledger_or_the_new_one_or_says_what_to_d
             assert "a restore was stopped half-way; run it again" in str(error)  # noqa: PT017  # or nothing is raised
             seen.add("half-way")
         if die_at % 2 and "new" not in seen:  # given up: what stood there is brought back
-            with pytest.raises(StorageError, match="something stands there already"):
+            with pytest.raises(StorageError, match="files of a ledger are there already"):
                 restore(folder / "kept", club)
             assert audit(club).head == old
         done = restore(folder / "kept", club, replace=True)
@@ -110,7 +110,7 @@ def working(*words: str) -> subprocess.Popen[bytes]:
 def test_backups_beside_imports_and_erasures_are_each_a_true_ledger(tmp_path: Path) -> None:
     club = tmp_path / "club.db"
     with open_ledger(club) as ledger:
-        ledger.import_games(frames(source_games(30, seed=5), 30))
+        ledger.import_games(batch_games(source_games(30, seed=5), 30))
         ledger.catch_up()
     live = ("--steps", "live", "--games", "6000", "--batch", "3")
     with working(str(tmp_path), *live) as importing, working(str(tmp_path), "--steps", "erase-all") as erasing:

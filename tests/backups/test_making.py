@@ -15,7 +15,7 @@ import pytest
 from ledger.audit.audit import audit
 from ledger.backups import backup, disk, making, restore
 from ledger.errors import CorruptError, StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players import people_layouts
 from ledger.ratings import views_file
@@ -124,7 +124,7 @@ def test_what_is_recorded_while_the_files_are_copied_never_makes_them_disagree(
         if what == moment and steps[0] < 3:
             steps[0] += 1
             with Ledger.open(club_of_120_games, clock=lambda: NOW) as ledger:
-                ledger.import_games(frames(source_games(20, seed=7 + steps[0])))
+                ledger.import_games(batch_games(source_games(20, seed=7 + steps[0])))
                 ledger.register(f"made:{steps[0]}", f"New {steps[0]}")
                 ledger.catch_up()
                 with suppress(StorageError):  # a copy being made may keep the old bytes in the log
@@ -221,7 +221,7 @@ def test_a_linked_ledger_is_backed_up_with_the_files_beside_the_target(club_of_1
 def test_a_ledger_of_any_name_is_backed_up(tmp_path: Path) -> None:
     for name in ("club", "a b%20ü?.sqlite3", "-", "x.views.db"):
         with open_ledger(tmp_path / name) as ledger:
-            ledger.import_games(frames(source_games(5)))
+            ledger.import_games(batch_games(source_games(5)))
         made = backup(tmp_path / name, tmp_path / f"{name}-backup")
         shutil.rmtree(tmp_path / "again", ignore_errors=True)
         (tmp_path / "again").mkdir()

@@ -9,7 +9,7 @@ import pytest
 from ledger.backups import Loss, disk, replacing, restore
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
-from ledger.ratings.whole_builds import WholeBuilds
+from ledger.ratings.build_files import BuildFiles
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import LEDGER_FILES, assert_true, contents_of, damage, head_of_ledger, record
@@ -28,7 +28,7 @@ def test_any_file_of_a_ledger_in_the_place_is_refused_or_moved_aside(
 ) -> None:
     """A log that another journal left would be replayed into the new one, a build would go on with it."""
     (tmp_path / name).write_bytes(b"something else")
-    with pytest.raises(StorageError, match=rf"something stands there already \({name}\)"):
+    with pytest.raises(StorageError, match=rf"files of a ledger are there already \({name}\)"):
         restore(kept_backup, tmp_path / "club.db")
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"something else")]
     restored = restore(kept_backup, tmp_path / "club.db", replace=True)
@@ -145,8 +145,8 @@ def test_a_ledger_whose_views_are_being_built_is_not_replaced(
     kept_backup: Path, club_of_120_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replacing, "WAIT_SECONDS", 0.1)
-    builds = WholeBuilds(sidecar(club_of_120_games, "views"))
-    with builds.alone(), pytest.raises(StorageError, match=r"club\.views\.db: another process has it open"):
+    builds = BuildFiles(sidecar(club_of_120_games, "views"))
+    with builds.exclusive(), pytest.raises(StorageError, match=r"club\.views\.db: another process has it open"):
         restore(kept_backup, club_of_120_games, replace=True)
 
 

@@ -213,9 +213,7 @@ def test_who_was_erased_since_the_backup_is_erased_in_it_again(
 
 
 def _ranking(ledger: Ledger) -> list[dict[str, Any]]:
-    from ledger.answers import rankings
-
-    return as_rows(rankings.ranking(ledger, None, limit=100, min_games=1))
+    return as_rows(ledger.ranking())
 
 
 @pytest.mark.parametrize("spoil", [damage, Path.unlink])

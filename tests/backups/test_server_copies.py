@@ -12,11 +12,11 @@ import pytest
 
 from ledger.audit.audit import Verdict, audit
 from ledger.backups import server_copies, server_rows
-from ledger.backups.server_copies import Arrival, copy_to_files, copy_to_server
-from ledger.backups.server_rows import JOURNAL, NAMES, digest_of_file
+from ledger.backups.server_copies import ServerCopy, copy_to_files, copy_to_server
+from ledger.backups.server_rows import JOURNAL_TABLES, PEOPLE_TABLES, file_digest
 from ledger.errors import CorruptError, StorageError
 from ledger.facts.words import TreeHead
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.ledger import Ledger
 from ledger.players.postgres_people import PostgresPeople
@@ -42,7 +42,7 @@ def varied_club(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("varied")
     path = copied(sample_folder, folder)
     with Ledger.open(path) as ledger:
-        assert ledger.import_games(frames(source_games(600), 200)).faults == []
+        assert ledger.import_games(batch_games(source_games(600), 200)).faults == []
         ledger.catch_up()
         ledger.rename(3, "Zoë Ångström")
         for reason in ("the scoresheet of Ann", "Bob said so"):
@@ -65,9 +65,9 @@ def club_for_a_server(varied_club: Path, tmp_path: Path) -> Path:
 def contents(path: Path) -> dict[str, str]:
     """By table the digest of what stands in files."""
     digests: dict[str, str] = {}
-    for file, tables in ((path, JOURNAL), (sidecar(path, "people"), NAMES)):
+    for file, tables in ((path, JOURNAL_TABLES), (sidecar(path, "people"), PEOPLE_TABLES)):
         with closing(sqlite.connect(file, read_only=True)) as connection:
-            digests |= {table.name: digest_of_file(connection, table, str(file)) for table in tables}
+            digests |= {table.name: file_digest(connection, table, str(file)) for table in tables}
     return digests
 
 
@@ -85,7 +85,7 @@ def everything(path: Path) -> dict[str, Any]:
         }
 
 
-OnAServer = Callable[[Server], tuple[str, Arrival]]
+OnAServer = Callable[[Server], tuple[str, ServerCopy]]
 
 
 @pytest.fixture(name="on_a_server", scope="module")
@@ -93,11 +93,11 @@ def _on_a_server(varied_club: Path) -> OnAServer:
     """Makes a new database in which that ledger stands; its address, and what was said when it was copied there."""
 
     @cache
-    def template(server: Server) -> tuple[str, Arrival]:
+    def template(server: Server) -> tuple[str, ServerCopy]:
         address = server.new_database()
         return address.rpartition("/")[2], copy_to_server(varied_club, address, SCHEMA)
 
-    def on_a_server(server: Server) -> tuple[str, Arrival]:
+    def on_a_server(server: Server) -> tuple[str, ServerCopy]:
         name, arrival = template(server)
         return server.new_database(template=name), arrival
 
@@ -123,8 +123,7 @@ def test_a_ledger_goes_onto_a_server_and_comes_back_as_it_was(
     assert arrival.content.rows["renaming"] == 1
     with closing(PostgresJournal(address, SCHEMA)) as journal, closing(PostgresPeople(address, SCHEMA)) as people:
         assert journal.head() == arrival.head
-        assert journal.identity == arrival.identity
-        assert len(people.numbers()) == arrival.content.names
+        assert len(people.numbers()) == arrival.content.rows["people"]
         assert people.nameless() == [5]
         with closing(SqlitePeople(sidecar(club_for_a_server, "people"))) as file:
             assert people.secret() == file.secret()
@@ -135,7 +134,7 @@ def test_a_ledger_goes_onto_a_server_and_comes_back_as_it_was(
     assert content == arrival.content
     assert sorted(file.name for file in tmp_path.glob("back.*")) == ["back.db", "back.people.db"]
     assert contents(path) == before
-    assert ("copy journal", content.entries, content.entries) in told
+    assert ("copy journal", content.rows["journal"], content.rows["journal"]) in told
     assert sidecar(path, "people").stat().st_mode & 0o077 == 0
     old, new = audit(club_for_a_server), audit(path)
     assert new.falsehoods == ()
@@ -242,7 +241,7 @@ def test_what_others_write_meanwhile_is_not_in_a_copy(
     oldest_server: Server, on_a_server: OnAServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, arrival = on_a_server(oldest_server)
-    original = server_copies.take
+    original = server_copies.copy_table_to_file
 
     def with_others(*words: Any) -> int:
         # between journal and names: somebody joins and is renamed
@@ -253,7 +252,7 @@ def test_what_others_write_meanwhile_is_not_in_a_copy(
         )
         return original(*words)
 
-    monkeypatch.setattr(server_copies, "take", with_others)
+    monkeypatch.setattr(server_copies, "copy_table_to_file", with_others)
     assert copy_to_files(address, SCHEMA, tmp_path / "back.db") == arrival.content
     monkeypatch.undo()
     assert audit(tmp_path / "back.db").falsehoods == ()

@@ -29,7 +29,7 @@ def half_way(kept: Path, club: Path, monkeypatch: pytest.MonkeyPatch, moves: int
 
     with monkeypatch.context() as patched:
         patched.setattr(disk, "move", counted)
-        patched.setattr(replacing, "undo", lambda *_: False)
+        patched.setattr(replacing, "undo_interrupted", lambda *_: False)
         with pytest.raises(SystemExit):
             restore(kept, club, replace=replace)
 
@@ -134,7 +134,7 @@ def test_a_damaged_plan_is_told_with_the_way_out(kept_backup: Path, tmp_path: Pa
     for text in (b"", b"{}", b"[]", b"{"):
         (restore_folder(club) / "plan.json").write_bytes(text)
         done = run("restore", kept_backup, club)
-        assert (done.code, "move back by hand" in done.err, len(done.err.splitlines())) == (REFUSED, True, 1), done
+        assert (done.code, "back manually" in done.err, len(done.err.splitlines())) == (REFUSED, True, 1), done
     shutil.rmtree(restore_folder(club))
     assert run("restore", kept_backup, club).code == 0
 

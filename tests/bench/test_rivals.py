@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ledger.answers.comparing import forecasts
-from ledger.schemes import built_in_names, named
+from ledger.schemes import built_in_names, find_scheme
 from tools.bench import rival_events, rival_ratings, rival_stores, sections_schemes
 from tools.bench.datasets import WORKS, Columns, make_games, write_csv
 from tools.bench.measuring import installed
@@ -40,7 +40,7 @@ def _rows(path: Path, sql: str) -> list[tuple[object, ...]]:
 
 
 def _ours(columns: Columns, name: str, given: dict[str, int | bool | str] | None = None) -> Any:
-    scheme = named(name)
+    scheme = find_scheme(name)
     numbers = scheme.numbers_from(given or {})
     return rating_run(cut(columns, scheme, numbers), scheme, numbers)()[:: len(scheme.state)]
 
@@ -59,7 +59,7 @@ class TestLoops:
             assert np.allclose(run().ravel(), expected, rtol=0, atol=1e-9)
 
     def test_chessworld_gives_the_ratings_of_our_scheme(self, columns: Columns) -> None:
-        scheme = named("chessworld")
+        scheme = find_scheme("chessworld")
         ours = rating_run(cut(columns, scheme, None), scheme, scheme.numbers_from({}))
         np.testing.assert_allclose(loop_run("chessworld", columns, with_columns=True)().ravel(), ours(), rtol=1e-12)
 
@@ -93,7 +93,7 @@ class TestPackages:
     def test_elo_of_a_package_expects_what_ours_expects(
         self, columns: Columns, prepare: Callable[[Columns], rival_ratings.Package]
     ) -> None:
-        elo, score, expected = named("elo"), columns["score"], prepare(columns).expected()
+        elo, score, expected = find_scheme("elo"), columns["score"], prepare(columns).expected()
         ours = judged(columns, elo, elo.numbers_from({}))
         assert ours == pytest.approx((forecasts.log_loss(expected, score), forecasts.brier(expected, score)), rel=1e-9)
 
@@ -142,7 +142,7 @@ class TestSchemes:
         assert {"glicko by week", "glicko by month"} <= {variant.what for variant in variants}
 
     def test_games_by_period_are_cut_where_the_period_ends(self, columns: Columns) -> None:
-        scheme = named("glicko")
+        scheme = find_scheme("glicko")
         games = cut(columns, scheme, scheme.numbers_from({}))
         assert (games.starts[0], games.starts[-1]) == (0, len(games.white))
         assert (np.diff(games.period) > 0).all()
@@ -153,7 +153,7 @@ class TestSchemes:
         assert (games.closing - last < 31).all()
 
     def test_games_by_event_stand_together_month_by_month(self, columns: Columns) -> None:
-        scheme = named("uschess")
+        scheme = find_scheme("uschess")
         event = np.arange(len(columns["white"]), dtype=np.int32) % 3
         games = cut(columns | {"event": event}, scheme, scheme.numbers_from({}))
         alone = cut(columns, scheme, scheme.numbers_from({}))

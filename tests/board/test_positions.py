@@ -2,8 +2,8 @@
 
 import pytest
 
-from ledger.board.playing import final_position, moves_of, replayed
-from ledger.board.position import NUMBERS, START, Position
+from ledger.board.playing import final_position, main_line, replay
+from ledger.board.position import SQUARE_NUMBERS, START, Position
 from ledger.errors import MalformedError
 
 KEPT = (
@@ -70,8 +70,8 @@ def test_every_fault_of_a_fen_is_told() -> None:
 
 def test_what_each_piece_attacks() -> None:
     position = Position("k7/8/8/3Q4/8/1N4p1/8/K6R b - - 0 1".replace("3Q4", "3q4").replace(" b ", " w "))
-    white = {name for name, square in NUMBERS.items() if position.is_attacked(square, by_white=True)}
-    black = {name for name, square in NUMBERS.items() if position.is_attacked(square, by_white=False)}
+    white = {name for name, square in SQUARE_NUMBERS.items() if position.is_attacked(square, by_white=True)}
+    black = {name for name, square in SQUARE_NUMBERS.items() if position.is_attacked(square, by_white=False)}
     assert {"a5", "c5", "d4", "d2", "c1", "a1"} <= white  # the knight; a1 is protected by the rook
     assert {"b1", "g1", "h8", "a2", "b2"} <= white
     assert {"f2", "h2", "d1", "h1", "b3", "a8", "h5", "a5"} <= black
@@ -79,7 +79,7 @@ def test_what_each_piece_attacks() -> None:
 
 
 def after(moves: str, start: str = START) -> str:
-    return replayed(moves.split(), start).fen
+    return replay(moves.split(), start).fen
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_cannot_be_played_is_named_with_its_reason(start: str, moves: str, 
 
 def test_variations_comments_marks_clocks_and_results_are_left_out() -> None:
     text = "1. e4! {[%clk 0:03:00] best (by test)} (1. d4 d5 (1... Nf6)) 1... e5 $1 2. Nf3?! ; rest of line\nNc6 1-0"
-    assert moves_of(text) == ["e4", "e5", "Nf3", "Nc6"]
+    assert main_line(text) == ["e4", "e5", "Nf3", "Nc6"]
     assert final_position(text).fen == after("e4 e5 Nf3 Nc6")
 
 
@@ -145,5 +145,5 @@ def test_a_text_that_is_no_game_is_refused() -> None:
 
 
 def test_the_last_move_is_known() -> None:
-    assert replayed([]).last is None
-    assert replayed(["e4"]).last == (12, 28)
+    assert replay([]).last is None
+    assert replay(["e4"]).last == (12, 28)

@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from ledger.board.playing import IllegalMoveError, final_position, play, replayed
+from ledger.board.playing import IllegalMoveError, final_position, play, replay
 from ledger.board.position import START, Position
 from tests.kit.places import DATA
 from tests.tiers import times
@@ -84,7 +84,7 @@ def test_games_at_random_end_as_in_python_chess() -> None:
     random = Random(20)
     for number in range(2 * EXAMPLES):
         start, moves, end = random_game(chess, random, number)
-        assert replayed(moves, start).fen == end
+        assert replay(moves, start).fen == end
 
 
 @pytest.mark.outside

@@ -74,7 +74,7 @@ def test_a_merge_that_is_parted_and_undone_in_one_proposal_is_gone() -> None:
         first = history.propose([drafts.merge(1, 3)])
         assert first is not None
         history.decide(first, Decision.APPROVED)
-        second = history.propose([drafts.part(1), drafts.undo(first)])
+        second = history.propose([drafts.unmerge(1), drafts.undo(first)])
         assert second is not None
         history.decide(second, Decision.APPROVED)
         history.catch_up()

@@ -7,15 +7,15 @@ from itertools import product
 import polars as pl
 import pytest
 
-from ledger.book.policies import FourEyes, Party, Policies, PolicyRow, breach, in_force
+from ledger.book.policies import FourEyes, Party, Policies, PolicyRow, four_eyes_at, four_eyes_breach
 from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts.events import BirthYearLearnt, ClockAccepted, Decision, Event, PlayerChanged, RatingSeeded, Role
-from ledger.facts.pasts import Past
 from ledger.facts.person_names import same_person
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import player_schema
 from ledger.facts.words import Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from tests.errors.rule_cases import later
 from tests.kit.clubs import ClubOfTwo
@@ -28,7 +28,7 @@ PROVEN_EVE, PROVEN_ADAM = Party("eve", proven=True), Party("adam", proven=True)
 
 
 def approved(policy: FourEyes, proposed: Party, decided: Party) -> str | None:
-    return breach(policy, Decision.APPROVED, proposed, decided)
+    return four_eyes_breach(policy, Decision.APPROVED, proposed, decided)
 
 
 def test_without_the_policy_anybody_may_approve() -> None:
@@ -91,7 +91,7 @@ def test_who_acts_bears_a_name_that_everybody_sees(club_of_two: ClubOfTwo, lette
         lambda: ledger.erase(1, actor=name),
         lambda: ledger.policies.set("upsets", {"margin": 1}, actor=name),
         lambda: ledger.publications.publish("2026-11-20", actor=name, despite_complaints=True),
-        lambda: ledger.import_games(frames([source_game("g1", ended_at="2026-11-01")]), actor=name),
+        lambda: ledger.import_games(batch_games([source_game("g1", ended_at="2026-11-01")]), actor=name),
         lambda: ledger.tokens.add(name, [Role.CORRECTOR]),
         lambda: Ledger.create(club_of_two.folder / "other.db", actor=name),
     )
@@ -127,7 +127,7 @@ def test_the_policy_may_ask_for_tokens() -> None:
 
 @pytest.mark.parametrize("decision", [Decision.REJECTED, Decision.WITHDRAWN])
 def test_only_what_takes_effect_needs_two(decision: Decision) -> None:
-    assert breach(WITH_TOKENS, decision, EVE, EVE) is None
+    assert four_eyes_breach(WITH_TOKENS, decision, EVE, EVE) is None
 
 
 def test_it_holds_from_its_entry_on_and_never_backwards() -> None:
@@ -135,7 +135,7 @@ def test_it_holds_from_its_entry_on_and_never_backwards() -> None:
         PolicyRow("four-eyes", number, BEGINNING, "", {"on": number % 2 == 1}, position)
         for number, position in ((1, 5), (2, 8))
     ]
-    found = [in_force(Policies(rows), position).on for position in range(4, 11)]
+    found = [four_eyes_at(Policies(rows), position).on for position in range(4, 11)]
     assert found == [False, False, True, True, True, False, False]
 
 
@@ -231,11 +231,11 @@ def test_a_past_that_comes_with_its_player_is_recorded_as_ever(club_of_two: Club
     ledger = club_of_two.ledger
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     club_of_two.clock.now += timedelta(days=1)
-    past = Past(rating="2100", since="2020")
+    past = PriorRating(rating="2100", since="2020")
     assert ledger.registry.add("fide:9", "Zoe", birth_year=1990, past=past, actor="desk").recorded == 2
     club_of_two.clock.now += timedelta(days=1)
     with pytest.raises(RejectedError, match="needs-a-proposal"):
-        ledger.registry.learn(3, past=Past(rating="2200", since="2021"), actor="desk")
+        ledger.registry.learn(3, past=PriorRating(rating="2200", since="2021"), actor="desk")
 
 
 def test_registering_somebody_again_tells_no_past_alone(club_of_two: ClubOfTwo) -> None:
@@ -243,7 +243,7 @@ def test_registering_somebody_again_tells_no_past_alone(club_of_two: ClubOfTwo) 
     ledger.policies.set("four-eyes", {"on": True}, actor="eve")
     head = ledger.head()
     with pytest.raises(RejectedError, match="needs-a-proposal: four eyes are on, and this reaches back to 2020"):
-        ledger.registry.add("name:ann", "Ann", past=Past(rating="2300", since="2020"), actor="desk")
+        ledger.registry.add("name:ann", "Ann", past=PriorRating(rating="2300", since="2020"), actor="desk")
     assert ledger.head() == head
     assert ledger.registry.add("name:ann", "Ann", actor="desk").recorded == 0
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.book import judging
+from ledger.book import assessment
 from ledger.facts.events import Decision
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
@@ -48,7 +48,7 @@ def test_guests_are_rated_in_guest_welcoming_tournaments(
     few: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not few:
-        monkeypatch.setattr(judging, "FEW_JUDGED", 0)
+        monkeypatch.setattr(assessment, "FEW_ASSESSED", 0)
     with club(tmp_path) as ledger:
         assert rated(ledger) == {key: counts for key, (_, counts) in TOURNAMENTS.items()}
         ledger.rebuild()

@@ -3,7 +3,7 @@
 import pytest
 
 from ledger.book import judge
-from ledger.book.evidence import Context
+from ledger.book.evidence import Context, Rule
 from ledger.facts.events import (
     EVENTS,
     BirthYearLearnt,
@@ -25,7 +25,7 @@ OTHER = "exists-with-different-key"
 # The rules in their order; of no kind but these a proposal moves a fact to a place where another one may be.
 ASKED: tuple[tuple[Context, type[Event], str], ...] = (
     (Context.APPEND, GameRecorded, f"unknown-pool unknown-player erased-player {GAME}"),
-    (Context.JOURNAL, GameRecorded, f"unknown-pool unknown-player erased-player {GAME}"),
+    (Context.WITHOUT_VIEWS, GameRecorded, f"unknown-pool unknown-player erased-player {GAME}"),
     (Context.IMPORT, GameRecorded, GAME),
     (Context.PROPOSAL, GameRecorded, f"impossible-ending unknown-pool unknown-player erased-player {GAME}"),
     (Context.APPROVAL, GameRecorded, f"unknown-pool unknown-player {GAME}"),
@@ -34,17 +34,17 @@ ASKED: tuple[tuple[Context, type[Event], str], ...] = (
     (Context.IMPORT, RatingSeeded, f"{OTHER} same-instant"),
     (Context.PROPOSAL, RatingSeeded, f"unknown-pool unknown-player {OTHER} same-instant"),
     (Context.CHANGE, RatingSeeded, "same-instant"),
-    (Context.RETURN, RatingSeeded, "same-instant"),
+    (Context.RESTORE, RatingSeeded, "same-instant"),
     (Context.APPROVAL, RatingSeeded, "unknown-pool unknown-player"),
     (Context.APPEND, PlayerChanged, f"unknown-player after-the-first-game {OTHER} same-instant needs-a-proposal"),
     (Context.CHANGE, PlayerChanged, "after-the-first-game same-instant"),
-    (Context.RETURN, PlayerChanged, "same-instant"),
+    (Context.RESTORE, PlayerChanged, "same-instant"),
     (Context.APPEND, BirthYearLearnt, "unknown-player exists-with-different-birth-year needs-a-proposal"),
-    (Context.RETURN, BirthYearLearnt, ""),
+    (Context.RESTORE, BirthYearLearnt, ""),
     (Context.APPROVAL, BirthYearLearnt, "unknown-player"),
     (Context.APPEND, RoundWithoutGame, f"unknown-pool unknown-player {OTHER}"),
     (Context.APPEND, SchemeAdopted, f"{ADOPTION} {OTHER} same-instant needs-a-proposal"),
-    (Context.JOURNAL, SchemeAdopted, f"{ADOPTION} needs-a-proposal"),
+    (Context.WITHOUT_VIEWS, SchemeAdopted, f"{ADOPTION} needs-a-proposal"),
     (Context.APPROVAL, SchemeAdopted, ADOPTION),
     (
         Context.APPEND,
@@ -56,21 +56,25 @@ ASKED: tuple[tuple[Context, type[Event], str], ...] = (
     (Context.COMMAND, TournamentClosed, "no-such-tournament"),
     (Context.PROPOSAL, TournamentClosed, f"unknown-pool ended-in-the-future no-such-tournament {OTHER} {CLOSED}"),
     (Context.CHANGE, TournamentClosed, f"no-such-tournament {CLOSED}"),
-    (Context.RETURN, TournamentClosed, CLOSED),
+    (Context.RESTORE, TournamentClosed, CLOSED),
     (Context.APPROVAL, TournamentClosed, "unknown-pool ended-in-the-future"),
 )
 
 
 @pytest.mark.parametrize(("context", "kind", "names"), ASKED, ids=lambda value: getattr(value, "KIND", str(value)))
 def test_a_context_asks_these_rules_of_a_kind(context: Context, kind: type[Event], names: str) -> None:
-    asked = [rule.__name__.replace("_", "-") for rule in judge.rules_of(context)[kind.KIND]]
+    asked = [rule.__name__.replace("_", "-") for rule in judge.rules_for(context)[kind.KIND]]
     assert asked == names.split()
 
 
 def test_every_kind_has_rules_every_rule_a_kind_and_every_context_a_rule() -> None:
     assert judge.RULES.keys() == {*EVENTS}
-    assert judge.CONTEXTS.keys() <= {rule for rules in judge.RULES.values() for rule in rules}
-    assert all(any(judge.rules_of(context).values()) for context in Context)
+    contexts: dict[Rule, set[Context]] = {}
+    for rules in judge.RULES.values():
+        for rule, asked in rules.items():
+            assert contexts.setdefault(rule, asked) == asked, "one rule, one set of contexts"
+    assert all(contexts.values())
+    assert all(any(judge.rules_for(context).values()) for context in Context)
 
 
 def test_every_rule_says_what_it_refuses() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.book.timeline import ALONE, Era, Pool
+from ledger.book.timeline import NO_BATCH, Era, Pool
 from ledger.facts import periods
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS, MONTHLY, OPEN
@@ -57,20 +57,20 @@ def test_a_pool_goes_by_runs_when_a_scheme_by_period_is_set_so_in_any_era() -> N
 
 def test_a_game_of_a_scheme_by_game_takes_its_place_when_it_ends() -> None:
     where = pool(era(BY_GAME), runs=("2006-01-31",), Cup="2006-02")
-    assert place(where, "2006-01-15", "Cup") == (instant_ms("2006-01-15"), ALONE)
+    assert place(where, "2006-01-15", "Cup") == (instant_ms("2006-01-15"), NO_BATCH)
 
 
 def test_a_game_of_a_scheme_by_period_takes_its_place_when_the_period_closes() -> None:
     where = pool(era(BY_PERIOD, period_months=3, first_month=6), runs=("2006-01-31",), Cup="2006-02-03")
-    assert place(where, "2006-01-15", "Cup") == (ending("2006-02-28"), ALONE)
-    assert place(where, "2006-03-01") == (ending("2006-05-31"), ALONE)
+    assert place(where, "2006-01-15", "Cup") == (ending("2006-02-28"), NO_BATCH)
+    assert place(where, "2006-03-01") == (ending("2006-05-31"), NO_BATCH)
 
 
 def test_a_game_waits_for_the_first_run_that_closes_with_it_or_later() -> None:
     where = pool(era(BY_PERIOD, by_runs=True), runs=("2006-03-31", "2006-01-31"))
     for ended, day in (("2005-07", "2006-01-31"), ("2006-01-31", "2006-01-31"), ("2006-02-01", "2006-03-31")):
-        assert place(where, ended) == (ending(day), ALONE)
-    assert place(where, "2006-04-01") == (OPEN, ALONE)
+        assert place(where, ended) == (ending(day), NO_BATCH)
+    assert place(where, "2006-04-01") == (OPEN, NO_BATCH)
 
 
 def test_a_tournament_that_nobody_closed_is_what_was_played_of_it_in_a_month() -> None:
@@ -82,7 +82,7 @@ def test_a_tournament_that_nobody_closed_is_what_was_played_of_it_in_a_month() -
 
 @pytest.mark.parametrize("tournament", [None, ""])
 def test_games_of_no_tournament_are_those_of_a_month(tournament: str | None) -> None:
-    assert place(pool(era(BY_EVENT)), "1969-12-31", tournament) == (ending("1969-12-31"), ALONE)
+    assert place(pool(era(BY_EVENT)), "1969-12-31", tournament) == (ending("1969-12-31"), NO_BATCH)
 
 
 def test_a_closed_tournament_is_rated_as_of_its_end_however_long_it_was() -> None:
@@ -107,21 +107,21 @@ def test_what_is_open_when_the_scheme_changes_closes_with_the_last_millisecond_b
     later = era(BY_GAME, "2006-01-20")
     last = instant_ms("2006-01-20") - 1
     for first, tournament, batch in (
-        (era(BY_PERIOD), None, ALONE),
-        (era(BY_PERIOD, by_runs=True), None, ALONE),
-        (era(BY_EVENT), None, ALONE),
+        (era(BY_PERIOD), None, NO_BATCH),
+        (era(BY_PERIOD, by_runs=True), None, NO_BATCH),
+        (era(BY_EVENT), None, NO_BATCH),
         (era(BY_EVENT), "Café Kök", "Café Kök"),
         (era(BY_EVENT), "Cup", "Cup"),
     ):
         where = pool(first, later, runs=("2006-01-31",), Cup="2006-02-03")
         assert place(where, "2006-01-15", tournament) == (last, batch)
-        assert place(where, "2006-01-20", tournament) == (instant_ms("2006-01-20"), ALONE)
+        assert place(where, "2006-01-20", tournament) == (instant_ms("2006-01-20"), NO_BATCH)
 
 
 def test_a_batch_that_closes_before_the_scheme_changes_is_left_alone() -> None:
     where = pool(era(BY_PERIOD, by_runs=True), era(BY_GAME, "2006-02"), runs=("2006-01-31", "2006-01-14"))
-    assert place(where, "2006-01-14") == (ending("2006-01-14"), ALONE)
-    assert place(where, "2006-01-15") == (ending("2006-01-31"), ALONE)
+    assert place(where, "2006-01-14") == (ending("2006-01-14"), NO_BATCH)
+    assert place(where, "2006-01-15") == (ending("2006-01-31"), NO_BATCH)
 
 
 def test_a_tournament_over_a_change_of_scheme_is_rated_in_two_parts() -> None:
@@ -186,11 +186,11 @@ def test_a_game_is_rated_when_it_has_ended_and_before_its_era_is_over(
         number = where.era_at(ended_ms)
         assert rated_ms >= ended_ms
         assert where.era_at(rated_ms) == number
-        assert batch in {ALONE, tournament}
+        assert batch in {NO_BATCH, tournament}
         batches.setdefault((rated_ms, batch), set()).add(number)
         rhythm = where.eras[number].scheme.rhythm
-        assert rhythm is not Rhythm.GAME or (rated_ms, batch) == (ended_ms, ALONE)
-        assert rhythm is Rhythm.EVENT or batch == ALONE
+        assert rhythm is not Rhythm.GAME or (rated_ms, batch) == (ended_ms, NO_BATCH)
+        assert rhythm is Rhythm.EVENT or batch == NO_BATCH
     assert all(len(eras) == 1 for eras in batches.values())  # no batch is rated by two schemes
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.book.whole_tournaments import Announced, Edition, alone, editions
+from ledger.book.whole_tournaments import Announcements, Edition, group_into_editions, single_game_edition
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
 
@@ -21,12 +21,12 @@ def found(
     played: str, *, closed: str = "", opened: tuple[tuple[str, str], ...] = (), gap: float = WEEK
 ) -> list[tuple[str, str, str]]:
     """By game the first and the last day of its edition, as month and day."""
-    announced = Announced(
+    announced = Announcements(
         tuple(instant_end_ms(f"2025-{day}") for day in closed.split()),
         tuple((instant_ms(f"2025-{first}"), instant_end_ms(f"2025-{last}")) for first, last in opened),
     )
     names = {instant_ms(f"2025-08-{day:02}"): f"08-{day:02}" for day in range(1, 32)}
-    by_end = editions(days(*played.split()), lambda _: gap, announced)
+    by_end = group_into_editions(days(*played.split()), lambda _: gap, announced)
     return [
         (names[end], names[edition.first_ms], names[edition.last_ms // DAY_MS * DAY_MS])
         for end, edition in by_end.items()
@@ -54,7 +54,7 @@ def test_a_closing_ends_the_edition_before_it_and_parts_the_next_one() -> None:
 def test_a_game_that_ends_with_the_closing_is_of_the_edition_that_it_closes() -> None:
     first, last = days("08-01", "08-03")
     whole = Edition(first, last)
-    assert editions([first, last], lambda _: WEEK, Announced((last,))) == {first: whole, last: whole}
+    assert group_into_editions([first, last], lambda _: WEEK, Announcements((last,))) == {first: whole, last: whole}
 
 
 def test_what_was_opened_holds_whatever_the_gaps_are() -> None:
@@ -105,8 +105,8 @@ def test_both_days_count(first: str, last: str, length: int) -> None:
 
 def test_a_game_of_no_tournament_began_on_the_day_on_which_it_ended() -> None:
     for end in (instant_ms("2025-08-01T19:30:00Z"), instant_ms("1850-02-03T19:30:00Z")):
-        assert alone(end).first_ms <= end == alone(end).last_ms
-        assert (alone(end).first_ms % DAY_MS, alone(end).days) == (0, 1)
+        assert single_game_edition(end).first_ms <= end == single_game_edition(end).last_ms
+        assert (single_game_edition(end).first_ms % DAY_MS, single_game_edition(end).days) == (0, 1)
 
 
 ENDS = st.lists(st.integers(0, 40 * 24).map(lambda hour: hour * 3_600_000), min_size=1, max_size=20).map(sorted)
@@ -117,11 +117,11 @@ SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=3, 
 def test_every_game_lies_in_its_edition_and_no_two_editions_share_a_moment(
     ends: list[int], closed: list[int], spans: list[tuple[int, int]], gap: int
 ) -> None:
-    announced = Announced(
+    announced = Announcements(
         tuple((day + 1) * DAY_MS - 1 for day in sorted(closed)),
         tuple((first * DAY_MS, (first + more + 1) * DAY_MS - 1) for first, more in sorted(spans)),
     )
-    by_end = editions(ends, lambda _: gap, announced)
+    by_end = group_into_editions(ends, lambda _: gap, announced)
     assert set(by_end) == set(ends)
     for end, edition in by_end.items():
         assert edition.first_ms <= end <= edition.last_ms
@@ -132,4 +132,4 @@ def test_every_game_lies_in_its_edition_and_no_two_editions_share_a_moment(
 
 @given(ENDS, st.integers(1, 9))
 def test_games_in_any_order_and_told_twice_make_the_same_editions(ends: list[int], gap: int) -> None:
-    assert editions(sorted(ends * 2), lambda _: gap) == editions(ends, lambda _: gap)
+    assert group_into_editions(sorted(ends * 2), lambda _: gap) == group_into_editions(ends, lambda _: gap)

@@ -6,13 +6,15 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+import orjson
+
 from ledger.errors import LedgerError, MalformedError, StorageError
-from ledger.facts.codec import assemble, canonical
+from ledger.facts.codec import assemble
 from ledger.journal import Writer
 from ledger.players.people import People
 from ledger.players.persons import SECRET_BYTES, Person, commitment
 from ledger.players.reasons import SALT_BYTES
-from ledger.testing.kit import GivenUpError, MemoryJournal, refused
+from ledger.testing.kit import AbandonedError, MemoryJournal, expect_error
 
 DAY = "2020-01-02"
 # Letters that collations order and fold otherwise than code points do.
@@ -32,7 +34,7 @@ def everybody(people: People) -> list[Person]:
 
 def _sealing(writer: Writer, key: str, sealed: str) -> None:
     """Append an entry that seals a reason."""
-    facts = canonical({"reason": sealed})
+    facts = orjson.dumps({"reason": sealed})
     body = assemble(writer.size + 1, "2020-01-01T00:00:00.000Z", "contract", "test/1", key, facts)
     writer.append(["test/1"], [key], [body])
 
@@ -130,9 +132,9 @@ class PeopleContract:
 
             def refuse(persons: Sequence[Person]) -> None:
                 seen.extend(person.name for person in persons)
-                raise GivenUpError
+                raise AbandonedError
 
-            with refused(GivenUpError):
+            with expect_error(AbandonedError):
                 people.number(named("Ann", "Bob"), DAY, refuse)
             assert seen == ["Bob"]
             assert people.counts() == (1, 1)
@@ -182,9 +184,9 @@ class PeopleContract:
             other.number(named("Bob"), DAY)
             changed = people.version()
             assert changed != version
-            with refused(GivenUpError):
+            with expect_error(AbandonedError):
                 other.number(named("Carl"), DAY, self._give_up)
-            with refused(GivenUpError):
+            with expect_error(AbandonedError):
                 people.number(named("Carl"), DAY, self._give_up)
             assert people.version() == changed
             assert other.erasures.begin([1], "contract") == 1
@@ -195,7 +197,7 @@ class PeopleContract:
             people.number(named("Ann", "Bob"), DAY)
             people.add_nameless({4: "2019"})
             assert everybody(people)[2:] == [Person(4, None, None, None, "2019")]
-            with refused(StorageError):
+            with expect_error(StorageError):
                 people.add_nameless({7: "2019", 1: "2019"})
             assert (people.numbers(), people.counts()) == ({1, 2, 4}, (3, 4))
             people.add_nameless({})
@@ -259,7 +261,7 @@ class PeopleContract:
             ):  # fmt: skip
                 assert [match.player for match in people.search.find(part)] == players, part
             for part in ("", "mu", "a b c"):
-                with refused(MalformedError):
+                with expect_error(MalformedError):
                     people.search.find(part)
 
     def test_the_indexes_of_names_say_what_the_names_say_through_renamings_and_erasures(self) -> None:
@@ -371,7 +373,7 @@ class PeopleContract:
                 sealed = people.reasons.keep(writer, {"e": "after it"})["e"]
                 _sealing(writer, "e", sealed)
             assert other.reasons.texts([lost, sealed]) == {sealed: "after it"}
-            with refused(MalformedError), journal.writing() as writer:
+            with expect_error(MalformedError), journal.writing() as writer:
                 people.reasons.keep(writer, {"f": "good", "g": ""})
             assert people.reasons.erase(journal.writing(), [kept["a"], "0" * 64]) == 1
             assert other.reasons.texts([kept["a"], kept["b"]]) == {kept["a"]: None, kept["b"]: "é"}
@@ -414,13 +416,13 @@ class PeopleContract:
                 lambda: people.erasures.begin([1], "contract"),
                 lambda: people.pending.begin(1, 1, "Ann"),
             ):
-                with refused(LedgerError):
+                with expect_error(LedgerError):
                     write()
             assert people.counts() == (0, 0)
 
     @staticmethod
     def _give_up(_: Sequence[Person]) -> None:
-        raise GivenUpError
+        raise AbandonedError
 
     @staticmethod
     def _put(people: People, rows: Mapping[int, tuple[str, str]]) -> None:

@@ -28,9 +28,9 @@ from ledger.ratings.fact_projector import (
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import PLAYER, TOURNAMENT, DeclaredProjector, Projector, RatedSide, column, declare
 from ledger.ratings.projectors.history import HISTORY
-from ledger.schemes import built_in, chessworld
+from ledger.schemes import built_in_schemes, chessworld
 from ledger.schemes.chessworld import SCHEME as CHESSWORLD
-from ledger.schemes.scheme import ExplainedPlayer, Explanation, MetOpponent, Scheme, When
+from ledger.schemes.scheme import ExplainedPlayer, Explanation, OpponentGame, Scheme, When
 from ledger.testing import (
     FactProjectorContract,
     ImporterContract,
@@ -44,6 +44,7 @@ from ledger.testing.importer_contract import Importer
 from ledger.testing.kit import MemoryWriter
 from tests.kit.places import TESTS
 from tests.kit.plugins import BEATEN, OF_FACTS, SCORES, SURPLUSES, WIN_STREAKS
+from tests.kit.source_files import game_line
 from tests.tiers import few_quick
 
 
@@ -57,7 +58,7 @@ class TestSqliteJournal(JournalContract):
         self.made += 1
         return SqliteJournal.create(self.folder / f"{self.made}.db")
 
-    def again(self, journal: Journal) -> Journal:
+    def reopen(self, journal: Journal) -> Journal:
         assert isinstance(journal, SqliteJournal)
         return SqliteJournal(journal.path)
 
@@ -155,7 +156,7 @@ class Given(SchemeContract):
 
 
 def each(*, uneven: bool) -> pytest.MarkDecorator:
-    chosen = [scheme for scheme in built_in() if (scheme.name in UNEVEN) is uneven]
+    chosen = [scheme for scheme in built_in_schemes() if (scheme.name in UNEVEN) is uneven]
     return pytest.mark.parametrize("scheme", chosen, ids=lambda one: one.name, scope="class")
 
 
@@ -171,8 +172,8 @@ class TestUnevenSchemes(Given):
 
 def test_every_built_in_scheme_is_under_contract_with_its_switches_too() -> None:
     named = {path.stem.removeprefix("test_") for path in (TESTS / "schemes").glob("test_*.py")}
-    assert {scheme.name.replace("-", "_") for scheme in built_in()} - named == set()
-    assert {scheme.name for scheme in built_in()} >= UNEVEN
+    assert {scheme.name.replace("-", "_") for scheme in built_in_schemes()} - named == set()
+    assert {scheme.name for scheme in built_in_schemes()} >= UNEVEN
 
 
 class TestPgn(ImporterContract):
@@ -220,7 +221,7 @@ class TestPgn(ImporterContract):
     )
 
     def make(self) -> Importer:
-        return pgn.games
+        return pgn.read_games
 
 
 class TestLichessNdjson(ImporterContract):
@@ -234,20 +235,20 @@ class TestLichessNdjson(ImporterContract):
     )
 
     def make(self) -> Importer:
-        return lichess.games
+        return lichess.read_games
 
 
 class TestLedgerJsonl(ImporterContract):
     samples = (
         b"".join(
-            jsonl.dump(game) + b"\n"
+            game_line(game) + b"\n"
             for sample in TestLichessNdjson.samples
             for game in TestLichessNdjson()._read(sample)[0]
         ),
     )
 
     def make(self) -> Importer:
-        return jsonl.games
+        return jsonl.read_games
 
 
 def met(n: float, seen: list[float] = []) -> float:  # noqa: B006  # the memory that no step may have
@@ -296,7 +297,7 @@ def overconfident(player: Any, opponent: Any, numbers: Any) -> float:
     return chessworld.expected_score(player, opponent, numbers) * 1.5
 
 
-def explained_before(own: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
+def explained_before(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     told = CHESSWORLD.explain(own, meetings, when, numbers)
     return told._replace(terms=tuple(term._replace(value=term.value + 1.0) for term in told.terms))
 
@@ -342,7 +343,7 @@ def test_a_journal_that_keeps_half_a_transaction_is_found() -> None:
 
 def test_an_importer_that_raises_is_found() -> None:
     def strict(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-        return jsonl.games((line.decode().encode() for line in lines), reading)
+        return jsonl.read_games((line.decode().encode() for line in lines), reading)
 
     class Broken(ImporterContract):
         samples = TestLedgerJsonl.samples

@@ -406,7 +406,7 @@ def test_a_closing_comes_with_the_games_or_the_announcement_of_its_proposal(five
     assert five.ledger.corrections.refusals([renamed[0], last]) == []
 
 
-DAN, LAST = 4, "plays no further game; who comes back is registered anew"
+DAN, LAST = 4, "plays no further game; register a person who returns as a new player"
 GAME = game_recorded("d21", white=DAN, black=1, ended_at="2026-11-21")
 LATE = ("--to", "1-0", "--ended", "2026-11-21", "--key", "d21")
 

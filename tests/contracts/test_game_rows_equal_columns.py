@@ -14,7 +14,7 @@ import pytest
 
 from ledger.errors import LedgerError
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from tests.kit.clubs import NAME, Clock, new_club_of_two
@@ -50,7 +50,7 @@ def told(random: Random, number: int) -> SourceGame:
 
 def outcome(path: Path, games: list[SourceGame], *, as_rows: bool, choice: PoolChoice, options: dict[str, Any]) -> Any:
     with Ledger.open(path, clock=Clock()) as ledger:
-        take = ledger.record_games if as_rows else lambda rows, **more: ledger.import_games(frames(rows), **more)
+        take = ledger.record_games if as_rows else lambda rows, **more: ledger.import_games(batch_games(rows), **more)
         try:
             report = attrs.asdict(take(games, choice=choice, **options), recurse=False)
         except LedgerError as error:

@@ -31,7 +31,7 @@ def test_an_answer_after_an_append_is_brought_level(club_of_two: ClubOfTwo) -> N
     ledger = club_of_two.ledger
     for number in (1, 2, 3):  # the first one is there; nobody has caught up with it yet
         ledger.append(game_recorded("r1-b1" if number == 1 else f"r{number}"))
-        assert [row["games"] for row in as_rows(rankings.ranking(ledger))] == [number] * 2
+        assert [row["games"] for row in as_rows(ledger.ranking())] == [number] * 2
         assert as_row(players.summary(ledger, ledger.player("Ann")))["games"] == number
         assert len(list(ledger.rows("history"))) == 2 * number
 
@@ -56,9 +56,9 @@ def test_half_a_character_names_nobody_and_nothing(club_of_two: ClubOfTwo) -> No
 def test_a_number_beyond_what_sqlite_holds_is_like_any_large_one(tmp_path: Path) -> None:
     large = 2**70
     with made(tmp_path / NAME) as ledger:
-        everybody = as_rows(rankings.ranking(ledger, limit=None))
-        assert as_rows(rankings.ranking(ledger, limit=large)) == everybody
-        assert as_rows(rankings.ranking(ledger, min_games=large)) == []
+        everybody = as_rows(ledger.ranking(limit=None))
+        assert as_rows(ledger.ranking(limit=large)) == everybody
+        assert as_rows(ledger.ranking(min_games=large)) == []
         assert upsets.upsets(ledger, limit=large) == upsets.upsets(ledger, limit=None)
         ann = ledger.player(1)
         assert player_games.games(ledger, ann, last=large) == player_games.games(ledger, ann, last=None)
@@ -82,11 +82,11 @@ def test_many_players_are_registered_in_one_transaction(club_of_two: ClubOfTwo) 
 
 def test_a_limit_of_zero_asks_for_all_as_on_the_command_line(tmp_path: Path) -> None:
     with made(tmp_path / NAME) as ledger:
-        everybody = as_rows(rankings.ranking(ledger, limit=None))
+        everybody = as_rows(ledger.ranking(limit=None))
         assert len(everybody) == 4
-        assert as_rows(rankings.ranking(ledger, limit=0)) == everybody
-        assert as_rows(rankings.ranking(ledger, limit=1)) == everybody[:1]
-        in_full = as_rows(rankings.ranking_in_full(ledger, rankings.RankingChoice(limit=0)))
+        assert as_rows(ledger.ranking(limit=0)) == everybody
+        assert as_rows(ledger.ranking(limit=1)) == everybody[:1]
+        in_full = as_rows(rankings.ranking(ledger, rankings.RankingChoice(limit=0)))
         assert [row["player"] for row in in_full] == [row["player"] for row in everybody]
         ann = ledger.player("Ann")
         assert (
@@ -101,8 +101,8 @@ def test_a_limit_of_zero_asks_for_all_as_on_the_command_line(tmp_path: Path) -> 
             != []
         )
         assert (
-            as_rows(publications.list_on(ledger, "2026-11-05", limit=0))
-            == as_rows(publications.list_on(ledger, "2026-11-05"))
+            as_rows(publications.list_in_force_on(ledger, "2026-11-05", limit=0))
+            == as_rows(publications.list_in_force_on(ledger, "2026-11-05"))
             != []
         )
         assert list(ledger.entries(last=0)) == list(ledger.entries())
@@ -117,7 +117,7 @@ def test_threads_that_open_a_ledger_each_record_and_ask_at_the_same_time(tmp_pat
                 white, black = 1 + thread % 4, 1 + (thread + 1 + number % 3) % 4
                 day = f"2026-10-{1 + number:02}T0{thread}:00:00Z"
                 own.append(game_recorded(f"t{thread}-{number}", white=white, black=black, ended_at=day, half_moves=40))
-                as_rows(rankings.ranking(own))
+                as_rows(own.ranking())
             return own.player(1).player
 
     with ThreadPoolExecutor(THREADS) as executor:

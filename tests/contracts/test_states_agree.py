@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.answers import explanations, player_games, players, predictions, publications, rankings
+from ledger.answers import explanations, player_games, players, predictions, publications
 from ledger.answers.asking import day
-from ledger.answers.graphs import pages as graph_pages
+from ledger.answers.graphs import page_reader as graph_pages
 from ledger.answers.rows import as_row, as_rows
-from ledger.book.timeline import EraState, LaterList, Pool
+from ledger.book.timeline import EraState, ListRating, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.instants import instant_end_ms
@@ -88,7 +88,7 @@ class Rule:
         shown = game[f"{side}_rating"] if takes else None
         return known._replace(declared=float(shown)) if shown else known
 
-    def _lists(self, player: int, last: Row, until: int) -> list[LaterList]:
+    def _lists(self, player: int, last: Row, until: int) -> list[ListRating]:
         """Lists later than what the batches up to a row took into account: those of their player's first game in it."""
         batches: dict[tuple[int, str], list[Row]] = {}
         for row in self.rows[player][: last["n"]]:
@@ -99,7 +99,7 @@ class Rule:
             looks_back = era.settings.get("by_event") and era.scheme.in_force is not None and place != OPEN
             taken = max(taken, place if looks_back else min(row["ended_ms"] for row in rows))
         days = [ms for ms in self._seeds_of(player) if taken < ms <= until]
-        return [LaterList(ms, self.who(player, ms)) for ms in days]
+        return [ListRating(ms, self.who(player, ms)) for ms in days]
 
     def rating(
         self, player: int, ms: int, *, last: Row | None, by: int | None = None, until: int | None = None
@@ -116,12 +116,12 @@ class Rule:
         if last is None or last["rated_ms"] < ms:
             then = ms if last is None else max([ms, *(later.ms for later in lists)])
             state = at_time(era.scheme, era.numbers, state, self.pool.when(number, then, then))
-        listed = state[0] if era.scheme.lists(state, era.numbers) else None
+        listed = state[0] if era.scheme.is_listed(state, era.numbers) else None
         begins = newcomer is None or newcomer.seed is not None or (newcomer.has_rating and player in self.rows)
         return listed, listed if begins else None
 
     def _carried(
-        self, player: int, last: Row, number: int, lists: list[LaterList]
+        self, player: int, last: Row, number: int, lists: list[ListRating]
     ) -> tuple[tuple[float, ...], Newcomer | None]:
         first = self.pool.era_at(last["ended_ms"])
         state, newcomer = tuple(last[name] for name in self.pool.eras[first].scheme.state), None
@@ -131,20 +131,20 @@ class Rule:
                 state, newcomer = self._relisted(to - 1, state, lists.pop(lists.index(later))), None
             end = new.since_ms - 1
             until = at_time(old.scheme, old.numbers, state, self.pool.when(to - 1, end, end))
-            state = self.pool.carried(EraState(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
+            state = self.pool.carry_state(EraState(to - 1, state, last["n"]), to, lambda ms: self.who(player, ms))
             same = new.carry is Carry.KEEP and old.scheme.name == new.scheme.name
             if same and old.scheme.rhythm is Rhythm.PERIOD:  # periods that are cut otherwise are another scheme
                 same = old.scheme.calendar(old.numbers) == new.scheme.calendar(new.numbers)
-            if new.carry is Carry.RESTART or not (same or old.scheme.lists(until, old.numbers)):
+            if new.carry is Carry.RESTART or not (same or old.scheme.is_listed(until, old.numbers)):
                 newcomer = self.who(player, new.since_ms)
         for later in lists:
             state, newcomer = self._relisted(number, state, later), None
         return state, newcomer
 
-    def _relisted(self, number: int, state: tuple[float, ...], later: LaterList) -> tuple[float, ...]:
+    def _relisted(self, number: int, state: tuple[float, ...], later: ListRating) -> tuple[float, ...]:
         era = self.pool.eras[number]
         then = at_time(era.scheme, era.numbers, state, self.pool.when(number, later.ms, later.ms))
-        return era.scheme.relisted(then, later.who, era.numbers)
+        return era.scheme.apply_list(then, later.who, era.numbers)
 
     def is_closed(self, player: int, ms: int) -> bool:
         """Whether no list of that instant shows the player, whatever the rating is."""
@@ -201,7 +201,7 @@ class Rule:
         before = 0.0 if seed is None else seed.games or 0.0
         best: tuple[float | None, str | None] = (None, None)
         if seed is not None and (seed.highest is not None or before >= 50):
-            best = (seed.peak, None if seed.day is None else day(int(seed.day * DAY_MS)))
+            best = (seed.highest_known, None if seed.day is None else day(int(seed.day * DAY_MS)))
         for row in rows:
             if row["rated_ms"] <= ms and row["n"] + before >= 50 and (best[0] is None or row["rating"] > best[0]):
                 best = (row["rating"], day(row["rated_ms"]))
@@ -210,7 +210,7 @@ class Rule:
     def after_game(self, row: Row) -> float | None:
         era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
         state = [row[name] for name in era.scheme.state]
-        return state[0] if era.scheme.lists(state, era.numbers) else None
+        return state[0] if era.scheme.is_listed(state, era.numbers) else None
 
 
 def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
@@ -220,12 +220,12 @@ def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
     for player, rating in shown.items():
         summary = as_row(players.summary(ledger, ledger.player(str(player)), pool.name, at))
         assert (summary["rating_then"], summary["then"]) == (rating, at)
-    whole = as_rows(publications.list_on(ledger, at, pool.name))
+    whole = as_rows(publications.list_in_force_on(ledger, at, pool.name))
     on_the_list = {row["player"]: row["rating"] for row in whole}
     assert on_the_list == {
         player: rating for player, rating in shown.items() if rating is not None and not rule.is_closed(player, ms)
     }
-    assert as_rows(publications.list_on(ledger, at, pool.name, limit=2)) == whole[:2]
+    assert as_rows(publications.list_in_force_on(ledger, at, pool.name, limit=2)) == whole[:2]
     for player in range(1, PLAYERS + 1):
         opponent = player % PLAYERS + 1
         who = ledger.player(str(player)), ledger.player(str(opponent))
@@ -241,10 +241,10 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
     for player, rows in rule.rows.items():
         person = ledger.player(str(player))
         told = as_rows(player_games.games(ledger, person, rule.pool.name, last=1000))[::-1]
-        drawn = as_rows(player_games.graph(ledger, person, rule.pool.name))
+        drawn = as_rows(player_games.graph_points(ledger, person, rule.pool.name))
         assert [point["rating"] for point in drawn] == [game["rating"] for game in told]
         assert [point["in_force"] for point in drawn] == [game["in_force"] for game in told]
-        page = graph_pages.page(ledger, person, rule.pool.name, last=graph_pages.EVERY_GAME)
+        page = graph_pages.read_page(ledger, person, rule.pool.name, last=graph_pages.ALL_GAMES)
         assert [
             (bar.rating, bar.in_force, bar.opponent_rating, bar.opponent_rating_now, page.player.rating_now)
             for bar in reversed(page.player.bars)
@@ -266,7 +266,7 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
 
 
 def check_now(ledger: Ledger, rule: Rule) -> None:
-    ranking = as_rows(rankings.ranking(ledger, rule.pool.name, limit=1000))
+    ranking = as_rows(ledger.ranking(rule.pool.name, limit=1000))
     now = {player: rule.now(player) for player in range(1, PLAYERS + 1)}
     latest = max([TODAY, *(row["ended_ms"] for rows in rule.rows.values() for row in rows)])
     members = [player for player in rule.members if not rule.is_closed(player, latest)]
@@ -274,14 +274,14 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
     assert {row["player"]: row["rating"] for row in ranking} == {
         player: rating for player, rating in shown.items() if player in rule.rows
     }
-    everybody = as_rows(rankings.ranking(ledger, rule.pool.name, limit=1000, min_games=0))
+    everybody = as_rows(ledger.ranking(rule.pool.name, limit=1000, min_games=0))
     assert {row["player"]: row["rating"] for row in everybody} == shown
     points = {player: rating or 0 for player, rating in shown.items()}
     assert [(row["rank"], row["player"]) for row in everybody] == [  # equals share a place
         (1 + sum(other > points[player] for other in points.values()), player)
         for player in sorted(points, key=lambda player: (-points[player], player))
     ]
-    assert as_rows(rankings.ranking(ledger, rule.pool.name, limit=2, min_games=0)) == everybody[:2]
+    assert as_rows(ledger.ranking(rule.pool.name, limit=2, min_games=0)) == everybody[:2]
     places = {row["player"]: row["rank"] for row in ranking}
     for player in rule.members:
         until = rule.predicted_on(player) or TODAY
@@ -296,7 +296,8 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         on_that_day = as_row(players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"]))
         assert on_that_day == summary
         drawn = [
-            point["rating"] for point in as_rows(player_games.graph(ledger, ledger.player(str(player)), rule.pool.name))
+            point["rating"]
+            for point in as_rows(player_games.graph_points(ledger, ledger.player(str(player)), rule.pool.name))
         ]
         assert drawn == [rule.after_game(row) for row in rule.rows.get(player, ())]
         rated = [rating for rating in drawn if rating is not None]

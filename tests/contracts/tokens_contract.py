@@ -9,7 +9,7 @@ from ledger.auth import token_store
 from ledger.auth.sessions import IDLE_MS, LONGEST_MS, MOST, NOTED_EVERY_MS, SessionRow
 from ledger.auth.token_store import RefusalRow, SendingRow, TokenStore
 from ledger.errors import StorageError
-from ledger.testing.kit import refused
+from ledger.testing.kit import expect_error
 
 DAY, LATER = "2020-01-02T00:00:00Z", "2020-01-03T00:00:00Z"
 NOW = 1_600_000_000_000
@@ -51,9 +51,9 @@ class TokenStoreContract:
             store.begin_session("rls_x", session_row())
             with self.of_another_ledger() as other:
                 for door in (other.refusals, lambda: other.session("rls_x"), lambda: other.sending("eve\nletter", b"")):
-                    with refused(StorageError):
+                    with expect_error(StorageError):
                         door()
-                with refused(StorageError):
+                with expect_error(StorageError):
                     other.note(DAY, "try", None, None, "needs-a-token", "none")
             assert store.refusals() == []
 

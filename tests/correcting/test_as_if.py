@@ -12,16 +12,16 @@ import attrs
 import polars as pl
 import pytest
 
-from ledger.answers import differences, explanations, highest, players, querying, streaks, time_losses, upsets
+from ledger.answers import achievements, differences, explanations, players, querying, streaks, time_losses, upsets
 from ledger.answers.crosstables import crosstable, listing
-from ledger.answers.graphs import json_form, pages
+from ledger.answers.graphs import json_form, page_reader
 from ledger.answers.player_games import games
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.runtime import sqlite
@@ -43,7 +43,7 @@ def _base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp(str(request.param))
     with Ledger.create(folder / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
         cup = (game._replace(tournament="Cup", round=str(game.line % 9)) for game in source_games(GAMES))
-        ledger.import_games(frames(cup, GAMES))
+        ledger.import_games(batch_games(cup, GAMES))
         ledger.append_many(
             [
                 game_recorded(f"made-{number}", white=number, black=number + 1, ended_at="2015-03", half_moves=50)
@@ -87,12 +87,14 @@ def answers(ledger: Ledger) -> dict[str, Any]:
         "explain": as_row(explanations.explain(ledger, ledger.player(3), "game:made-3"))
         if any(row["key"] == "made-3" and row["reason"] is None for row in rows["games"])
         else None,
-        "ratings": as_rows(ranking_in_full(ledger, RankingChoice(min_games=1))),
-        "graph": [json_form.as_json(attrs.evolve(pages.page(ledger, person), position=1)) for person in who],
-        "best": [as_rows(highest.achievements(ledger, person)) for person in who],
+        "ratings": as_rows(ranking(ledger, RankingChoice(min_games=1))),
+        "graph": [
+            json_form.graph_json(attrs.evolve(page_reader.read_page(ledger, person), position=1)) for person in who
+        ],
+        "best": [as_rows(achievements.achievements(ledger, person)) for person in who],
         "streaks": [as_rows(streaks.streaks(ledger, person)) for person in who],
         "upsets": as_rows(upsets.upsets(ledger, limit=20)),
-        "time losses": as_rows(time_losses.everybody(ledger)),
+        "time losses": as_rows(time_losses.time_loss_marks(ledger)),
         "tournaments": as_rows(listing.tournaments(ledger)),
         "crosstable": attrs.evolve(crosstable.crosstable(ledger, "Cup"), position=1),
     }
@@ -107,7 +109,7 @@ def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_i
     files = file_digests(ledger.path.parent)
     with ledger.as_if(number) as would_be:
         tried = answers(would_be)
-        with pytest.raises(StorageError, match="takes no entries while something is tried out"):
+        with pytest.raises(StorageError, match="takes no entries during a dry run"):
             would_be.append(game_recorded("another", ended_at="2021-06"))
     assert file_digests(ledger.path.parent) == files
     assert answers(ledger) == before
@@ -126,7 +128,9 @@ def test_the_difference_to_a_published_list_as_if_is_that_which_the_approval_bri
     number = ledger.propose([CHANGES[name](ledger)], reason="because", by="eve").proposal
 
     def differs(asked: Ledger) -> list[Any]:
-        return as_rows(differences.differences(asked, *differences.two_lists(asked, "standard@2018-12-31/1", "now")))
+        return as_rows(
+            differences.list_differences(asked, *differences.lists_to_compare(asked, "standard@2018-12-31/1", "now"))
+        )
 
     ledger.level()
     before = differs(ledger)
@@ -163,7 +167,7 @@ def test_the_ledger_itself_answers_as_it_stands_and_is_not_brought_level_within(
         assert list(would_be.rows("current")) != before
         assert list(ledger.rows("current")) == before
         ledger.append(game_recorded("meanwhile", ended_at="2021-06"))
-        with pytest.raises(StorageError, match="something is tried on the views until the block of 'as_if' ends"):
+        with pytest.raises(StorageError, match="a dry run on the views lasts until the block of 'as_if' ends"):
             ledger.level()
         would_be.close()
     with pytest.raises(StorageError, match="within the block alone, which is over"):
@@ -225,7 +229,7 @@ def test_others_read_on_and_a_copy_is_tried_on_while_they_write(asked_as_if: Led
         expected = list(would_be.rows("current"))
     with Ledger.open(ledger.path, clock=lambda: NOW) as other:
         other.level()
-        with sqlite.immediate(other.views.connection), ledger.as_if([change]) as would_be:
+        with sqlite.write_transaction(other.views.connection), ledger.as_if([change]) as would_be:
             assert list(would_be.rows("current")) == expected
     with ledger.moment(), ledger.as_if([change]) as would_be:
         assert list(would_be.rows("current")) == expected

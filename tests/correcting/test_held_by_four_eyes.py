@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from ledger.audit.audit import table_digests
-from ledger.correcting.corrections import Proposed
+from ledger.correcting.corrections import RecordedProposal
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts.changes import Change
 from ledger.facts.events import CorrectionDecided, Decision, SchemeAdopted
@@ -29,7 +29,7 @@ def voiding(ledger: Ledger, *, by: str | None = "eve", token: str | None = None)
     return ledger.corrections.propose([change], reason="doubled", by=by, token=token).proposal
 
 
-def proposed(ledger: Ledger, change: Change) -> Proposed:
+def proposed(ledger: Ledger, change: Change) -> RecordedProposal:
     return ledger.propose([change], reason="late", by="eve")
 
 

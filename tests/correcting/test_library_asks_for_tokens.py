@@ -8,7 +8,7 @@ import pytest
 from ledger.errors import RejectedError
 from ledger.facts.events import Role
 from ledger.facts.source_games import player_schema
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, source_game
@@ -27,7 +27,7 @@ ACTS: dict[str, tuple[Role, Act]] = {
     "players": (Role.RECORDER, lambda ledger, token: ledger.registry.take_list([LISTED], actor="ledger", token=token)),
     "import": (
         Role.RECORDER,
-        lambda ledger, token: ledger.import_games(frames([source_game("g1", ended_at="2026-11-01")]), token=token),
+        lambda ledger, token: ledger.import_games(batch_games([source_game("g1", ended_at="2026-11-01")]), token=token),
     ),
     "erase": (Role.RECORDER, lambda ledger, token: ledger.erase(2, token=token)),
     "policy": (Role.APPROVER, lambda ledger, token: ledger.policies.set("upsets", {"margin": 100}, token=token)),

@@ -10,9 +10,9 @@ import pytest
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event, PlayerChanged, TournamentClosed, TournamentOpened
 from ledger.facts.words import Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
-from ledger.ratings import reratings, trials, what_ifs
+from ledger.ratings import dry_runs, rating_previews, reratings
 from ledger.ratings.standings import Standings
 from tests.kit.clubs import NOW
 from tests.kit.commands import Run
@@ -26,7 +26,7 @@ GAMES = 200
 def _listed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     """Made-up games, rated by a scheme of each rhythm, and the lists of their first, middle and last days."""
     with Ledger.create(tmp_path / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(GAMES), GAMES))
+        ledger.import_games(batch_games(source_games(GAMES), GAMES))
         ledger.catch_up()
         days = [row["ended_at"][:10] for row in ledger.rows("games", "true ORDER BY ended_ms")]
         for day in dict.fromkeys((days[0], days[GAMES // 2], days[-1])):
@@ -96,7 +96,7 @@ def test_what_an_approval_takes_is_not_what_lists_took_to_be_compared(
     listed: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]
-    rated, told = trials.fold_in, what_ifs._lists
+    rated, told = dry_runs.apply_entries, rating_previews._lists
 
     def slowly(*args: Any) -> Any:
         clock[0] += 10.0
@@ -106,16 +106,16 @@ def test_what_an_approval_takes_is_not_what_lists_took_to_be_compared(
         clock[0] += 1_000.0
         return told(*args)
 
-    monkeypatch.setattr("ledger.ratings.what_ifs.time.perf_counter", lambda: clock[0])
-    monkeypatch.setattr(what_ifs, "fold_in", slowly)
-    monkeypatch.setattr(what_ifs, "_lists", very_slowly)
+    monkeypatch.setattr("ledger.ratings.rating_previews.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(rating_previews, "apply_entries", slowly)
+    monkeypatch.setattr(rating_previews, "_lists", very_slowly)
     assert listed.preview([listed.corrections.drafts.annul(game(listed, 1))]).seconds == pytest.approx(13.0)
 
 
 def test_the_command_names_the_lists(run: Run, tmp_path: Path) -> None:
     club = tmp_path / "club.db"
     with Ledger.create(club, clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(60), 60))
+        ledger.import_games(batch_games(source_games(60), 60))
         ledger.level()
         last = max(row["ended_at"] for row in ledger.rows("games"))[:10]
         name = ledger.publications.publish(last, actor="eve", despite_complaints=True).publication.name

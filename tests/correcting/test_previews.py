@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import impacts, players
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProposalError, TooLongError
-from ledger.facts.changes import Change, Which
+from ledger.facts.changes import AnnulledGames, Change
 from ledger.facts.events import Decision, PlayerChanged, RatingSeeded
 from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
+from ledger.ratings import dry_runs
 from ledger.ratings import standings as standings_now
-from ledger.ratings import trials
 from ledger.ratings.views import Views
 from ledger.recording.recorder import Gate
 from ledger.runtime import sqlite
@@ -42,7 +42,7 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """The folder of a ledger with made-up games, rated by a scheme of each rhythm."""
     folder = tmp_path_factory.mktemp(str(request.param))
     with Ledger.create(folder / "club.db", scheme=str(request.param), clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(MADE_UP), MADE_UP))
+        ledger.import_games(batch_games(source_games(MADE_UP), MADE_UP))
         ledger.catch_up()
     return folder
 
@@ -73,8 +73,8 @@ VERBS: dict[str, Callable[[Ledger], list[Change]]] = {
     "result": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"outcome": "draw", "termination": "agreement"})],
     "day": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"ended_at": "2009-05"})],
     "void": lambda ledger: [ledger.corrections.drafts.annul(KEY), ledger.corrections.drafts.annul("game:made:1-7")],
-    "annul": lambda ledger: [ledger.corrections.drafts.annul_games(2, Which.ALL, since="2012")],
-    "losses": lambda ledger: [ledger.corrections.drafts.annul_games(3, Which.LOSSES)],
+    "annul": lambda ledger: [ledger.corrections.drafts.annul_games(2, AnnulledGames.ALL, since="2012")],
+    "losses": lambda ledger: [ledger.corrections.drafts.annul_games(3, AnnulledGames.LOSSES)],
     "merge": lambda ledger: [ledger.corrections.drafts.merge(1, 5)],
     "late": lambda ledger: [ledger.corrections.drafts.add(game_recorded("late", ended_at="2015-03", half_moves=50))],
     "live": lambda ledger: [ledger.corrections.drafts.add(game_recorded("live", ended_at="2021-12", half_moves=50))],
@@ -107,19 +107,19 @@ def test_places_that_are_counted_and_read_are_the_same(
 ) -> None:
     changes = VERBS[verb](many)
     impact = many.preview(changes)
-    monkeypatch.setattr(standings_now, "count_before", read_before)
+    monkeypatch.setattr(standings_now, "count_players_before", read_before)
     assert as_plain(many.preview(changes)) == as_plain(impact)
 
 
 def test_classes_before_and_after_are_those_that_the_ranking_tells(many: Ledger) -> None:
     def classes() -> dict[int, str]:
-        return {row["player"]: row["class"] for row in as_rows(ranking_in_full(many, RankingChoice(min_games=1)))}
+        return {row["player"]: row["class"] for row in as_rows(ranking(many, RankingChoice(min_games=1)))}
 
-    middle = as_rows(ranking_in_full(many, RankingChoice(limit=8)))[-1]["rating"]
+    middle = as_rows(ranking(many, RankingChoice(limit=8)))[-1]["rating"]
     many.policies.set("classes", {"b_from": floor(middle)}, actor="eve")
     many.catch_up()
-    changes = [many.corrections.drafts.annul_games(1, Which.ALL)]
-    rows = as_rows(impacts.in_full(many, many.preview(changes)).moves)
+    changes = [many.corrections.drafts.annul_games(1, AnnulledGames.ALL)]
+    rows = as_rows(impacts.impact_in_full(many, many.preview(changes)).moves)
     before = classes()
     many.decide(many.propose(changes, reason="because", by="eve").proposal, Decision.APPROVED, by="adam")
     many.catch_up()
@@ -155,7 +155,7 @@ def test_asked_again_of_the_same_entries_a_preview_tries_nothing(four: Ledger, m
     number = four.propose([four.corrections.drafts.annul("game:g1")], reason="because", by="eve").proposal
     impact = four.preview(number)
     with monkeypatch.context() as patched:
-        patched.setattr(trials, "fold_in", None)
+        patched.setattr(dry_runs, "apply_entries", None)
         assert four.preview(number) is impact
     four.append(game_recorded("later", ended_at="2026-11-10", half_moves=40))
     assert four.preview(number).seen == impact.seen + 1
@@ -179,7 +179,7 @@ def test_others_write_meanwhile(four: Ledger) -> None:
     with (
         Ledger.open(four.path) as other,
         other.journal.writing(),
-        sqlite.immediate(other.views.connection),
+        sqlite.write_transaction(other.views.connection),
     ):
         other.views.connection.execute("DELETE FROM current")
         assert as_plain(four.preview(number)) == as_plain(impact)
@@ -189,7 +189,7 @@ def test_what_takes_longer_than_others_may_wait_is_tried_on_a_copy_and_says_the_
     many: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = list[Path]()
-    real = trials.copied
+    real = dry_runs.copy_of_views
 
     @contextmanager
     def noting(views: Views) -> Iterator[Views]:
@@ -199,8 +199,8 @@ def test_what_takes_longer_than_others_may_wait_is_tried_on_a_copy_and_says_the_
 
     changes = VERBS["void"](many)
     impact, before = many.preview(changes), file_digests(many.path.parent)
-    monkeypatch.setattr(trials, "copied", noting)
-    monkeypatch.setattr(trials, "_STEPS", 100)
+    monkeypatch.setattr(dry_runs, "copy_of_views", noting)
+    monkeypatch.setattr(dry_runs, "_STEPS", 100)
     assert as_plain(many.preview(changes, others_wait=60.0)) == as_plain(impact)
     assert copied == []
     assert as_plain(many.preview(changes, others_wait=0.0)) == as_plain(impact)
@@ -214,7 +214,7 @@ def test_what_takes_longer_than_it_may_is_given_up_and_nothing_of_it_stays(
 ) -> None:
     changes = VERBS["void"](many)
     impact, before = many.preview(changes), file_digests(many.path.parent)
-    monkeypatch.setattr(trials, "_STEPS", 100)
+    monkeypatch.setattr(dry_runs, "_STEPS", 100)
     for _ in range(2):
         with pytest.raises(TooLongError, match="takes longer than 0 s to try this, and was given up"):
             many.preview(changes, others_wait=0.0, at_most=0.0)
@@ -345,9 +345,9 @@ def test_every_pool_is_told(four: Ledger) -> None:
 
 def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db", clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(60), 60))
+        ledger.import_games(batch_games(source_games(60), 60))
         ledger.catch_up()
-        drafts, first = ledger.corrections.drafts, as_rows(ranking_in_full(ledger, RankingChoice(limit=1)))[0]["player"]
+        drafts, first = ledger.corrections.drafts, as_rows(ranking(ledger, RankingChoice(limit=1)))[0]["player"]
         closing = [drafts.close_account(first, "2020")]
         impact = ledger.preview(closing)
         move = impact.moves[0]
@@ -356,7 +356,7 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
         assert (move.player, move.difference, impact.moved) == (first, 0.0, 0)
         assert (len(impact.moves), impact.games) == (1, 0)  # closing rates nothing again
         assert (move.before.rank, move.before.closed, move.after.rank, move.after.closed) == (1, False, None, True)
-        row = as_rows(impacts.in_full(ledger, impact).moves)[0]
+        row = as_rows(impacts.impact_in_full(ledger, impact).moves)[0]
         assert (row["class_before"] is None, row["class_after"]) == (False, None)
         approve_as_seen(ledger, closing)
         approve_as_seen(ledger, [drafts.annul("game:made:1-30")])  # places are counted without the closed account
@@ -364,11 +364,11 @@ def test_closed_accounts_have_no_place_and_who_loses_it_is_told_first(tmp_path: 
 
 def test_who_has_no_rating_by_the_rules_moves_none(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "fide.db", scheme="fide", clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(60), 60))
+        ledger.import_games(batch_games(source_games(60), 60))
         ledger.catch_up()
-        impact = ledger.preview([ledger.corrections.drafts.annul_games(2, Which.ALL)])
+        impact = ledger.preview([ledger.corrections.drafts.annul_games(2, AnnulledGames.ALL)])
         assert (impact.moved, {move.difference for move in impact.moves}) == (0, {None})
-        rows = as_rows(impacts.in_full(ledger, impact).moves)
+        rows = as_rows(impacts.impact_in_full(ledger, impact).moves)
         shown = [f"{name}_{when}" for name in ("rating", "hera", "hera_game") for when in ("before", "after")]
         assert {row[name] for row in rows for name in shown} == {None}
 

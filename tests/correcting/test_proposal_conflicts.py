@@ -64,7 +64,7 @@ def test_a_fact_is_not_recorded_where_another_one_was_moved(name: str, club_of_t
     drafts = ledger.corrections.drafts
     approve(ledger, drafts.replace(first.key, move))
     size = ledger.journal.size()
-    message = f"exists-with-different-key: {second.key!r}: {first.key!r} stands there since it was corrected; correct"
+    message = f"exists-with-different-key: {second.key!r}: {first.key!r} was moved there by a correction; correct"
     with pytest.raises(ConflictError) as caught:
         ledger.append(second)
     assert str(caught.value).startswith(message)
@@ -83,11 +83,11 @@ def test_a_fact_is_not_moved_to_where_another_one_stands(name: str, club_of_two:
     drafts = ledger.corrections.drafts
     change = drafts.replace(first.key, move)
     instant = second.key.rpartition("@")[2]
-    message = f"{first.key!r} and {second.key!r} would both stand at {instant}; move one elsewhere"
+    message = f"{first.key!r} and {second.key!r} would both be at {instant}; move one elsewhere"
     assert refused(ledger, [change]) == message
     approve(ledger, drafts.annul(second.key))
     approve(ledger, change)
-    assert refused(ledger, [drafts.restore(second.key)]).endswith(f"would both stand at {instant}; move one elsewhere")
+    assert refused(ledger, [drafts.restore(second.key)]).endswith(f"would both be at {instant}; move one elsewhere")
 
 
 def test_two_facts_do_not_meet_where_neither_stood(club_of_two: ClubOfTwo) -> None:
@@ -95,7 +95,7 @@ def test_two_facts_do_not_meet_where_neither_stood(club_of_two: ClubOfTwo) -> No
     ledger.append_many([adopted("2020"), adopted("2021")])
     drafts = ledger.corrections.drafts
     moves = [drafts.replace(f"scheme:standard@{year}", {"effective_from": "2022"}) for year in (2020, 2021)]
-    with pytest.raises(ProposalError, match="would both stand at 2022"):
+    with pytest.raises(ProposalError, match="would both be at 2022"):
         ledger.propose(moves, reason="because", by="eve")
     approve(ledger, moves[0])
-    assert "would both stand at 2022" in refused(ledger, moves[1:])
+    assert "would both be at 2022" in refused(ledger, moves[1:])

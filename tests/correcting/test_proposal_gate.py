@@ -5,9 +5,9 @@ from collections.abc import Callable
 import attrs
 import pytest
 
-from ledger.book.proposal_gate import RULES
+from ledger.book.proposal_judge import RULES
 from ledger.errors import LedgerError, MalformedError, ProposalError
-from ledger.facts.changes import Change, Verb, Which
+from ledger.facts.changes import AnnulledGames, Change, Verb
 from ledger.facts.events import Decision, RoundWithoutGame, SchemeAdopted
 from ledger.facts.words import Brings, Outcome, Termination
 from ledger.journal import rules
@@ -60,7 +60,7 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
     "no-such-player": [
         (propose(Change(do=Verb.MERGE, player=9, into=1)), "player 9 was never registered"),
         (propose(Change(do=Verb.MERGE, player=1, into=9)), "player 9 was never registered"),
-        (propose(Change(do=Verb.ANNUL_GAMES, player=9, which=Which.ALL)), "player 9 was never registered"),
+        (propose(Change(do=Verb.ANNUL_GAMES, player=9, which=AnnulledGames.ALL)), "player 9 was never registered"),
     ],
     "no-such-tournament": [
         (verb("void-tournament", tournament="Closed"), "tournament 'Closed' of pool 'standard' has no games"),
@@ -233,13 +233,13 @@ def test_all_faults_are_told_at_once_each_with_its_change(four: Ledger) -> None:
 
 
 def test_open_proposals_about_one_fact_are_shown_to_each_other(four: Ledger) -> None:
-    assert four.propose([DRAWN], reason="x", by="eve").alike == ()
-    assert four.propose([LOST], reason="y", by="bea").alike == (1,)
+    assert four.propose([DRAWN], reason="x", by="eve").related == ()
+    assert four.propose([LOST], reason="y", by="bea").related == (1,)
     shown = {known.proposal.proposal: known for known in four.corrections.proposals()}
-    assert (shown[1].alike, shown[2].alike) == ((2,), (1,))
+    assert (shown[1].related, shown[2].related) == ((2,), (1,))
     four.decide(2, Decision.REJECTED, by="adam", reason="the first is right")
     assert [known.state for known in four.corrections.proposals()] == ["open", "rejected"]
-    assert [known.alike for known in four.corrections.proposals(open_only=True)] == [()]
+    assert [known.related for known in four.corrections.proposals(open_only=True)] == [()]
     assert [each.proposal for each in four.corrections.stored()] == [1, 2]
     assert [each.proposal for each in four.corrections.stored(open_only=True)] == [1]
     assert four.corrections.proposal(2).decision_reason == "the first is right"

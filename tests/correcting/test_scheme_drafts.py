@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ledger import schemes
-from ledger.audit.audit import not_reproducible
+from ledger.audit.audit import irreproducible_adoptions
 from ledger.errors import ProposalError
 from ledger.facts.events import Decision, SchemeAdopted
 from ledger.runtime import arith
@@ -23,7 +23,7 @@ def test_a_corrected_or_late_adoption_is_recorded_with_every_setting(tmp_path: P
         ):
             number = club.ledger.propose([change], reason="typed wrong", by="eve").proposal
             club.ledger.decide(number, Decision.APPROVED, by="adam")
-        whole = schemes.in_full(partial)
+        whole = schemes.complete_adoption(partial)
         for key in ("scheme:standard@start", partial.key):
             fact = drafts.fact(key).facts
             assert fact["settings"] == whole.settings
@@ -41,11 +41,14 @@ def test_an_adoption_takes_the_versions_of_the_program_that_replaces_it(
         ).proposal
         club.ledger.decide(number, Decision.APPROVED, by="adam")
         fact = drafts.fact("scheme:standard@start").facts
-        elo = schemes.named("elo")
+        elo = schemes.find_scheme("elo")
         assert (fact["scheme_version"], fact["arithmetic"]) == (elo.version, arith.VERSION)
-        assert fact["settings"] == schemes.in_full(SchemeAdopted(pool="standard", scheme="elo", settings={})).settings
+        assert (
+            fact["settings"]
+            == schemes.complete_adoption(SchemeAdopted(pool="standard", scheme="elo", settings={})).settings
+        )
         monkeypatch.undo()
-        ((what, why),) = not_reproducible(club.ledger.views)
+        ((what, why),) = irreproducible_adoptions(club.ledger.views)
         assert what == "numbers first published in pool standard"
         assert f"version {elo.version} of 'elo' with arithmetic {arith.VERSION + 1}" in why
 

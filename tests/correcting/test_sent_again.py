@@ -6,7 +6,7 @@ import pytest
 
 from ledger.auth import token_store
 from ledger.correcting import verbs
-from ledger.correcting.corrections import IdempotencyKey, Proposed
+from ledger.correcting.corrections import IdempotencyKey, RecordedProposal
 from ledger.errors import BatchError, MalformedError, RejectedError
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
@@ -20,7 +20,7 @@ REASON = "typed twice"
 
 def send(
     four: Ledger, idempotency_key: IdempotencyKey = SENDING, *, by: str = "eve", reason: str = REASON
-) -> list[Proposed]:
+) -> list[RecordedProposal]:
     """As a server does: what was sent before is told again."""
     corrections = four.corrections
     return corrections.find_previous(idempotency_key, reason=reason, by=by) or corrections.propose_batch(
@@ -28,7 +28,7 @@ def send(
     )
 
 
-def told(proposals: list[Proposed]) -> list[tuple[int, list[int], bool]]:
+def told(proposals: list[RecordedProposal]) -> list[tuple[int, list[int], bool]]:
     return [(each.proposal, [receipt.position for receipt in each.receipts], each.duplicate) for each in proposals]
 
 
@@ -40,7 +40,7 @@ def test_a_batch_is_recorded_in_one_transaction_and_each_proposal_names_those_ab
     assert told(proposals) == [(number, [before + number], False) for number in (1, 2, 3)]
     change = four.corrections.verbs.change("void", {"game": "g2"})
     again, once_more = four.corrections.propose_each([[change], [change]], reason=REASON, by="eve")
-    assert (again.alike, once_more.alike) == ((2,), (2, 4))
+    assert (again.related, once_more.related) == ((2,), (2, 4))
 
 
 def test_what_is_sent_again_is_told_again_even_when_it_was_decided_or_its_reason_erased_meanwhile(four: Ledger) -> None:
@@ -69,7 +69,7 @@ def test_something_else_under_the_same_word_is_refused_and_of_another_person_it_
         (IdempotencyKey("letter 7", b"verb,game\nvoid,g5\n"), REASON),
         (SENDING, "another reason"),
     ):
-        with pytest.raises(RejectedError, match="sent-already: something else was sent under the same word, as pro"):
+        with pytest.raises(RejectedError, match="sent-already: another request was sent with the same key, as pro"):
             send(four, idempotency_key, reason=reason)
     assert four.journal.size() == size
     assert [proposal.proposal for proposal in send(four, by="eva")] == [4, 5, 6]

@@ -9,7 +9,7 @@ import pytest
 
 from ledger.correcting.verbs import at_lines, proposing, read_batch
 from ledger.facts.events import Decision
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
@@ -44,11 +44,11 @@ def row(batch: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("fields", TOLD)
 def test_the_batch_makes_the_game_what_the_file_tells(fields: dict[str, Any], club_of_two: ClubOfTwo) -> None:
     ledger = club_of_two.ledger
-    assert ledger.import_games(frames([source("own:7", **KNOWN)])).recorded == 1
+    assert ledger.import_games(batch_games([source("own:7", **KNOWN)])).recorded == 1
     told = source("own:7", **{**KNOWN, **fields})
-    refused = ledger.import_games(frames([told]))
+    refused = ledger.import_games(batch_games([told]))
     assert (refused.fault_count, refused.differences) == (1, [])
-    report = ledger.import_games(frames([told]), keep_differences=True)
+    report = ledger.import_games(batch_games([told]), keep_differences=True)
     assert (report.fault_count, report.repeated, len(report.differences)) == (0, 0, 1)
     assert report.differences[0].fields == fields
     text, left = proposing(report.differences)
@@ -57,20 +57,20 @@ def test_the_batch_makes_the_game_what_the_file_tells(fields: dict[str, Any], cl
     assert (left, faults, at_lines(rows, ledger.corrections.refusals(changes))) == ([], [], [])
     number = ledger.propose(changes, reason="as the server has it", by="eve").proposal
     ledger.decide(number, Decision.APPROVED, by="adam")
-    assert ledger.import_games(frames([told])).repeated == 1
-    assert ledger.import_games(frames([source("own:7", **KNOWN)])).repeated == 1
+    assert ledger.import_games(batch_games([told])).repeated == 1
+    assert ledger.import_games(batch_games([source("own:7", **KNOWN)])).repeated == 1
 
 
 def test_a_game_is_compared_as_it_stands_after_its_corrections(club_of_two: ClubOfTwo) -> None:
     ledger = club_of_two.ledger
-    ledger.import_games(frames([source("own:7", **KNOWN)]))
+    ledger.import_games(batch_games([source("own:7", **KNOWN)]))
     drawn = [ledger.corrections.verbs.change("result", {"game": "own:7", "to": "1/2-1/2"})]
     ledger.decide(ledger.propose(drawn, reason="scoresheet", by="eve").proposal, Decision.APPROVED, by="adam")
     told = source("own:7", **{**KNOWN, "outcome": "black"})
-    report = ledger.import_games(frames([told]), keep_differences=True)
+    report = ledger.import_games(batch_games([told]), keep_differences=True)
     assert report.differences[0].fields == {"outcome": "black"}
     told = source("own:7", **{**KNOWN, "outcome": "draw", "rated": False})
-    report = ledger.import_games(frames([told]), keep_differences=True)
+    report = ledger.import_games(batch_games([told]), keep_differences=True)
     assert report.differences[0].fields == {"rated": False}
 
 
@@ -83,9 +83,9 @@ def test_a_game_is_compared_as_it_stands_after_its_corrections(club_of_two: Club
     ],
 )
 def test_what_no_batch_can_settle_is_left(fields: dict[str, Any], club_of_two: ClubOfTwo) -> None:
-    club_of_two.ledger.import_games(frames([source("own:7", **{**KNOWN, "text": "1. e4 e5"})]))
+    club_of_two.ledger.import_games(batch_games([source("own:7", **{**KNOWN, "text": "1. e4 e5"})]))
     told = source("own:7", **{**KNOWN, "text": "1. e4 e5", **fields})
-    report = club_of_two.ledger.import_games(frames([told]), keep_differences=True)
+    report = club_of_two.ledger.import_games(batch_games([told]), keep_differences=True)
     text, left = proposing(report.differences)
     assert (row(text), [difference.game for difference in left]) == ([], ["own:7"])
 

@@ -174,11 +174,11 @@ def ledgers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(autouse=True)
 def few_are_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in ledgers of a million games, which have more than these."""
-    monkeypatch.setattr(listing, "LATE", 190)
-    monkeypatch.setattr(listing, "LATE_AT_MOST", 240)
-    monkeypatch.setattr(listing, "FEW_NAMES", 3)
-    monkeypatch.setattr(event_games, "SIDES", event_games.sides(0))
-    monkeypatch.setattr(queries, "SIDE_OF_GAME", queries.side_of_game(0))
+    monkeypatch.setattr(listing, "FIRST_GAMES_READ", 190)
+    monkeypatch.setattr(listing, "MOST_GAMES_READ", 240)
+    monkeypatch.setattr(listing, "MOST_NAMES_READ_SINGLY", 3)
+    monkeypatch.setattr(event_games, "HISTORY_ROWS", event_games.history_query(0))
+    monkeypatch.setattr(queries, "SIDE_OF_GAME", queries.game_side(0))
 
 
 def steps_of(words: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from ledger.answers import players, upsets
-from ledger.book import game_book, judging, roster
+from ledger.book import assessment, game_book, roster
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Carry, Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.ratings import player_rows, queries
@@ -49,6 +49,32 @@ HALVED = [
     BY_GAME_NUMBER.format("h"),
     BY_POSITION.format("games"),
 ]
+# The statements that answer a question about one player, game or list.
+HOT = {
+    "ranking": queries.RANKING,
+    "last row": queries.LAST_ROW,
+    "row": queries.ROW,
+    "row at an instant": queries.ROW_AT,
+    "graph": queries.GRAPH,
+    "games of a player": queries.GAMES_OF,
+    "opposite sides": queries.OPPOSITE_SIDES,
+    "waiting games": queries.WAITING,
+    "latest end": queries.LATEST_END,
+    "side of a game": queries.SIDE_OF_GAME,
+    "game": queries.GAME,
+    "current": queries.CURRENT,
+    "row before a batch": queries.ROW_BEFORE,
+    "batch": queries.BATCH,
+    "not counted": queries.NOT_COUNTED,
+    "corrected games": queries.CORRECTED_GAMES,
+    "corrected sides": queries.CORRECTED_SIDES,
+    "any proposal": queries.ANY_PROPOSAL,
+    "placed sides": queries.PLACED_SIDES,
+    "page of a graph": queries.graph_page(["rating"]),
+    "opponents of a page": queries.PAGE_OPPONENTS,
+    "games between": queries.GAMES_BETWEEN,
+    "numbers of games": queries.NUMBERS_OF,
+}
 HOT_PLANS = {
     "ranking": ["SEARCH current USING INDEX current_by_rating (pool=? AND listed=?)"],
     "last row": [BY_PLAYER.format("h"), BY_POSITION.format("games")],
@@ -267,7 +293,7 @@ def small_schemes() -> Iterator[None]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("plans") / "club.db"
     with Ledger.create(made, clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(900)))
+        ledger.import_games(batch_games(source_games(900)))
         ledger.catch_up()
     return made
 
@@ -279,13 +305,13 @@ def plan(connection: Any, statement: str) -> list[str]:
 
 
 def test_every_hot_question_has_its_plan_here() -> None:
-    assert set(HOT_PLANS) == set(queries.HOT)
+    assert set(HOT_PLANS) == set(HOT)
 
 
-@pytest.mark.parametrize("name", queries.HOT)
+@pytest.mark.parametrize("name", HOT)
 def test_a_hot_question_is_answered_as_pinned(name: str, path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert sorted(plan(ledger.views.connection, queries.HOT[name])) == sorted(HOT_PLANS[name])
+        assert sorted(plan(ledger.views.connection, HOT[name])) == sorted(HOT_PLANS[name])
 
 
 @pytest.mark.parametrize("name", POOL_PLANS)
@@ -296,7 +322,7 @@ def test_a_question_about_a_pool_is_answered_as_pinned(name: str, path: Path) ->
 
 def test_every_question_is_pinned_here() -> None:
     asked = {name for name, text in vars(queries).items() if name.isupper() and isinstance(text, str)}
-    hot = {name for name in asked if getattr(queries, name) in queries.HOT.values()}
+    hot = {name for name in asked if getattr(queries, name) in HOT.values()}
     assert asked == hot | set(POOL_PLANS)
 
 
@@ -335,7 +361,7 @@ def test_when_a_players_first_game_ended_is_read_from_indexes_alone(path: Path) 
 
 def test_games_in_rating_order_come_from_their_index_and_only_those_of_one_moment_are_sorted(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        assert plan(ledger.views.connection, game_book.rated_games(ledger.pool("standard"))) == [
+        assert plan(ledger.views.connection, game_book.rated_games_sql(ledger.pool("standard"))) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
             "USE TEMP B-TREE FOR LAST 5 TERMS OF ORDER BY",
         ]
@@ -373,7 +399,7 @@ def test_whether_a_live_game_is_the_last_is_found_at_the_end_of_rating_order(pat
 
 def test_what_a_closed_run_moves_is_found_by_its_place_in_rating_order(path: Path) -> None:
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        statement = f"{judging.SELECT_JUDGED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
+        statement = f"{assessment.SELECT_ASSESSED} pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
         assert plan(ledger.views.connection, statement) == [
             "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
         ]
@@ -412,10 +438,10 @@ def everything(path: Path) -> None:
     """A day in the life of a ledger: appends, a late game, a correction of standing, closings, questions."""
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         ledger.register("made:new", "New")
-        ledger.import_games(frames(source_games(950), 20))
+        ledger.import_games(batch_games(source_games(950), 20))
         ledger.catch_up()
         late = next(source_games(1, seed=9))._replace(key="made:late", ended_at="2010")
-        ledger.import_games(frames([late]))
+        ledger.import_games(batch_games([late]))
         ledger.catch_up()
         ledger.append(PlayerChanged(player=1, effective_at="2015", standing=Standing.GUEST))
         ledger.catch_up()
@@ -437,7 +463,7 @@ def periods_and_events(ledger: Ledger) -> None:
     ledger.append_many([runs, events])
     for seed, pool in ((3, "runs"), (4, "events")):
         games = [game._replace(tournament="Café Kök") for game in source_games(40, seed=seed)]
-        ledger.import_games(frames(games), choice=PoolChoice(pool=pool))
+        ledger.import_games(batch_games(games), choice=PoolChoice(pool=pool))
         ledger.catch_up()
     for event in (
         RatingRunClosed(pool="runs", as_of="2018"),
@@ -477,9 +503,9 @@ def ask(ledger: Ledger) -> None:
         "placed sides": (1, 1), "page of a graph": (1, 1, 1, 50), "opponents of a page": (1, 1, 1, 50),
         "games between": (1, 1, -(2**62), 2**62), "numbers of games": (1, 1, 50),
     }  # fmt: skip
-    assert set(asked) == set(queries.HOT)
+    assert set(asked) == set(HOT)
     for name, arguments in asked.items():
-        assert list(queries.dictionaries(views, queries.HOT[name], arguments)), name
+        assert list(queries.fetch_dicts(views, HOT[name], arguments)), name
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ledger.errors import CorruptError, LedgerError, RejectedError, StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.backups import LEDGER_FILES
@@ -25,7 +25,7 @@ from tests.tiers import few_quick, times
 @pytest.mark.parametrize(
     ("file", "act"),
     [
-        ("club.db", lambda ledger: ledger.import_games(frames(source_games(700), 300))),
+        ("club.db", lambda ledger: ledger.import_games(batch_games(source_games(700), 300))),
         ("club.db", lambda ledger: ledger.register("made:new", "New")),
         ("club.people.db", lambda ledger: ledger.register("made:new", "New")),
         ("club.views.db", lambda ledger: (ledger.register("made:new", "New"), ledger.catch_up())),
@@ -48,7 +48,7 @@ def test_a_file_that_another_keeps_locked_is_named(
             assert ledger.head() == before
         # readers are not kept waiting; a ledger that is ahead of the views says so, for it would answer with old rows
         assert ledger.views.connection.execute("SELECT count(*) FROM games").fetchone() == (600,)
-        if ledger.views.is_level():
+        if ledger.views.is_up_to_date():
             assert len(list(ledger.rows("games"))) == 600
         other.execute("ROLLBACK")
         act(ledger)
@@ -60,7 +60,7 @@ def everything(folder: Path) -> None:
     """Open, append, catch up, read."""
     with open_ledger(folder / "club.db") as ledger:
         ledger.head()
-        ledger.import_games(frames(source_games(620), 300))
+        ledger.import_games(batch_games(source_games(620), 300))
         ledger.catch_up()
         ledger.pool()
         ledger.player("made:p1")
@@ -176,12 +176,12 @@ def test_a_clock_that_goes_backwards_is_refused_and_nothing_recorded(copy_of_600
         before = ledger.head()
         now[0] = NOW - timedelta(minutes=2)
         with pytest.raises(RejectedError, match=r"^clock-behind: .*nothing was recorded$"):
-            ledger.import_games(frames(source_games(700), 300))
+            ledger.import_games(batch_games(source_games(700), 300))
         with pytest.raises(RejectedError, match="clock-behind"):
             ledger.register("made:new", "New")
         assert ledger.head() == before
         now[0] = NOW - timedelta(seconds=30)  # two machines' clocks
-        ledger.import_games(frames(source_games(700), 300))
+        ledger.import_games(batch_games(source_games(700), 300))
         ledger.catch_up()
     stamps = [entry["recorded_at"] for entry in check_journal(copy_of_600_games)]
     assert stamps == sorted(stamps)

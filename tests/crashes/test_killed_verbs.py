@@ -14,7 +14,6 @@ import pytest
 
 from ledger.correcting.verbs import VERBS as CORRECTIONS
 from ledger.facts.events import PersonErased
-from ledger.imports import jsonl
 from ledger.ledger import Ledger
 from tests.crashes.killed_verbs import ALIKE, BEFORE, FILES, GAMES, SEVERAL_TRANSACTIONS, VERBS
 from tests.kit.clubs import NAME, copied, take_made_up_games
@@ -23,6 +22,7 @@ from tests.kit.crashes import audited, check_journal
 from tests.kit.games import source_games
 from tests.kit.places import folder_in_memory
 from tests.kit.processes import run_module
+from tests.kit.source_files import game_line
 from tests.tiers import few_quick, times
 from tools import cli
 
@@ -35,7 +35,7 @@ def _played_club(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger of 80 games with its views, and a file of games more."""
     folder = take_made_up_games(tmp_path_factory.mktemp("club"), 80, 40)
     more = (game._replace(tournament="Cup") for game in source_games(20, seed=2))
-    (folder / GAMES).write_bytes(b"".join(map(jsonl.dump, more)))
+    (folder / GAMES).write_bytes(b"".join(map(game_line, more)))
     for name, content in FILES.items():
         (folder / name).write_text(content, "utf-8")
     return folder

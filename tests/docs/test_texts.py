@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers.exports.datasets import PREPARED
+from ledger.answers.exports.datasets import NAMED_DATASETS
 from ledger.answers.published_schemas import ANSWERS
-from ledger.book import proposal_gate
+from ledger.book import proposal_judge
 from ledger.book.policies import POLICIES
 from ledger.correcting.verbs import VERBS
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings.installed_projectors import BUILT_IN
-from ledger.ratings.view_docs import described
+from ledger.ratings.table_docs import table_docs
 from ledger.schemes import built_in_names
 from tests.docs import readmes
 from tests.errors.rule_cases import CASES
@@ -116,16 +116,16 @@ def test_every_section_of_every_readme_stands_on_one_page() -> None:
 
 def test_every_command_kind_rule_verb_and_scheme_stands_on_a_page() -> None:
     text = "\n".join([*TEXTS.values(), *(site.text_of(place) for place in site.pages())])
-    names = [*COMMANDS, *BY_KIND, *OLD_KINDS, *CASES, *proposal_gate.RULES, *VERBS, *built_in_names()]
+    names = [*COMMANDS, *BY_KIND, *OLD_KINDS, *CASES, *proposal_judge.RULES, *VERBS, *built_in_names()]
     assert [name for name in names if not re.search(rf"`(correct DB )?{re.escape(name)}\b", text)] == []
 
 
 @pytest.mark.parametrize(
     ("place", "names"),
     [
-        ("reference/tables", [f"## {name}\n" for name in described(BUILT_IN)]),
+        ("reference/tables", [f"## {name}\n" for name in table_docs(BUILT_IN)]),
         ("reference/tables", ["| `rating` | points | rating after the game or its batch, points, unrounded |"]),
-        ("reference/exports", [f"## {name}\n" for name in PREPARED]),
+        ("reference/exports", [f"## {name}\n" for name in NAMED_DATASETS]),
         ("reference/answers", [f"| [`{name}`](/schemas/answers/{name}-" for name in ANSWERS]),
         ("reference/entries", [f"## `{kind}`\n" for kind in (*BY_KIND, *OLD_KINDS)]),
         ("reference/http", [f"| `{word_of(name)}` |" for name in SETTINGS]),

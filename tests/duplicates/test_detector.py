@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from ledger.duplicates.detector import may_be_one
-from ledger.duplicates.game_keys import is_made
+from ledger.duplicates.detector import may_name_one_game
+from ledger.duplicates.game_keys import is_derived_key
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
@@ -20,7 +20,7 @@ MADE = "csv:{:024x}"
 
 def counts(club: ClubOfTwo, *games: SourceGame, **options: Any) -> tuple[int, int, int, int]:
     """Games recorded, known, supplemented and held back of one file."""
-    report = club.ledger.import_games(frames(games), **options)
+    report = club.ledger.import_games(batch_games(games), **options)
     assert report.faults == []
     return report.recorded, report.repeated, report.supplemented, report.alike_count
 
@@ -42,9 +42,9 @@ def keyless(number: int, **fields: Any) -> SourceGame:
     ],
 )
 def test_two_keys_of_one_source_or_of_two_servers_are_two_games(first: str, second: str, *, expected: bool) -> None:
-    assert may_be_one(first, second) is may_be_one(second, first) is expected
-    assert is_made(MADE.format(7))
-    assert not is_made("lichess:abcdefgh")
+    assert may_name_one_game(first, second) is may_name_one_game(second, first) is expected
+    assert is_derived_key(MADE.format(7))
+    assert not is_derived_key("lichess:abcdefgh")
 
 
 def test_a_game_without_a_key_is_known_with_and_without_moves(club_of_two: ClubOfTwo) -> None:
@@ -81,10 +81,10 @@ def test_who_says_most_finds_the_very_game(club_of_two: ClubOfTwo) -> None:
 
 def test_what_looks_like_a_known_game_under_another_key_is_named_and_held_back(club_of_two: ClubOfTwo) -> None:
     first = {"half_moves": 40, "ended_at": "2026-11-19"}
-    club_of_two.ledger.import_games(frames([source("lichess:abcdefgh", white_id="lichess:ann", **first)]))
+    club_of_two.ledger.import_games(batch_games([source("lichess:abcdefgh", white_id="lichess:ann", **first)]))
     head = club_of_two.ledger.head()
     plain = source("csv:abcdefgh", line=7, termination="unknown", rated=False, **first)
-    report = club_of_two.ledger.import_games(frames([plain]))
+    report = club_of_two.ledger.import_games(batch_games([plain]))
     assert (report.recorded, report.repeated, report.faults, report.alike_count, report.players) == (0, 0, [], 1, 0)
     (alike,) = report.alike
     assert (alike.line, alike.key, alike.known, alike.entry) == (7, "csv:abcdefgh", "lichess:abcdefgh", 6)
@@ -101,9 +101,10 @@ def test_of_games_without_keys_it_is_said_what_is_told_otherwise(club_of_two: Cl
         (first._replace(key=MADE.format(3), white_id="fide:7"), "with another identity"),
         (first._replace(key="club:r1-b1", tournament="Club championship"), "under another key"),
     ):
-        (alike,) = club_of_two.ledger.import_games(frames([corrected])).alike
+        (alike,) = club_of_two.ledger.import_games(batch_games([corrected])).alike
         assert (
-            str(alike) == f"'{corrected.key}' is probably '{first.key}' of entry {alike.entry}, told {how}: held back"
+            str(alike)
+            == f"'{corrected.key}' is probably '{first.key}' of entry {alike.entry}, reported {how}: held back"
         )
 
 
@@ -132,7 +133,7 @@ def test_what_contradicts_is_another_game(club_of_two: ClubOfTwo, other: dict[st
         started_at="2026-11-19T10:00:00Z",
         ended_at="2026-11-19T10:08:00Z",
     )
-    club_of_two.ledger.import_games(frames([known]))
+    club_of_two.ledger.import_games(batch_games([known]))
     telling = source("csv:1", **{"ended_at": "2026-11-19", **other})
     assert counts(club_of_two, telling) == (1 - held, 0, 0, held)
 
@@ -153,12 +154,12 @@ def test_swapped_colours_are_seen_whenever_event_and_round_were_told(
 ) -> None:
     for step in steps:
         report = club_of_two.ledger.import_games(
-            frames([source("club:1", half_moves=40, ended_at="2026-11-19", **step)])
+            batch_games([source("club:1", half_moves=40, ended_at="2026-11-19", **step)])
         )
         assert (report.recorded + report.supplemented, report.faults) == (1, [])
     white, black = source("x").white_name, source("x").black_name
     swapped = source_game("csv:1", black, white, outcome="black", ended_at="2026-11-19", tournament="Club", round="3")
-    report = club_of_two.ledger.import_games(frames([swapped]))
+    report = club_of_two.ledger.import_games(batch_games([swapped]))
     assert (report.recorded, [alike.how for alike in report.alike]) == (0, ["with the colours swapped"])
 
 

@@ -12,7 +12,7 @@ from ledger.duplicates import detector as alike
 from ledger.duplicates.detector import DuplicateDetector
 from ledger.errors import LedgerError
 from ledger.facts.source_games import frame_schema
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players import name_indexes
 from ledger.recording.game_columns import GameColumns
@@ -85,7 +85,7 @@ def test_a_corrected_game_is_found_as_it_was_told(club_to_look_up: ClubOfTwo, fi
         tournament=None,
         round=None,
     )
-    assert ledger.import_games(frames([game])).recorded == 1
+    assert ledger.import_games(batch_games([game])).recorded == 1
     approve(ledger, ledger.corrections.drafts.replace(f"game:{game.key}", fields))
     ledger.catch_up()
     again = pl.DataFrame([game._replace(key=f"pgn:{2:024x}")], schema=frame_schema(), orient="row")

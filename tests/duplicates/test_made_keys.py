@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
-from ledger.duplicates.game_keys import is_made, is_plain, keyed, numbered_key
+from ledger.duplicates.game_keys import is_derived_key, is_plain_hash, keyed_hashes, numbered_key
 from ledger.errors import StorageError
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import sidecar
@@ -31,7 +31,7 @@ def keyless(number: int, **fields: Any) -> SourceGame:
 
 def counts(club: ClubOfTwo, *games: SourceGame, **options: Any) -> tuple[int, int, int, int]:
     """Games recorded, known, held back and faulty of one file."""
-    report = club.ledger.import_games(frames(games), **options)
+    report = club.ledger.import_games(batch_games(games), **options)
     return report.recorded, report.repeated, report.alike_count, report.fault_count
 
 
@@ -48,7 +48,7 @@ def test_another_game_of_a_second_file_gets_the_next_key_and_is_known_again(
         assert counts(club_of_two, game, **options) == (1, 0, 0, 0)
     made = MADE.format(1)
     assert keys(club_of_two) == [key_of(made), key_of(numbered_key(made, 2)), key_of(numbered_key(made, 3))]
-    assert all(map(is_made, keys(club_of_two)))
+    assert all(map(is_derived_key, keys(club_of_two)))
     for game in reversed(files):
         assert counts(club_of_two, game, **options) == (0, 1, 0, 0)
 
@@ -72,7 +72,7 @@ def test_games_of_one_key_are_told_apart_wherever_a_part_of_the_file_ends(
     assert counts(club_of_two, keyless(1, outcome="white")) == (1, 0, 0, 0)
     day = [keyless(1, outcome="white", **more), keyless(1, outcome="black"), keyless(1, outcome="draw")]
     for expected in ((2, 0 if more else 1, int(bool(more))), (0, 3, 0)):
-        report = club_of_two.ledger.import_games(frames(day, size), record_alike=record_alike)
+        report = club_of_two.ledger.import_games(batch_games(day, size), record_alike=record_alike)
         assert (report.recorded, report.repeated, report.supplemented) == expected
         assert report.faults == []
     made = MADE.format(1)
@@ -84,7 +84,7 @@ def test_a_result_that_was_corrected_in_the_file_is_a_contradiction_still(
     club_of_two: ClubOfTwo, fields: dict[str, Any]
 ) -> None:
     assert counts(club_of_two, keyless(1, outcome="white", **fields)) == (1, 0, 0, 0)
-    report = club_of_two.ledger.import_games(frames([keyless(1, outcome="draw", **fields)]))
+    report = club_of_two.ledger.import_games(batch_games([keyless(1, outcome="draw", **fields)]))
     (fault,) = report.faults
     assert "was recorded with outcome='white', not 'draw'" in fault.message
     assert report.recorded == 0
@@ -99,10 +99,10 @@ def test_a_key_that_the_source_gave_is_never_changed(club_of_two: ClubOfTwo) -> 
 def test_a_key_is_the_hmac_of_the_plain_one(secret: bytes, source_of_key: str, digits: int) -> None:
     plain = f"{source_of_key}:{digits:024x}"
     expected = f"{source_of_key}:k{hmac.new(secret, plain.encode(), 'sha256').hexdigest()[:23]}"
-    assert keyed(secret, [plain, plain]) == [expected, expected]
-    assert is_made(expected)
-    assert is_plain(plain)
-    assert not is_plain(expected)
+    assert keyed_hashes(secret, [plain, plain]) == [expected, expected]
+    assert is_derived_key(expected)
+    assert is_plain_hash(plain)
+    assert not is_plain_hash(expected)
 
 
 def test_a_key_that_an_earlier_release_made_stays_and_its_game_is_known(club_of_two: ClubOfTwo) -> None:
@@ -126,7 +126,7 @@ def test_given_and_made_keys_of_one_file_keep_their_rows(club_of_two: ClubOfTwo)
 
 
 def test_frames_that_do_not_say_which_keys_are_made_keep_theirs(club_of_two: ClubOfTwo) -> None:
-    (frame,) = frames([keyless(1)])
+    (frame,) = batch_games([keyless(1)])
     assert club_of_two.ledger.import_games([frame.drop("is_made")]).recorded == 1
     assert keys(club_of_two) == [MADE.format(1)]
 
@@ -181,7 +181,7 @@ def test_the_same_facts_under_the_same_secret_give_the_same_ratings_in_whatever_
         ):
             with Ledger.create(tmp_path / name, scheme="elo", secret_of=other) as ledger:
                 for game in games:
-                    ledger.import_games(frames([game]))
+                    ledger.import_games(batch_games([game]))
                 ledger.catch_up()
                 rows = ledger.views.connection.execute("SELECT player, rating FROM current").fetchall()
                 called = {person.player: person.name for person in ledger.people.by_number(range(1, 6)).values()}

@@ -107,7 +107,7 @@ def test_an_identity_of_digits_from_an_earlier_version_stays_known(
     known_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr("ledger.facts.pasts.number_fault", lambda _: None)
+        earlier.setattr("ledger.facts.prior_ratings.number_fault", lambda _: None)
         assert run("player", "add", known_club, "12345", "Dan Fay").code == 0
     again = run("player", "add", known_club, "12345", "Dan Fay")
     assert (again.code, "12345 is player 4 already" in again.err) == (0, True)

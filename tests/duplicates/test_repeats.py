@@ -10,7 +10,7 @@ from attrs import evolve
 from ledger.errors import ConflictError
 from ledger.facts.events import ConversionRange, Event, PlayerChanged, PlayerRegistered
 from ledger.facts.words import Carry, Outcome, Standing, Termination
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from tests.errors.rule_cases import CONVERSION, adoption, later, source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, source_games, tournament_closed
@@ -38,10 +38,10 @@ def test_a_game_told_again_with_blanks_is_a_repeat_for_all_who_record(
     assert receipts == [receipts[0], receipts[0]._replace(duplicate=True)]
     assert club_of_two.ledger.append(again).duplicate
     head = club_of_two.ledger.head()
-    outcome = club_of_two.ledger.import_games(frames([imported]))
+    outcome = club_of_two.ledger.import_games(batch_games([imported]))
     assert (outcome.recorded, outcome.repeated, outcome.faults) == (0, 1, [])
     both = [source("r3", **FULL, text=MOVES), imported._replace(key="r3")]
-    outcome = club_of_two.ledger.import_games(frames(both))
+    outcome = club_of_two.ledger.import_games(batch_games(both))
     assert (outcome.recorded, outcome.repeated, outcome.faults) == (1, 1, [])
     assert club_of_two.ledger.head().size == head.size + 1
 
@@ -52,7 +52,7 @@ def test_a_game_told_again_with_blanks_and_a_contradiction_is_refused_for_the_co
     club_of_two.ledger.append(game_recorded("r2", **FULL_GAME))
     with pytest.raises(ConflictError) as caught:
         club_of_two.ledger.append(game_recorded("r2", outcome=Outcome.DRAW))
-    (fault,) = club_of_two.ledger.import_games(frames([source("r2", outcome="draw")])).faults
+    (fault,) = club_of_two.ledger.import_games(batch_games([source("r2", outcome="draw")])).faults
     assert fault.message == str(caught.value)
     assert caught.value.rule == "exists-with-different-outcome"
 
@@ -82,7 +82,7 @@ def test_a_game_told_again_less_precisely_is_a_repeat(
     head = club_of_two.ledger.head()
     assert club_of_two.ledger.append(game_recorded("full", **less)).duplicate
     report = club_of_two.ledger.import_games(
-        frames([source("full", **{name: str(value) for name, value in less.items()})])
+        batch_games([source("full", **{name: str(value) for name, value in less.items()})])
     )
     assert (report.recorded, report.repeated, report.faults) == (0, 1, [])
     assert club_of_two.ledger.head() == head
@@ -205,13 +205,13 @@ def test_a_pool_may_change_its_scheme_from_any_instant_and_close_any_run_in_any_
 
 
 def test_imports_and_single_appends_know_each_others_games(club_of_two: ClubOfTwo) -> None:
-    outcome = club_of_two.ledger.import_games(frames([source("r1-b1"), source("r2"), source("r2")]))
+    outcome = club_of_two.ledger.import_games(batch_games([source("r1-b1"), source("r2"), source("r2")]))
     assert (outcome.recorded, outcome.repeated, outcome.faults) == (1, 2, [])
     assert club_of_two.ledger.append(game_recorded("r2")).duplicate
 
 
 def test_two_different_games_of_one_key_in_one_import_are_a_conflict(club_of_two: ClubOfTwo) -> None:
-    outcome = club_of_two.ledger.import_games(frames([source("r2"), source("r2", line=2, outcome="draw")]))
+    outcome = club_of_two.ledger.import_games(batch_games([source("r2"), source("r2", line=2, outcome="draw")]))
     assert outcome.recorded == 1
     (fault,) = outcome.faults
     assert fault.line == 2
@@ -226,7 +226,7 @@ def test_a_frame_may_repeat_games_of_the_journal_and_its_own(
     """A frame is appended slice by slice: what an earlier slice brought is a repeat in a later one."""
     games = list(source_games(40))
     monkeypatch.setattr("ledger.recording.game_import.SLICE", 7)
-    assert club_of_two.ledger.import_games(frames(games[:3])).recorded == 3
-    outcome = club_of_two.ledger.import_games(frames([*games[:20], *games[15:], *games[30:]]))
+    assert club_of_two.ledger.import_games(batch_games(games[:3])).recorded == 3
+    outcome = club_of_two.ledger.import_games(batch_games([*games[:20], *games[15:], *games[30:]]))
     assert (outcome.recorded, outcome.repeated, outcome.faults) == (37, 18, [])
-    assert club_of_two.ledger.import_games(frames(games)).repeated == 40
+    assert club_of_two.ledger.import_games(batch_games(games)).repeated == 40

@@ -8,7 +8,7 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.errors import ConflictError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
@@ -23,7 +23,7 @@ def test_a_player_is_one_in_every_spelling(club_of_two: ClubOfTwo) -> None:
     carl = ledger.register("lichess:Carl", "Carl")
     assert ledger.people.by_number([carl])[carl].identity == "lichess:carl"
     game = source("r2", white_id="name:Ann", black_id="lichess:CARL")
-    report = ledger.import_games(frames([game, source("r3", white_id="name:Dora", black_id="name:dora")]))
+    report = ledger.import_games(batch_games([game, source("r3", white_id="name:Dora", black_id="name:dora")]))
     assert (report.recorded, report.players) == (1, 1)
     assert report.faults[0].message.startswith("same-player: ")
     (row,) = [entry.facts for entry in ledger.entries("game-recorded", 1)]

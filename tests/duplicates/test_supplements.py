@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from ledger.audit.audit import audit
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts.codec import facts_mapping
-from ledger.facts.submissions import compared
+from ledger.facts.submissions import compare
 from ledger.facts.words import Outcome, Termination
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.games import game_recorded
@@ -64,10 +64,10 @@ def test_a_blank_that_a_later_telling_fills_is_recorded_by_all_who_record(club_o
     assert (receipt.position, receipt.key, receipt.duplicate) == (5, "supplement:r1-b1@1", False)
     again = club_of_two.ledger.append(game_recorded("r1-b1", **more))
     assert (again.position, again.key, again.duplicate) == (4, "game:r1-b1", True)
-    club_of_two.ledger.import_games(frames([source("r2")]))
-    report = club_of_two.ledger.import_games(frames([source("r2", **more)]))
+    club_of_two.ledger.import_games(batch_games([source("r2")]))
+    report = club_of_two.ledger.import_games(batch_games([source("r2", **more)]))
     assert (report.recorded, report.repeated, report.supplemented, report.faults) == (0, 0, 1, [])
-    report = club_of_two.ledger.import_games(frames([source("r2", **more), source("r2")]))
+    report = club_of_two.ledger.import_games(batch_games([source("r2", **more), source("r2")]))
     assert (report.recorded, report.repeated, report.supplemented, report.faults) == (0, 2, 0, [])
     first, second = club_of_two.ledger.entries("game-supplemented")
     assert first.facts == {"entry": 4, "game": "r1-b1", "number": 1, **more}
@@ -81,7 +81,7 @@ def test_a_more_precise_telling_is_recorded(club_of_two: ClubOfTwo, full: dict[s
     tellings = [game_recorded("r2", **less), game_recorded("r2", **full), game_recorded("r2", **less)]
     assert [receipt.duplicate for receipt in club_of_two.ledger.append_many(tellings)] == [False, False, True]
     texts = [{name: str(value) for name, value in fields.items()} for fields in (less, full, less)]
-    report = club_of_two.ledger.import_games(frames([source("r3", **fields) for fields in texts]))
+    report = club_of_two.ledger.import_games(batch_games([source("r3", **fields) for fields in texts]))
     assert (report.recorded, report.repeated, report.supplemented, report.faults) == (1, 1, 1, [])
     for key in ("r2", "r3"):
         row = game_row(club_of_two, key)
@@ -90,9 +90,9 @@ def test_a_more_precise_telling_is_recorded(club_of_two: ClubOfTwo, full: dict[s
 
 def test_movetext_that_comes_later_is_kept(club_of_two: ClubOfTwo) -> None:
     digest = sha256(MOVES.encode()).hexdigest()
-    report = club_of_two.ledger.import_games(frames([source("r1-b1", text=MOVES), source("r2"), source("r3")]))
+    report = club_of_two.ledger.import_games(batch_games([source("r1-b1", text=MOVES), source("r2"), source("r3")]))
     assert (report.recorded, report.supplemented) == (2, 1)
-    report = club_of_two.ledger.import_games(frames([source("r2", text=MOVES), source("r3", text="1. d4")]))
+    report = club_of_two.ledger.import_games(batch_games([source("r2", text=MOVES), source("r3", text="1. d4")]))
     assert (report.recorded, report.supplemented) == (0, 2)
     assert club_of_two.ledger.movetext(digest) == MOVES
     assert [entry.facts.get("text") for entry in club_of_two.ledger.log("r1-b1")] == [None, digest]
@@ -114,7 +114,7 @@ def test_what_contradicts_a_supplement_is_refused_and_names_the_field(club_of_tw
     with pytest.raises(ConflictError) as caught:
         club_of_two.ledger.append(game_recorded("r1-b1", round="2", tournament="Club"))
     assert (caught.value.field, caught.value.stored, caught.value.given) == ("round", "1", "2")
-    (fault,) = club_of_two.ledger.import_games(frames([source("r1-b1", round="2", tournament="Club")])).faults
+    (fault,) = club_of_two.ledger.import_games(batch_games([source("r1-b1", round="2", tournament="Club")])).faults
     assert fault.message == str(caught.value)
     assert club_of_two.ledger.head() == head
 
@@ -124,7 +124,7 @@ def test_a_telling_that_would_end_a_game_before_it_began_is_refused(club_of_two:
         club_of_two.ledger.append(game_recorded("r1-b1", started_at="2026-11-21", ended_at="2026-11-20"))
     assert caught.value.rule == "ended-before-start"
     late = source("r1-b1", started_at="2026-11-21", ended_at="2026-11-20")
-    (fault,) = club_of_two.ledger.import_games(frames([late])).faults
+    (fault,) = club_of_two.ledger.import_games(batch_games([late])).faults
     assert fault.message == str(caught.value)
 
 
@@ -149,9 +149,9 @@ def test_tellings_of_one_game_come_to_the_same_in_any_order(data: st.DataObject,
     for order in (told, data.draw(st.permutations(told))):
         facts: dict[str, Any] = dict(order[0])
         for telling in order:
-            conflict, added = compared(facts, telling)
+            conflict, added = compare(facts, telling)
             assert conflict is None
             facts.update(added)
-            assert compared(facts, telling) == (None, {})
+            assert compare(facts, telling) == (None, {})
         known.append(facts)
     assert known[0] == known[1]

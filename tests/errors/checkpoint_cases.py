@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.journal.signing_keys import NoteKey
 from ledger.ledger import Ledger
 from tests.kit.checkpoints import give_key, signed
@@ -89,7 +89,7 @@ def settings(content: str) -> Callable[[ClubOfTwo], object]:
 
     def provoke(scene: ClubOfTwo) -> None:
         (scene.folder / "club.toml").write_text(content, "utf-8")
-        scene.ledger.checkpoints.make_if_configured()
+        scene.ledger.checkpoints.make()
 
     return provoke
 
@@ -97,26 +97,26 @@ def settings(content: str) -> Callable[[ClubOfTwo], object]:
 def beyond(scene: ClubOfTwo) -> None:
     signed(scene)
     scene.ledger.append(game_recorded("r2"))
-    receipt_of(scene.ledger, "r2")
+    make_receipt(scene.ledger, "r2")
 
 
 def name_of_a_stranger(scene: ClubOfTwo) -> None:
     signed(scene)
     scene.ledger.register("name:carl", "Carl")
-    receipt_of(scene.ledger, "r1-b1", name_of="Carl")
+    make_receipt(scene.ledger, "r1-b1", name_of="Carl")
 
 
 def name_of_nobody(scene: ClubOfTwo) -> None:
     signed(scene)
     scene.ledger.erase(1)
-    receipt_of(scene.ledger, "r1-b1", name_of="1")
+    make_receipt(scene.ledger, "r1-b1", name_of="1")
 
 
 def false_entry(scene: ClubOfTwo) -> None:
     signed(scene)
     body = "CAST(replace(CAST(body AS TEXT), 'white', 'black') AS BLOB)"
     run_sql(scene.path, "DROP TRIGGER journal_never_updates", f"UPDATE journal SET body = {body} WHERE position = 4")
-    receipt_of(scene.ledger, "r1-b1")
+    make_receipt(scene.ledger, "r1-b1")
 
 
 def left_behind(scene: ClubOfTwo) -> None:
@@ -141,7 +141,7 @@ REFUSALS: dict[str, Callable[[ClubOfTwo], object]] = {
     "storage-settings-no-toml": settings("checkpoints ="),
     "storage-settings-unknown": settings("checkpoint = 'x'"),
     "storage-settings-no-path": settings("checkpoints = 7"),
-    "storage-receipt-no-checkpoint": lambda scene: receipt_of(scene.ledger, "r1-b1"),
+    "storage-receipt-no-checkpoint": lambda scene: make_receipt(scene.ledger, "r1-b1"),
     "storage-receipt-beyond": beyond,
     "unknown-name-receipt-stranger": name_of_a_stranger,
     "unknown-name-receipt-erased": name_of_nobody,

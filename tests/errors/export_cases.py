@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from ledger.answers.exports import server_copy
-from ledger.answers.exports.server_copy import copy_tables
+from ledger.answers.exports import postgres_copy
+from ledger.answers.exports.postgres_copy import copy_to_postgres
 from ledger.facts.events import Event, GameRecorded
 from ledger.ledger import Ledger
 from ledger.ratings.fact_projector import DeclaredFactProjector, FactRows
@@ -34,7 +34,7 @@ def _run(*statements: str) -> None:
 
 
 def _copy(ledger: Ledger, schema: str = SCHEMA, *, names: bool = False) -> None:
-    copy_tables(ledger, _database(), schema, names=names)
+    copy_to_postgres(ledger, _database(), schema, names=names)
 
 
 def into(*statements: str) -> Provoke:
@@ -67,7 +67,7 @@ def while_others(statement: str) -> Provoke:
         _copy(scene.ledger, names=True)
         with psycopg.connect(_database()) as other, pytest.MonkeyPatch.context() as patch:
             other.execute(statement.encode())
-            patch.setattr(server_copy, "PATIENCE", 0.1)
+            patch.setattr(postgres_copy, "PATIENCE", 0.1)
             _copy(scene.ledger)
 
     return provoke

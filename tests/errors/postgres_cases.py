@@ -9,7 +9,7 @@ import pytest
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.runtime import lazy, postgres
-from ledger.testing.journal_contract import append, filled, sealed
+from ledger.testing.journal_contract import append_entries, encode_entry, fill_journal
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.poolers import pooling
 from tests.kit.postgres import Server, needed, running
@@ -39,7 +39,7 @@ def opened(address: str, **words: Any) -> None:
 def recorded(address: str) -> None:
     """Add one entry."""
     with closing(PostgresJournal(address, SCHEMA)) as journal, journal.writing() as writer:
-        append(writer, sealed(writer.size + 1))
+        append_entries(writer, encode_entry(writer.size + 1))
 
 
 def changed(*statements: str, then: Callable[[str], None] = opened) -> Provoke:
@@ -123,7 +123,7 @@ def server_killed(_: ClubOfTwo) -> None:
         closing(PostgresJournal(new_journal(server), SCHEMA)) as journal,
         journal.writing() as writer,
     ):
-        append(writer, sealed(1))
+        append_entries(writer, encode_entry(1))
         server.kill()
 
 
@@ -132,7 +132,7 @@ def cut_off(_: ClubOfTwo) -> None:
     server = shared_server()
     address = new_journal(server)
     with closing(PostgresJournal(address, SCHEMA)) as journal:
-        filled(journal, (5,))
+        fill_journal(journal, (5,))
         run_as_superuser(
             server, address, f"ALTER TABLE {SCHEMA}.journal DISABLE TRIGGER USER",
             f"DELETE FROM {SCHEMA}.journal WHERE position > 3",
@@ -145,7 +145,7 @@ def missing_nodes(_: ClubOfTwo) -> None:
     server = shared_server()
     address = new_journal(server)
     with closing(PostgresJournal(address, SCHEMA)) as journal:
-        filled(journal, (300,))
+        fill_journal(journal, (300,))
     run_as_superuser(server, address, f"ALTER TABLE {SCHEMA}.nodes DISABLE TRIGGER USER", f"DELETE FROM {SCHEMA}.nodes")
     with closing(PostgresJournal(address, SCHEMA)) as journal:
         journal.head()

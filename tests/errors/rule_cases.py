@@ -122,9 +122,7 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(bye(player=3), "player 3 was never registered"),
     ),
     "erased-player": (
-        Case(
-            game_recorded("r2"), "player 2 was erased and plays no further game; who comes back is registered", erased=2
-        ),
+        Case(game_recorded("r2"), "player 2 was erased and plays no further game; register a person who", erased=2),
         Case(game_recorded("r2"), "player 1 was erased and plays no further game", erased=1),
     ),
     "same-player": (
@@ -217,9 +215,9 @@ CASES: dict[str, tuple[Case, ...]] = {
     "not-a-telling": (
         Case(
             GameSupplemented(game="r1-b1", entry=4, number=1, half_moves=31),
-            "what is new about game 'r1-b1' is told by recording the game again, with all that is known",
+            "new details of game 'r1-b1' are added by recording the game again with all its details",
         ),
-        Case(GameSupplemented(game="r9", entry=3, number=2), "what is new about game 'r9' is told by recording"),
+        Case(GameSupplemented(game="r9", entry=3, number=2), "new details of game 'r9' are added by recording"),
     ),
     "not-by-append": (
         Case(
@@ -234,9 +232,9 @@ CASES: dict[str, tuple[Case, ...]] = {
     "not-by-rename": (
         Case(
             PlayerRenamed(player=1, number=1, commitment="0" * 64),
-            "the name of player 1 is given by 'player rename' or Ledger.rename, which keep it beside the journal",
+            "the name of player 1 is changed by 'player rename' or Ledger.rename, which store it in the people file",
         ),
-        Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is given by 'player ren"),
+        Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is changed by 'player ren"),
     ),
     "after-the-first-game": (
         Case(
@@ -259,12 +257,12 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
         Case(
             changed("2026-10-01T00:00:00Z", Standing.WELCOMER),
-            "2026-10-01T00:00:00Z is the instant of 2026-10, from which the player has another standing or declared",
+            "2026-10-01T00:00:00Z is the instant of 2026-10, from which the player has another membership status",
             before=(changed("2026-10", Standing.GUEST),),
         ),
         Case(
             RatingSeeded(player=1, pool="standard", rating="1600", effective_at="2026-10-01"),
-            "2026-10-01 is the instant of 2026-10, from which another rating of a list holds for the player already",
+            "2026-10-01 is the instant of 2026-10, from which the player has another rating of a list already",
             before=(RatingSeeded(player=1, pool="standard", rating="1500", effective_at="2026-10"),),
         ),
     ),

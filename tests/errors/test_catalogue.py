@@ -24,7 +24,7 @@ from ledger.facts.codec import assemble, decode
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.ratings import installed_projectors, trials
+from ledger.ratings import dry_runs, installed_projectors
 from ledger.ratings.fact_projector import FactProjector, FactRows, declare_facts, key_column
 from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import plugins
@@ -128,7 +128,7 @@ def views_ahead(scene: ClubOfTwo) -> None:
 
 def too_long(scene: ClubOfTwo) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trials, "_STEPS", 1)  # so that a club of two is looked at, too
+        patch.setattr(dry_runs, "_STEPS", 1)  # so that a club of two is looked at, too
         scene.ledger.preview([scene.ledger.corrections.drafts.merge(1, 2)], others_wait=0.0, at_most=0.0)
 
 
@@ -160,7 +160,7 @@ def in_another_thread(scene: ClubOfTwo) -> None:
         ledger.head, ledger.level, ledger.catch_up, ledger.rebuild, lambda: ledger.player("Ann"), ledger.close,
         lambda: ledger.register("name:carl", "Carl"), lambda: ledger.import_games([]), lambda: list(ledger.entries()),
         lambda: ledger.append(game_recorded("r2")), lambda: ledger.erase(1), lambda: ledger.rows("games"),
-        lambda: as_rows(rankings.ranking(ledger)), ledger.policies.list, ledger.pools, ledger.database,
+        lambda: as_rows(ledger.ranking()), ledger.policies.list, ledger.pools, ledger.database,
         ledger.publications.all, lambda: ledger.propose([], reason="", by="eve"),
         lambda: list(corrections.proposals()), ledger.people.names, lambda: ledger.log("r1-b1"),
     ]  # fmt: skip
@@ -247,7 +247,7 @@ def failing_read_model(scene: ClubOfTwo) -> None:
         with Ledger.open(scene.path, projectors=(made,)) as ledger:
             with pytest.warns(ReadModelWarning):
                 ledger.level()
-            raise ledger.views.at_hand.broken["failing"]
+            raise ledger.views.installed.broken["failing"]
     finally:
         plugins._broken.pop("failing")
 
@@ -316,14 +316,14 @@ CATALOGUE: dict[str, Provoke] = {
     "malformed-no-event": lambda scene: scene.ledger.append_many([game_recorded("r2"), "r3", None]),  # type: ignore[list-item]
     "malformed-day": lambda _: game_recorded("r2", ended_at="2024-13-01"),
     "malformed-field": lambda _: game_recorded("a b"),
-    "malformed-day-asked": lambda scene: as_rows(publications.list_on(level(scene), "1st of May")),
+    "malformed-day-asked": lambda scene: as_rows(publications.list_in_force_on(level(scene), "1st of May")),
     "malformed-actor": lambda scene: scene.ledger.append(game_recorded("r2"), actor="eve\n"),
     "storage-closed": closed,
     "storage-other-thread": in_another_thread,
     "storage-no-views-yet": lambda scene: scene.ledger.views.connection,
     "malformed-outcome": lambda _: game_recorded("r2", outcome="won"),
     "malformed-registrations": lambda scene: scene.ledger.register_many([("id:3", "Cleo"), ("fide:x", "Dan\n")]),
-    "malformed-limit": lambda scene: as_rows(rankings.ranking(scene.ledger, limit=-1)),
+    "malformed-limit": lambda scene: as_rows(rankings.ranking(scene.ledger, rankings.RankingChoice(limit=-1))),
     "storage-missing": lambda scene: Ledger.open(scene.folder / "clup.db"),
     "storage-folder": folder_for_a_ledger,
     "storage-exists": lambda scene: Ledger.create(scene.path),
@@ -382,7 +382,7 @@ def as_told(error: LedgerError, scene: ClubOfTwo) -> str:
                          (r"_of_club\d+", ""), (r"PostgreSQL \d+", "PostgreSQL 14"),
                          (r"\bnames_\d+_", "club_")):  # fmt: skip
         told = re.sub(server, word, told)
-    return told.replace(str(sorted(schemes.available())), "[SCHEMES]")
+    return told.replace(str(sorted(schemes.available_schemes())), "[SCHEMES]")
 
 
 ON_A_SERVER = {*COPY_REFUSALS, *EXPORT_REFUSALS, *NAMES_REFUSALS, *POSTGRES_REFUSALS, *SERVER_REFUSALS}

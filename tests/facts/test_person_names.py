@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.facts.person_names import are_apart, folded, may_be, spelt
+from ledger.facts.person_names import are_different_people, folded, may_be_same_name, spelt
 from ledger.imports.reading import name_identity
 
 
@@ -46,7 +46,7 @@ def test_spellings_of_a_name(spellings: tuple[str, ...]) -> None:
 )
 def test_names_that_differ_in_more(name: str, other: str) -> None:
     assert not is_same(name, other)
-    assert not may_be(folded(name), folded(other))
+    assert not may_be_same_name(folded(name), folded(other))
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_names_that_differ_in_more(name: str, other: str) -> None:
     ],
 )
 def test_initials(name: str, other: str, fits: bool) -> None:
-    assert may_be(folded(name), folded(other)) is fits
-    assert may_be(folded(other), folded(name)) is fits
+    assert may_be_same_name(folded(name), folded(other)) is fits
+    assert may_be_same_name(folded(other), folded(name)) is fits
 
 
 WORDS = st.lists(st.sampled_from(["a", "b", "an", "bo", "anna", "boris"]), min_size=1, max_size=4)
@@ -77,8 +77,8 @@ WORDS = st.lists(st.sampled_from(["a", "b", "an", "bo", "anna", "boris"]), min_s
 @given(WORDS, WORDS)
 def test_names_that_fit_are_found_where_one_of_them_searches(words: list[str], other_words: list[str]) -> None:
     name, other = folded(" ".join(words)), folded(" ".join(other_words))
-    if may_be(name, other):
-        assert name.places & other.searched or name.searched & other.places
+    if may_be_same_name(name, other):
+        assert name.index_entries & other.searched_entries or name.searched_entries & other.index_entries
 
 
 @pytest.mark.parametrize(
@@ -138,4 +138,4 @@ def test_a_name_gives_the_identity_that_the_rule_spells(name: str) -> None:
 def test_two_identities_of_one_register_are_two_people_but_not_two_spellings_of_one(
     identity: str, other: str, apart: bool
 ) -> None:
-    assert are_apart(identity, other) == apart
+    assert are_different_people(identity, other) == apart

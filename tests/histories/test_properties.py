@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.book.assessment import Changes
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, fold_columns
-from ledger.book.judging import Changes
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building, views, views_file
-from ledger.ratings.queries import tables
+from ledger.ratings import view_builds, views, views_file
+from ledger.ratings.queries import table_names
 from ledger.runtime import sorted_runs
-from ledger.testing import in_terms_of_facts, record, table_rows
+from ledger.testing import record, rows_by_facts, table_rows
 from ledger.testing.kit import MemoryJournal
 from tests.kit.clubs import NOW, takes_misfits
 from tests.kit.drawn_clubs import MOMENTS, PROJECTORS, clubs, is_first, new_ledger, reordered, slices
@@ -38,7 +38,7 @@ def rebuilt(events: Sequence[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
     with new_ledger() as ledger:
         ledger.append_many(events)
         ledger.rebuild()
-        return all_rows(ledger), in_terms_of_facts(ledger.views.connection)
+        return all_rows(ledger), rows_by_facts(ledger.views.connection)
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def small_blocks(size: int) -> Iterator[None]:
     """Builds sort by runs on the disk, and rate and write in blocks, of about *size* rows."""
     sizes = {
         sorted_runs: ("PIECE",),
-        building: ("ENTRIES_A_COMMIT", "GAMES_A_RUN", "GAMES_A_BLOCK", "SIDES_A_RUN", "SIDES_A_BLOCK"),
+        view_builds: ("ENTRIES_A_COMMIT", "GAMES_A_RUN", "GAMES_A_BLOCK", "SIDES_A_RUN", "SIDES_A_BLOCK"),
     }
     with ExitStack() as stack:
         for module, names in sizes.items():
@@ -90,7 +90,7 @@ def test_any_order_of_arrival_gives_the_same_rows(data: st.DataObject, club: lis
             ledger.append_many(part)
             with forced(data.draw(st.sampled_from(list(WAYS)))):
                 ledger.catch_up()
-        assert in_terms_of_facts(ledger.views.connection) == expected
+        assert rows_by_facts(ledger.views.connection) == expected
 
 
 @given(st.data(), clubs())
@@ -105,7 +105,7 @@ def test_ratings_do_not_depend_on_which_telling_came_first(data: st.DataObject, 
                 ledger.append_many(part)
                 with forced(data.draw(st.sampled_from(list(WAYS)))):
                     ledger.catch_up()
-            found.append(in_terms_of_facts(ledger.views.connection))
+            found.append(rows_by_facts(ledger.views.connection))
             standing = all_rows(ledger)
             ledger.rebuild()
             assert all_rows(ledger) == standing
@@ -142,7 +142,7 @@ def test_a_change_that_arrives_late_counts_as_one_that_arrived_early(club: list[
             for part in order:
                 ledger.append_many(part)
                 ledger.catch_up()
-            found.append(in_terms_of_facts(ledger.views.connection))
+            found.append(rows_by_facts(ledger.views.connection))
     assert found[0] == found[1] == found[2]
 
 
@@ -183,7 +183,7 @@ def test_a_build_in_small_blocks_gives_the_rows_of_one_in_memory(club: list[Even
 @given(clubs(), st.integers(1, 5))
 def test_a_build_written_by_a_process_of_its_own_gives_the_same_rows(club: list[Event], size: int) -> None:
     expected, _ = rebuilt(club)
-    with patch.object(sqlite_store, "BLOCK", 7), patch.object(building, "OWN_PROCESS_FROM", 0), small_blocks(size):
+    with patch.object(sqlite_store, "BLOCK", 7), patch.object(view_builds, "OWN_PROCESS_FROM", 0), small_blocks(size):
         found, _ = rebuilt(club)
     assert found == expected
 
@@ -225,23 +225,23 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
     record(journal, club)
     bodies = [body for block in journal.read() for body in block]
     with TemporaryDirectory() as folder:
-        few = views_file.create(Path(folder) / "few.db", PROJECTORS)
-        many = views_file.create(Path(folder) / "many.db", PROJECTORS)
+        few = views_file.create_views(Path(folder) / "few.db", PROJECTORS)
+        many = views_file.create_views(Path(folder) / "many.db", PROJECTORS)
         with closing(few), closing(many):
             one, other = GameBook(few, journal), GameBook(many, journal)
             one_fresh, other_fresh = Changes(), Changes()
-            one.take(map(codec.decode, bodies), one_fresh)
+            one.apply_entries(map(codec.decode, bodies), one_fresh)
             start = 0
             while start < len(bodies):
                 end = data.draw(st.integers(start + 1, len(bodies)))
                 fold_columns(other, decode_bodies(bodies[start:end]), other_fresh)
                 start = end
-            for table in tables(few):
+            for table in table_names(few):
                 assert table_rows(few, table) == table_rows(many, table), table
             assert (one.roster.standing, one.roster.changes) == (other.roster.standing, other.roster.changes)
             for pool in one.pools.values():
-                counting = [row for block in one.in_order(pool, -(2**62)) for row in block]
-                assert counting == [row for block in other.in_order(pool, -(2**62)) for row in block]
+                counting = [row for block in one.rated_games_from(pool, -(2**62)) for row in block]
+                assert counting == [row for block in other.rated_games_from(pool, -(2**62)) for row in block]
                 if counting:
                     assert one_fresh.start_ms[pool.pool] <= counting[0][2]
                     assert other_fresh.start_ms[pool.pool] <= counting[0][2]
@@ -274,13 +274,13 @@ def test_games_that_their_source_numbers_give_the_same_ratings_in_any_order(data
     found = []
     for order in (told, data.draw(st.permutations(told))):
         with new_ledger() as ledger:
-            for frame in frames(order, data.draw(st.integers(1, count))):
+            for frame in batch_games(order, data.draw(st.integers(1, count))):
                 outcome = ledger.import_games([frame])
                 assert (outcome.recorded, outcome.faults) == (len(frame), [])
                 ledger.catch_up()
             identities = {
                 number: person.identity or "" for number, person in ledger.people.by_number(range(1, 9)).items()
             }
-            found.append(in_terms_of_facts(ledger.views.connection, identities))
-            assert ledger.import_games(frames(told)).repeated == count
+            found.append(rows_by_facts(ledger.views.connection, identities))
+            assert ledger.import_games(batch_games(told)).repeated == count
     assert found[0] == found[1]

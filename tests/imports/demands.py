@@ -20,8 +20,8 @@ from ledger.imports.csv import games as csv_games
 from ledger.imports.csv import header as csv_header
 from ledger.imports.csv import rows as csv_rows
 from ledger.imports.csv import values as csv_values
-from ledger.imports.files import FORMATS, Source, detect, source_of
-from ledger.imports.formats import game_frames
+from ledger.imports.files import FORMATS, Source, detect_format, wrap_file
+from ledger.imports.formats import read_game_frames
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.imports.trf import games as trf
@@ -30,6 +30,7 @@ from ledger.ledger import Ledger
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.testing.importer_contract import check_game
 from tests.kit.places import MEMORY
+from tests.kit.source_files import pieces
 from tests.kit.yardsticks import yardsticks
 
 Demand = Callable[[bytes], None]
@@ -91,11 +92,11 @@ def line_importer(read: Callable[[Iterator[bytes], Reading], Iterable[SourceGame
 def unpack(data: bytes) -> None:
     """Unpack, read lines and guess the format."""
     with suppress(LedgerError):  # an archive of files
-        whole = source_of(io.BytesIO(data), "spoiled")
-        assert detect(whole.first) in FORMATS
+        whole = wrap_file(io.BytesIO(data), "spoiled")
+        assert detect_format(whole.first) in FORMATS
         lines = list(whole.lines())
         check_faults(whole.reading, 2**40)
-        dripped = source_of(_drip(data), "spoiled")
+        dripped = wrap_file(_drip(data), "spoiled")
         again = list(dripped.lines())
         if not whole.reading.faults:
             assert again == lines, "other lines when the bytes come in other pieces"
@@ -104,7 +105,7 @@ def unpack(data: bytes) -> None:
 
 
 def _csv_games(data: bytes, size: int, reading: Reading) -> list[SourceGame]:
-    read = csv_games.frames(io.BytesIO(data), reading, size)
+    read = csv_games.read_frames(pieces(data, size), reading, size)
     return [SourceGame(*row) for frame in read for row in frame.iter_rows()]
 
 
@@ -122,14 +123,14 @@ def read_csv(data: bytes) -> None:
 
 
 def _rows(data: bytes, size: int) -> tuple[list[tuple[object, ...]], list[tuple[int, str]]]:
-    reader = csv_rows.RowReader(io.BytesIO(data), size)
+    reader = csv_rows.RowReader(pieces(data, size), size)
     try:
-        layout = csv_header.read_header(reader.header())
+        layout = csv_header.read_header(reader.read_header())
     except ValueError as error:
         return [], [(1, str(error))]
     rows: list[tuple[object, ...]] = []
     faults: list[tuple[int, str]] = []
-    for frame, broken in reader.blocks(layout):
+    for frame, broken in reader.read_blocks(layout):
         rows += (tuple(field or None for field in row) for row in frame.iter_rows())  # an empty field is none
         faults += broken.first
         assert broken.more == 0
@@ -151,8 +152,9 @@ def _check_words(error: ValueError, limit: int) -> None:
 _VALUES: Mapping[str, Callable[[str], object]] = {
     name: getattr(csv_values, name)
     for name in (
-        "name", "identity", "tournament", "round_", "fide_number", "result", "termination", "flag", "half_moves",
-        "rating", "instant", "speed", "time_control", "minutes_control", "variant",
+        "parse_name", "parse_identity", "parse_tournament", "parse_round", "parse_fide_id", "parse_result",
+        "parse_termination", "parse_flag", "parse_half_moves", "parse_rating", "parse_instant", "parse_speed",
+        "parse_time_control", "parse_minutes_control", "parse_variant",
     )
 }  # fmt: skip
 
@@ -160,7 +162,7 @@ _VALUES: Mapping[str, Callable[[str], object]] = {
 def read_csv_values(data: bytes) -> None:
     """Run every function of one field, on every field of the bytes."""
     for field in data.split(b",")[:8]:
-        text = csv_rows.decode(field)
+        text = csv_rows.decode_text(field)
         for meaning in _VALUES.values():
             try:
                 value = meaning(text)
@@ -174,7 +176,7 @@ def read_trf_lines(data: bytes) -> None:
     """Read player lines of tournament reports."""
     for line in data.decode("latin-1").split("\n")[:50]:
         try:
-            read = lines.player_line(line)
+            read = lines.parse_player_line(line)
         except ValueError as error:
             _check_words(error, 4 * MAX_MESSAGE)
         else:
@@ -194,9 +196,9 @@ class WholeImport:
         """Import *data* and read back what was recorded."""
         ledger = self._fresh() if self._ledger is None or self._runs % 500 == 0 else self._ledger
         self._runs += 1
-        source = source_of(io.BytesIO(data), "spoiled")
-        fmt = detect(source.first)
-        given = game_frames(source, fmt)
+        source = wrap_file(io.BytesIO(data), "spoiled")
+        fmt = detect_format(source.first)
+        given = read_game_frames(source, fmt)
         before = ledger.journal.size()
         choice = PoolChoice(pool=BY_SPEED if len(data) % 2 else "standard")
         outcome = ledger.import_games(given, choice=choice, strict=len(data) % 5 == 0)
@@ -229,14 +231,14 @@ whole_import = WholeImport()
 
 DEMANDS: dict[str, Demand] = {
     "open": unpack,
-    "pgn": line_importer(pgn.games),
-    "lichess-ndjson": line_importer(lichess.games),
-    "ledger-jsonl": line_importer(jsonl.games),
-    "chess-com": line_importer(chess_com.games),
+    "pgn": line_importer(pgn.read_games),
+    "lichess-ndjson": line_importer(lichess.read_games),
+    "ledger-jsonl": line_importer(jsonl.read_games),
+    "chess-com": line_importer(chess_com.read_games),
     "csv": read_csv,
     "csv-rows": read_csv_rows,
     "csv-values": read_csv_values,
-    "trf": line_importer(trf.games),
+    "trf": line_importer(trf.read_games),
     "trf-lines": read_trf_lines,
     "import": import_whole,
 }

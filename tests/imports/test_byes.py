@@ -8,24 +8,22 @@ import pytest
 from ledger.facts.source_games import SourceGame, SourceRound
 from ledger.imports import jsonl
 from ledger.imports.csv import games as csv_games
-from ledger.imports.files import source_of
-from ledger.imports.formats import game_frames
-from ledger.imports.no_opponent import is_nobody
+from ledger.imports.files import wrap_file
+from ledger.imports.formats import read_game_frames
+from ledger.imports.no_opponent import means_no_opponent
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import Reading, brings, round_number, without_byes
+from ledger.imports.reading import FileHints, Reading, bye_value, round_number, take_out_byes
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.games import source_game
-from tests.kit.source_files import written
+from tests.kit.source_files import round_line, written
 
 HEADER = "White;Black;Result;Date;Round;Event\n"
 
 
 def read(text: str) -> tuple[list[SourceGame], Reading]:
     reading = Reading("a.csv")
-    games = [
-        SourceGame(*row) for frame in csv_games.frames(BytesIO(text.encode()), reading) for row in frame.iter_rows()
-    ]
+    games = [SourceGame(*row) for frame in csv_games.read_frames([text.encode()], reading) for row in frame.iter_rows()]
     return games, reading
 
 
@@ -72,7 +70,7 @@ def test_words_for_no_opponent_are_no_players_in_ten_languages(word: str) -> Non
     "name", ["No, Ha-Jin", "Frei, A.", "Le, Z", "Punto, Di", "Ronda Free Smith", "Nie, Hua", "Half"]
 )
 def test_names_of_people_are_no_words_for_no_opponent(name: str) -> None:
-    assert not is_nobody(name, perhaps=True)
+    assert not means_no_opponent(name, perhaps=True)
 
 
 def test_a_word_that_may_be_a_name_is_a_person_if_somebody_played() -> None:
@@ -80,7 +78,8 @@ def test_a_word_that_may_be_a_name_is_a_person_if_somebody_played() -> None:
     rows = "Frei,,Ann,,1-0,,2025,Open\nAnn,,Frei,1900,1-0,,2025,Open\nAnn,,NN,,1-0,20,2025,Open\n"
     games, reading = read(header + rows)
     assert (len(games), reading.rounds) == (3, [])
-    users = [*csv_games.frames(BytesIO(f"{HEADER}ann;free;1-0;2025;1;Open\n".encode()), reading, player_namespace="li")]
+    content = f"{HEADER}ann;free;1-0;2025;1;Open\n".encode()
+    users = [*csv_games.read_frames([content], reading, hints=FileHints(source="li"))]
     assert users[0]["black_id"].to_list() == ["li:free"], "the names of a site are those of its users"
 
 
@@ -126,7 +125,7 @@ def test_a_pgn_game_against_nobody_is_a_bye() -> None:
     tags = '[Event "Open"]\n[Date "2025.03.01"]\n[Round "3"]\n[White "{}"]\n[Black "{}"]\n{}[Result "1-0"]\n\n1-0\n\n'
     file = tags.format("Ann", "BYE", "") + tags.format("Ann", "Bye", '[BlackFideId "1503014"]\n')
     reading = Reading("a.pgn")
-    (game,) = without_byes(pgn.games(file.encode().splitlines(keepends=True), reading), reading)
+    (game,) = take_out_byes(pgn.read_games(file.encode().splitlines(keepends=True), reading), reading)
     assert game.black_id == "fide:1503014"
     assert [bye[1:7] for bye in reading.rounds] == [("name:ann", "Ann", "Open", "2025-03-01", 3, "allotted")]
 
@@ -134,7 +133,7 @@ def test_a_pgn_game_against_nobody_is_a_bye() -> None:
 def test_zeros_before_a_number_of_fide_make_no_other_person() -> None:
     tags = '[Date "2025.03.01"]\n[White "Ann"]\n[Black "Bob"]\n[BlackFideId "0001503014"]\n[Result "1-0"]\n\n1-0\n\n'
     reading = Reading("a.pgn")
-    (game,) = pgn.games(tags.encode().splitlines(keepends=True), reading)
+    (game,) = pgn.read_games(tags.encode().splitlines(keepends=True), reading)
     assert game.black_id == "fide:1503014"
 
 
@@ -142,10 +141,10 @@ def test_our_own_lines_carry_them_and_name_what_is_wrong() -> None:
     told = SourceRound(1, "name:ann", "Ann", "Open", "2025-03-01", 3, "allotted", 1, "blitz")
     least = SourceRound(2, "name:ann", "Ann", "Open", "2025", None, "absent")
     reading = Reading("a.jsonl")
-    assert list(jsonl.games([jsonl.dump_round(told), jsonl.dump_round(least)], reading)) == []
+    assert list(jsonl.read_games([round_line(told), round_line(least)], reading)) == []
     assert reading.rounds == [told, least]
     wrong = b'{"player": {"id": "a"}, "edition": "x", "brings": "half", "half_points": 2, "round": 0}\n'
-    assert list(jsonl.games([wrong], reading)) == []
+    assert list(jsonl.read_games([wrong], reading)) == []
     assert [fault.message.rpartition("@ ")[2] for fault in reading.faults] == [
         "$.tournament",
         "$.edition",
@@ -156,7 +155,7 @@ def test_our_own_lines_carry_them_and_name_what_is_wrong() -> None:
 
 
 def test_words_and_rounds() -> None:
-    assert not any(map(is_nobody, (None, "Byer", "Bye, Ann", "Frei, Hans", "N. Novak", "?", "123", "x1")))
+    assert not any(map(means_no_opponent, (None, "Byer", "Bye, Ann", "Frei, Hans", "N. Novak", "?", "123", "x1")))
     assert [round_number(text) for text in (None, "Final", "0", "3", "3.17", "10000", "10001")] == [
         None,
         None,
@@ -166,10 +165,10 @@ def test_words_and_rounds() -> None:
         10_000,
         None,
     ]
-    assert [brings(word, is_white=False) for word in ("white", "draw", "black")] == ["zero", "half", "allotted"]
+    assert [bye_value(word, is_white=False) for word in ("white", "draw", "black")] == ["zero", "half", "allotted"]
     both = source_game("g", black_name="BYE", black_id="name:bye", tournament="Open", ended_at="2025-03-01T19:30:00Z")
     reading = Reading("a")
-    assert list(without_byes([both], reading, "2025-02-27")) == []
+    assert list(take_out_byes([both], reading, "2025-02-27")) == []
     assert reading.rounds[0].edition == "2025-02-27"
 
 
@@ -228,6 +227,6 @@ def test_json_lines_of_a_program_that_pairs_have_byes_too() -> None:
         b'"outcome": "white", "termination": "unknown", "rated": true, '
         b'"ended_at": "2024-05-01", "tournament": "Open", "round": "1"}\n'
     )
-    source = source_of(BytesIO(line), "a.jsonl")
-    assert [*game_frames(source, "ledger-jsonl")] == []
+    source = wrap_file(BytesIO(line), "a.jsonl")
+    assert [*read_game_frames(source, "ledger-jsonl")] == []
     assert byes(source.reading) == [(1, "Ann", 1, "allotted")]

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import pytest
 
 from ledger.facts.source_games import SourceGame
-from ledger.imports import chess_com, json_reading
-from ledger.imports.files import detect
+from ledger.imports import chess_com, json_input
+from ledger.imports.files import detect_format
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import Reading
 from ledger.testing.importer_contract import Importer, ImporterContract
@@ -53,7 +53,7 @@ def archive(*games: dict[str, Any], **fields: Any) -> bytes:
 
 def read(*pieces: bytes) -> tuple[list[SourceGame], Reading]:
     reading = Reading("month.json")
-    return list(chess_com.games(pieces, reading)), reading
+    return list(chess_com.read_games(pieces, reading)), reading
 
 
 def the_game(**fields: Any) -> SourceGame:
@@ -83,7 +83,7 @@ class TestContract(ImporterContract):
     damaged: ClassVar[int] = 200
 
     def make(self) -> Importer:
-        return chess_com.games
+        return chess_com.read_games
 
 
 def test_every_field_of_a_game() -> None:
@@ -111,7 +111,7 @@ def test_every_field_of_a_game() -> None:
 
 
 def test_the_archive_and_its_pgn_tell_the_same_game() -> None:
-    (of_pgn,) = pgn.games(PGN.encode().splitlines(keepends=True), Reading("month.pgn"))
+    (of_pgn,) = pgn.read_games(PGN.encode().splitlines(keepends=True), Reading("month.pgn"))
     assert the_game() == of_pgn
 
 
@@ -245,7 +245,7 @@ def test_a_document_that_is_broken_is_a_fault(document: bytes, line: int, words:
 
 
 def test_memory_is_that_of_a_game() -> None:
-    splitter = json_reading._Splitter()
+    splitter = json_input._Splitter()
     rest = b'{"x": [' + b'["y"],' * 100_000 + b'"z"], "games": ['
     for piece in (rest[at : at + 1000] for at in range(0, len(rest), 1000)):
         assert list(splitter.feed(piece)) == []
@@ -255,10 +255,10 @@ def test_memory_is_that_of_a_game() -> None:
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_an_archive_is_known_by_its_first_bytes(indent: int | None) -> None:
-    assert detect(json.dumps({"games": [GAME]}, indent=indent).encode()) == "chess-com"
-    assert detect(json.dumps({"games": [GAME]}).replace("/", "\\/").encode()) == "chess-com"
-    assert detect(json.dumps([GAME], indent=indent).encode()) == "chess-com"
-    assert detect(PGN.encode()) == "pgn"
+    assert detect_format(json.dumps({"games": [GAME]}, indent=indent).encode()) == "chess-com"
+    assert detect_format(json.dumps({"games": [GAME]}).replace("/", "\\/").encode()) == "chess-com"
+    assert detect_format(json.dumps([GAME], indent=indent).encode()) == "chess-com"
+    assert detect_format(PGN.encode()) == "pgn"
 
 
 def test_an_archive_into_a_ledger_and_its_pgn_after_it(empty_club: Path, tmp_path: Path, run: Run) -> None:
@@ -281,8 +281,10 @@ def test_speed_classes_are_its_own_or_those_of_its_pgn(control: str, word: str, 
     told = PGN.replace("180+2", control)
     content = archive(time_control=control, time_class=word, pgn=told)
     assert [game.speed for game in read(content)[0]] == [own]
-    assert [game.speed for game in chess_com.games([content], Reading("a.json"), by_clock=True)] == [by_clock]
-    assert [game.speed for game in pgn.games(told.encode().splitlines(keepends=True), Reading("a.pgn"))] == [by_clock]
+    assert [game.speed for game in chess_com.read_games([content], Reading("a.json"), by_clock=True)] == [by_clock]
+    assert [game.speed for game in pgn.read_games(told.encode().splitlines(keepends=True), Reading("a.pgn"))] == [
+        by_clock
+    ]
 
 
 def test_one_archive_told_twice_is_one_pool_where_the_command_names_the_rule(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ledger.facts.event_fields import KEY_PATTERN
 from ledger.imports.csv import rows as csv_rows
-from ledger.imports.csv.games import frames
+from ledger.imports.csv.games import read_frames
 from ledger.imports.csv.rows import BATCH_CSV
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
@@ -26,11 +26,11 @@ from tests.tiers import examples
 def test_a_key_is_kept_under_the_prefix_unless_it_has_one() -> None:
     assert good_game(game_id="abcd1234")["key"] == "csv:abcd1234"
     assert good_game(game_id="lichess:abcd1234")["key"] == "lichess:abcd1234"
-    assert good_game({"key_prefix": "twic"}, n="7")["key"] == "twic:7"
-    assert good_game({"key_prefix": "twic"}, n="")["key"].startswith("twic:")
+    assert good_game({"source": "twic"}, n="7")["key"] == "twic:7"
+    assert good_game({"source": "twic"}, n="")["key"].startswith("twic:")
 
 
-@pytest.mark.parametrize("options", [{"key_prefix": ""}, {"key_prefix": "a:b"}, {"player_namespace": "a b"}])
+@pytest.mark.parametrize("options", [{"source": ""}, {"source": "a:b"}, {"source": "a b"}])
 def test_a_prefix_that_cannot_stand_in_a_key_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="a prefix must match"):
         read_csv(csv_text(BASE), **options)
@@ -174,7 +174,7 @@ def real(name: str) -> tuple[int, Reading, Counter[str]]:
         pytest.skip(f"the shared folder of real games is absent: no {path}")
     reading, count, endings = Reading(name), 0, Counter[str]()
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-        for frame in frames(stream, reading):  # type: ignore[arg-type]
+        for frame in read_frames(stream, reading):
             count += frame.height
             endings.update(frame["termination"].to_list())
     return count, reading, endings

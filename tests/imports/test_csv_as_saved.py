@@ -11,21 +11,21 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.imports.csv import values
-from ledger.imports.csv.games import CsvHints
-from ledger.imports.csv.header import headings_given
+from ledger.imports.csv.header import parse_headings
 from ledger.imports.csv.rows import BATCH_CSV
-from ledger.imports.files import detect, open_source
-from ledger.imports.formats import SaidOfFile, game_frames
-from ledger.imports.players.rows import Converter
+from ledger.imports.files import detect_format, open_source
+from ledger.imports.formats import read_game_frames
+from ledger.imports.players.rows import PlayerConverter
+from ledger.imports.reading import FileHints
 from tests.kit.commands import Run
 from tests.kit.source_files import FOUR_COLUMNS, good_game, read_csv, written
 
 LEAGUE = "Weiß;Schwarz;Ergebnis;Datum\nMüller, Jörg;Ann;½\u2010½;13.05.24\nBob;Cy;0:1;04.05.24\n;;;\n"
-HEADINGS = headings_given(["white=Weiß", "black=Schwarz", "result=Ergebnis", "date=Datum"])
+HEADINGS = parse_headings(["white=Weiß", "black=Schwarz", "result=Ergebnis", "date=Datum"])
 
 
 def table(**options: Any) -> dict[str, Any]:
-    return {"table": CsvHints(headings=HEADINGS, dates="dmy", **options)}
+    return {"headings": HEADINGS, "dates": "dmy", "equal_rows": False, **options}
 
 
 @pytest.mark.parametrize("size", [7, BATCH_CSV])
@@ -44,9 +44,9 @@ def test_titles_above_a_table_are_passed_over(above: str, size: int) -> None:
 def test_a_title_without_dividers_does_not_hide_the_table(encoding: str, tmp_path: Path) -> None:
     text = "Vereinsmeisterschaft 2024\n\n" + LEAGUE.replace("\u2010", "-")
     content = text.replace("\n", "\r\n").encode(encoding)
-    said = SaidOfFile(dates="dmy", headings=HEADINGS)
+    said = FileHints(dates="dmy", headings=HEADINGS)
     with open_source(str(written(tmp_path, "liga.csv", content))) as source:
-        (frame,) = game_frames(source, detect(source.first), said)
+        (frame,) = read_game_frames(source, detect_format(source.first), said)
     assert frame["black_name"].to_list() == ["Ann", "Cy"]
     assert source.reading.faults == []
     (note,) = source.reading.notes
@@ -176,7 +176,7 @@ def test_a_table_with_something_below_it_is_imported_whole(kind: str, run: Run, 
     ],
 )
 def test_days_as_spreadsheets_show_them(text: str, order: str | None, instant: str) -> None:
-    assert values.instant(text, order) == instant
+    assert values.parse_instant(text, order) == instant
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_days_as_spreadsheets_show_them(text: str, order: str | None, instant: s
 )
 def test_days_that_are_not_guessed(text: str, order: str | None, words: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
-        values.instant(text, order)
+        values.parse_instant(text, order)
 
 
 @pytest.mark.parametrize("dash", ["-", "–", "—", "\u2010", "\u2011", "−"])
@@ -209,7 +209,7 @@ def test_a_word_that_is_no_result_tells_how_to_give_it_a_meaning() -> None:
 
 
 def test_a_list_of_players_names_no_option_that_its_command_lacks() -> None:
-    _, faults = Converter({"name": "name", "since": "since"}).convert(
+    _, faults = PlayerConverter({"name": "name", "since": "since"}).convert(
         pl.DataFrame({"name": ["Ann", "Bob"], "since": ["04/05/2024", "13.05.24"], "line": [2, 3]})
     )
     assert [fault.message.partition(";")[0] for fault in faults.first] == [
@@ -231,7 +231,7 @@ def test_a_spreadsheet_that_was_not_saved_as_csv_is_named(inside: str, tmp_path:
 @pytest.mark.parametrize("content", [b"", codecs.BOM_UTF8])
 def test_an_empty_file_is_called_so(content: bytes, tmp_path: Path) -> None:
     with open_source(str(written(tmp_path, "liga.csv", content))) as source:
-        assert list(game_frames(source, detect(source.first))) == []
+        assert list(read_game_frames(source, detect_format(source.first))) == []
     words = [fault.message for fault in source.reading.faults]
     said = "no PGN tag in the whole file" if content else "the file is empty"
     assert words == [f"{said}: give PGN, CSV, TRF, Lichess NDJSON, chess.com JSON or JSON lines"]

@@ -161,10 +161,10 @@ def test_an_id_with_a_colon_goes_before_fide_id_bare_id_and_name(
 
 
 def test_a_namespace_makes_names_and_bare_ids_its_own() -> None:
-    game = good_game({"player_namespace": "lichess"}, white="ThiBault", black="", black_id="DrNykterstein")
+    game = good_game({"source": "lichess"}, white="ThiBault", black="", black_id="DrNykterstein")
     assert (game["white_id"], game["white_name"]) == ("lichess:thibault", "ThiBault")
     assert game["black_id"] == "lichess:drnykterstein"
-    assert good_game({"player_namespace": "lichess"}, white_fide_id="7")["white_id"] == "fide:7"
+    assert good_game({"source": "lichess"}, white_fide_id="7")["white_id"] == "fide:7"
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,13 @@ def test_each_way_to_write_a_result_is_read(part: str, meaning: str) -> None:
     (cell,) = (row[2] for row in OF_RESULTS if part in row[2])
     told = words(re.split(r"; |and the same", cell.partition(part)[2])[0])
     assert told
-    assert {values.result(word) for word in told} == {meaning}
+    assert {values.parse_result(word) for word in told} == {meaning}
     assert {word.casefold().replace(":", "-") for word in told} == set(values._RESULTS[meaning])
 
 
 def test_dashes_of_any_length_and_no_result_are_read() -> None:
-    assert values.result("1–0") == values.result("1−0") == "white"
-    assert values.result("*") == values.result("") == values.UNFINISHED
+    assert values.parse_result("1–0") == values.parse_result("1−0") == "white"
+    assert values.parse_result("*") == values.parse_result("") == values.UNFINISHED
 
 
 @pytest.mark.parametrize("delimiter", DELIMITERS)

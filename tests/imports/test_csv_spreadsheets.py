@@ -2,16 +2,17 @@
 
 import codecs
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ledger.imports.csv import values
-from ledger.imports.csv.games import CsvHints, results_given
-from ledger.imports.csv.header import headings_given
-from ledger.imports.files import open_source, text_encoding
-from ledger.imports.formats import game_frames
+from ledger.imports.csv.games import parse_results, read_result
+from ledger.imports.csv.header import parse_headings
+from ledger.imports.files import encoding_name, open_source
+from ledger.imports.formats import read_game_frames
 from tests.kit.commands import Run
 from tests.kit.source_files import SIZES, good_game, read_csv, written
 
@@ -27,12 +28,12 @@ WORDS = [word for heading in HEADINGS for word in ("--column", heading)]
 
 
 def table(**options: Any) -> dict[str, Any]:
-    return {"table": CsvHints(**options)}
+    return {"equal_rows": False, **options}
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_league_table_is_read_as_it_was_saved(size: int) -> None:
-    games, faults, skipped = read_csv(LEAGUE, size, **table(headings=headings_given(HEADINGS), dates="dmy"))
+    games, faults, skipped = read_csv(LEAGUE, size, **table(headings=parse_headings(HEADINGS), dates="dmy"))
     assert [(game["line"], game["white_name"], game["black_name"], game["outcome"]) for game in games] == [
         (2, "Müller, Jörg", "Ann", "draw"),
         (4, "Bob", "Cy", "black"),
@@ -61,7 +62,7 @@ def test_a_league_table_is_read_as_it_was_saved(size: int) -> None:
     ],
 )
 def test_days_that_end_with_their_year(text: str, order: str | None, instant: str) -> None:
-    assert values.instant(text, order) == instant
+    assert values.parse_instant(text, order) == instant
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_days_that_end_with_their_year(text: str, order: str | None, instant: st
 )
 def test_a_day_is_never_guessed(text: str, order: str | None, words: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
-        values.instant(text, order)
+        values.parse_instant(text, order)
 
 
 def test_rows_whose_day_may_be_two_are_named_and_the_option_with_them() -> None:
@@ -98,8 +99,8 @@ def test_results_as_people_write_them(word: str, outcome: str) -> None:
 
 
 def test_other_words_for_results_are_given_by_whoever_imports() -> None:
-    given = results_given(["Sieg=1-0", "0=1-0", "kampflos =+/-", "vertagt=*"])
-    meaning = CsvHints(results=given).result
+    given = parse_results(["Sieg=1-0", "0=1-0", "kampflos =+/-", "vertagt=*"])
+    meaning = partial(read_result, results=given)
     assert [meaning(word) for word in ("SIEG", "0", "Kampflos", "vertagt", "0-1")] == [
         "white",
         "white",
@@ -109,7 +110,7 @@ def test_other_words_for_results_are_given_by_whoever_imports() -> None:
     ]
     for bad in (["Sieg"], ["=1-0"], ["Sieg="], ["Sieg=maybe"], ["Sieg=1-0", "sieg=0-1"]):
         with pytest.raises(ValueError, match=r"takes WORD=RESULT|two meanings|must be 1-0"):
-            results_given(bad)
+            parse_results(bad)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_other_words_for_results_are_given_by_whoever_imports() -> None:
 )
 def test_headings_that_cannot_be_meant(words: list[str], said: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
-        headings_given(words)
+        parse_headings(words)
 
 
 def test_a_heading_that_is_given_is_the_only_one_of_its_column() -> None:
@@ -202,16 +203,16 @@ TABBED = "white\tblack\tresult\tdate\r\nŽáček\tAnn\t½-½\t2024-05-04\r\n"
 )
 def test_letters_of_other_encodings(content: bytes, encoding: str | None, tmp_path: Path) -> None:
     path = written(tmp_path, "club.txt", content)
-    with open_source(str(path), None if encoding is None else text_encoding(encoding)) as source:
-        (frame,) = game_frames(source, "csv")
+    with open_source(str(path), None if encoding is None else encoding_name(encoding)) as source:
+        (frame,) = read_game_frames(source, "csv")
     assert (frame["white_name"].to_list(), frame["outcome"].to_list()) == (["Žáček"], ["draw"])
     assert source.reading.faults == []
 
 
 def test_bytes_that_are_no_text_of_the_encoding_end_the_reading(tmp_path: Path) -> None:
     path = written(tmp_path, "club.txt", TABBED.encode())
-    with open_source(str(path), text_encoding("ascii")) as source:
-        assert list(game_frames(source, "csv")) == []
+    with open_source(str(path), encoding_name("ascii")) as source:
+        assert list(read_game_frames(source, "csv")) == []
     (fault, *_) = source.reading.faults
     assert (fault.line, source.reading.is_cut) == (2, True)
     assert "are no text in ascii" in fault.message

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from ledger.imports.files import source_of
-from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.imports.files import wrap_file
+from ledger.imports.formats import read_game_frames
+from ledger.imports.reading import FileHints
 from tests.kit.commands import Run
 from tests.kit.source_files import written
 
@@ -17,8 +18,8 @@ TAGS = '[Event "Cup"]\n[Round "1"]\n[Date "2025.03.01"]\n[White "Ann"]\n[Black "
 
 def told(text: str, fmt: str = "csv", **said: Any) -> tuple[list[int], list[tuple[int, str]]]:
     """The lines of the games that are taken, and the faults."""
-    source = source_of(BytesIO(text.encode()), "a")
-    lines = [line for frame in game_frames(source, fmt, SaidOfFile(**said)) for line in frame["line"].to_list()]
+    source = wrap_file(BytesIO(text.encode()), "a")
+    lines = [line for frame in read_game_frames(source, fmt, FileHints(**said)) for line in frame["line"].to_list()]
     return lines, [(fault.line, fault.message.partition(":")[0]) for fault in source.reading.faults]
 
 
@@ -64,8 +65,8 @@ def test_a_second_opponent_within_three_days_is_a_fault(day: str) -> None:
 
 
 def test_a_bye_beside_a_game_of_the_same_round_is_noted() -> None:
-    source = source_of(BytesIO(f"{HEADER}Ann,bye,1-0,2025-03-01,Cup,1\nAnn,Bob,1-0,2025-03-01,Cup,01\n".encode()), "a")
-    assert sum(map(len, game_frames(source, "csv"))) == 1
+    source = wrap_file(BytesIO(f"{HEADER}Ann,bye,1-0,2025-03-01,Cup,1\nAnn,Bob,1-0,2025-03-01,Cup,01\n".encode()), "a")
+    assert sum(map(len, read_game_frames(source, "csv"))) == 1
     words = "'Ann' has a bye in round 1 of 'Cup', and a game on line 3: correct one of the two lines"
     assert (2, words) in [(note.line, note.message) for note in source.reading.notes]
 

@@ -15,8 +15,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledger.errors import StorageError
-from ledger.imports.files import _ARCHIVES, CHUNK, MAX_LINE, detect, open_lines, open_source
+from ledger.imports.files import _ARCHIVES, CHUNK, MAX_LINE, detect_format, open_source
 from ledger.imports.reading import Reading
+from tests.kit.source_files import open_lines
 
 TEXT = b"".join(b"line %d of a file\n" % n for n in range(20_000))
 
@@ -101,18 +102,9 @@ def test_standard_input_loses_nothing_to_the_peek(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(TEXT))))
     with open_source("-") as source:
         assert len(source.first) >= CHUNK
-        assert detect(source.first) == "pgn"
+        assert detect_format(source.first) == "pgn"
         assert b"".join(source.lines()) == TEXT
         assert source.reading.name == "-"
-
-
-def test_bytes_can_be_read_as_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_bytes(zst(TEXT))
-    with open_source(str(path)) as source, source.stream() as stream:
-        assert stream.read(7) == TEXT[:7]
-        assert stream.readline() == TEXT[7:].partition(b"\n")[0] + b"\n"
-        assert stream.read() == TEXT.partition(b"\n")[2]
 
 
 @pytest.mark.parametrize(
@@ -171,12 +163,12 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path) -> None:
     ],
 )
 def test_formats_are_told_by_content(first: bytes, expected: str) -> None:
-    assert detect(first) == expected
+    assert detect_format(first) == expected
 
 
 @given(st.binary(max_size=300))
 def test_detecting_never_raises(data: bytes) -> None:
-    detect(data)
+    detect_format(data)
 
 
 MAGIC = st.sampled_from([b"\x1f\x8b\x08", b"BZh91AY&SY", b"\x28\xb5\x2f\xfd", b"", b"\xef\xbb\xbf"])

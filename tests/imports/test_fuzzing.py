@@ -55,7 +55,7 @@ def test_what_the_attacks_begin_with_is_read(name: str) -> None:
 
 
 LINE = built_in("lichess-ndjson")[0]
-(GAME,) = lichess.games([LINE], Reading("test"))
+(GAME,) = lichess.read_games([LINE], Reading("test"))
 Read = Callable[[Iterator[bytes], Reading], Iterable[SourceGame]]
 
 

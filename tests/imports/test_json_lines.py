@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ledger.facts.source_games import KEPT_FAULTS, MAX_MESSAGE
 from ledger.imports import jsonl, lichess
-from ledger.imports.json_reading import json_objects
+from ledger.imports.json_input import parse_lines
 from ledger.imports.reading import Reading
 from tests.kit.commands import Run
 from tests.kit.source_files import LICHESS_GAME, OUR_GAME
@@ -23,7 +23,7 @@ LICHESS = orjson.dumps(LICHESS_GAME)
 
 def read(*lines: bytes) -> tuple[list[Any], list[str]]:
     reading = Reading("test")
-    values = [value for _, value in json_objects(lines, reading, "mend it")]
+    values = [value for _, value in parse_lines(lines, reading, "mend it")]
     return values, [fault.message for fault in reading.faults]
 
 
@@ -91,7 +91,7 @@ def test_a_key_given_twice_is_never_missed_and_never_made_up(document: Any, blan
 )
 def test_our_own_lines_say_each_thing_once(line: bytes, path: str) -> None:
     reading = Reading("test")
-    assert [game.line for game in jsonl.games([OWN, line, OWN], reading)] == [1, 3]
+    assert [game.line for game in jsonl.read_games([OWN, line, OWN], reading)] == [1, 3]
     assert reading.faults == [(2, f"the key is given twice @ {path}")]
 
 
@@ -105,7 +105,7 @@ def test_our_own_lines_say_each_thing_once(line: bytes, path: str) -> None:
 )
 def test_lichess_lines_say_each_thing_once(line: bytes, path: str) -> None:
     reading = Reading("test")
-    assert [game.line for game in lichess.games([LICHESS, line, LICHESS], reading)] == [1, 3]
+    assert [game.line for game in lichess.read_games([LICHESS, line, LICHESS], reading)] == [1, 3]
     assert reading.faults == [(2, f"the key is given twice @ {path}")]
 
 
@@ -123,7 +123,7 @@ def test_a_name_that_is_no_word_is_quoted_in_its_path(name: str, path: str) -> N
     line = json.dumps({name: 1})[:-1].encode() + b"," + json.dumps({name: 2})[1:].encode()
     assert read(line)[1] == [f"the key is given twice @ ${path}"]
     reading = Reading("test")
-    assert list(jsonl.games([json.dumps({**OUR_GAME, name: 1}).encode()], reading)) == []
+    assert list(jsonl.read_games([json.dumps({**OUR_GAME, name: 1}).encode()], reading)) == []
     assert reading.faults[0].message.endswith(f"@ ${path}")
 
 
@@ -134,7 +134,7 @@ def test_a_path_is_told_in_bounded_length() -> None:
 
 
 @pytest.mark.parametrize("line", [b"[" * 300 + b"]" * 300, b'{"a":' * 900 + b"1" + b"}" * 900, b"[" * 100_000])
-@pytest.mark.parametrize("read_games", [jsonl.games, lichess.games])
+@pytest.mark.parametrize("read_games", [jsonl.read_games, lichess.read_games])
 def test_lines_that_are_nested_too_deeply_are_a_fault(line: bytes, read_games: Any) -> None:
     reading = Reading("test")
     assert list(read_games([line], reading)) == []
@@ -149,8 +149,8 @@ def test_lines_that_are_nested_too_deeply_are_a_fault(line: bytes, read_games: A
 def test_values_are_quoted_in_bounded_length(field: str, value: object) -> None:
     own = {"id": "key", "players": "white", "winner": "outcome", "createdAt": "ended_at", "moves": "text"}
     for read_games, line in (
-        (lichess.games, {**LICHESS_GAME, field: value}),
-        (jsonl.games, {**OUR_GAME, own.get(field, field): value}),
+        (lichess.read_games, {**LICHESS_GAME, field: value}),
+        (jsonl.read_games, {**OUR_GAME, own.get(field, field): value}),
     ):
         reading = Reading("test")
         list(read_games([orjson.dumps(line)], reading))
@@ -159,7 +159,7 @@ def test_values_are_quoted_in_bounded_length(field: str, value: object) -> None:
 
 def test_a_line_of_a_thousand_faults_tells_some_of_them() -> None:
     reading = Reading("test")
-    assert list(jsonl.games([json.dumps({str(n): n for n in range(1000)}).encode()], reading)) == []
+    assert list(jsonl.read_games([json.dumps({str(n): n for n in range(1000)}).encode()], reading)) == []
     assert reading.fault_count == 21
     assert reading.faults[-1].message == "and more is wrong with this line @ $"
 
@@ -179,8 +179,8 @@ BAD_VARIANTS = ["we ird", "", "x" * 33, "x" * 10_000, "Zh", "蝶", "a\n", "a-b",
 @pytest.mark.parametrize("variant", BAD_VARIANTS)
 def test_a_variant_that_is_no_word_is_a_fault_of_its_line(variant: object) -> None:
     for read_games, line in (
-        (lichess.games, {**LICHESS_GAME, "variant": variant}),
-        (jsonl.games, {**OUR_GAME, "variant": variant}),
+        (lichess.read_games, {**LICHESS_GAME, "variant": variant}),
+        (jsonl.read_games, {**OUR_GAME, "variant": variant}),
     ):
         reading = Reading("test")
         assert list(read_games(io.BytesIO(b"\n" + orjson.dumps(line)), reading)) == []

@@ -11,13 +11,13 @@ from ledger.facts.words import Outcome, Termination
 from ledger.imports import jsonl
 from ledger.imports.reading import SPEEDS, Reading
 from tests.kit.games import source_game
-from tests.kit.source_files import OUR_GAME
+from tests.kit.source_files import OUR_GAME, game_line
 
 
 def read(*lines: object) -> tuple[list[SourceGame], Reading]:
     reading = Reading("test")
     raw = [one if isinstance(one, bytes) else orjson.dumps(one) + b"\n" for one in lines]
-    return list(jsonl.games(raw, reading)), reading
+    return list(jsonl.read_games(raw, reading)), reading
 
 
 def test_optional_fields_may_be_left_out_and_the_variant_is_standard() -> None:
@@ -128,7 +128,7 @@ GAMES = st.builds(
 
 @given(GAMES)
 def test_what_is_written_reads_back_the_same(game: SourceGame) -> None:
-    line = jsonl.dump(game)
+    line = game_line(game)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     games, reading = read(line)
@@ -137,7 +137,7 @@ def test_what_is_written_reads_back_the_same(game: SourceGame) -> None:
 
 
 def test_a_key_that_an_earlier_release_made_of_names_is_made_again() -> None:
-    lines = [jsonl.dump(source_game(key)) for key in (f"csv:{7:024x}", f"lichess:{7:024x}", f"csv:k{7:023x}")]
+    lines = [game_line(source_game(key)) for key in (f"csv:{7:024x}", f"lichess:{7:024x}", f"csv:k{7:023x}")]
     assert [game.is_made for game in read(*lines)[0]] == [True, False, False]
 
 

@@ -17,7 +17,7 @@ from tests.kit.source_files import LICHESS_GAME
 def read(*given_games: object) -> tuple[list[SourceGame], Reading]:
     reading = Reading("test")
     lines = [g if isinstance(g, bytes) else orjson.dumps(g) + b"\n" for g in given_games]
-    return list(lichess.games(lines, reading)), reading
+    return list(lichess.read_games(lines, reading)), reading
 
 
 def changed(**fields: object) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def test_the_pgn_of_the_same_game_agrees_but_for_the_finer_end() -> None:
 1. e4 { [%clk 0:03:00] } 1... e5 { [%clk 0:03:00] } 2. Qh5 { [%clk 0:02:58] } 2... Nc6 { [%clk 0:03:01] } \
 3. Bc4 { [%clk 0:02:57] } 3... Nf6 { [%clk 0:02:40] } 4. Qxf7# { [%clk 0:02:50] } 1-0
 """
-    (theirs,) = pgn.games(given_pgn.splitlines(keepends=True), Reading("test"))
+    (theirs,) = pgn.read_games(given_pgn.splitlines(keepends=True), Reading("test"))
     assert ours._replace(ended_at="") == theirs._replace(ended_at="")
 
 
@@ -148,4 +148,4 @@ def test_no_object_raises(fields: dict[str, Any]) -> None:
 
 @given(st.binary(max_size=500))
 def test_no_bytes_raise(data: bytes) -> None:
-    list(lichess.games(data.splitlines(keepends=True), Reading("test")))
+    list(lichess.read_games(data.splitlines(keepends=True), Reading("test")))

@@ -24,12 +24,12 @@ from ledger.imports.csv import games as csv_games
 from ledger.imports.csv import rows as csv_rows
 from ledger.imports.csv import values as csv_columns
 from ledger.imports.csv import values as csv_values
-from ledger.imports.csv.games import Tally
-from ledger.imports.files import MAX_BLANK, MAX_LINE, PEEK, Source, source_of
+from ledger.imports.files import DETECTED_BYTES, MAX_BLANK, MAX_LINE, Source, wrap_file
 from ledger.imports.pgn import games as pgn
 from ledger.imports.pgn.lines import MAX_GAME
-from ledger.imports.reading import MAX_TEXT, Reading, frames
-from ledger.imports.trf.lines import MAX_LENGTH, player_line
+from ledger.imports.reading import MAX_TEXT, Reading, batch_games
+from ledger.imports.repeated_rows import RepeatCounter
+from ledger.imports.trf.lines import MAX_LENGTH, parse_player_line
 from ledger.ledger import Ledger
 from ledger.recording import game_import
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
@@ -47,17 +47,17 @@ def quick() -> Iterator[None]:
 
 
 def opened(data: bytes) -> Source:
-    return source_of(io.BytesIO(data), "test")
+    return wrap_file(io.BytesIO(data), "test")
 
 
 def read_pgn(data: bytes) -> tuple[list[SourceGame], Reading]:
     source = opened(data)
-    return list(pgn.games(source.lines(), source.reading)), source.reading
+    return list(pgn.read_games(source.lines(), source.reading)), source.reading
 
 
 def read_csv(data: bytes, size: int = csv_rows.BATCH_CSV) -> tuple[list[SourceGame], Reading]:
     source = opened(data)
-    read = csv_games.frames(source.stream(), source.reading, size)
+    read = csv_games.read_frames(source.chunks(), source.reading, size)
     return [SourceGame(*row) for frame in read for row in frame.iter_rows()], source.reading
 
 
@@ -72,7 +72,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 def test_what_unpacks_to_many_times_its_size_is_refused_with_the_limit(kind: str) -> None:
     source = opened(BOMBS[kind]())
     sizes = [len(chunk) for chunk in source.chunks()]
-    assert max(sizes) <= PEEK + unpack.PIECE
+    assert max(sizes) <= DETECTED_BYTES + unpack.PIECE
     assert sum(sizes) <= unpack.RATIO_FROM + MIB
     (fault,) = source.reading.faults
     assert f"more than {unpack.MAX_RATIO} times its size, the limit of the ratio" in fault.message
@@ -118,7 +118,7 @@ def test_packed_pieces_come_to_the_same_however_they_are_read(parts: list[bytes]
             def read1(self, _size: int | None = -1, /) -> bytes:
                 return self.read(size)
 
-        source = source_of(Pipe(packed), "test")
+        source = wrap_file(Pipe(packed), "test")
         assert b"".join(source.chunks()) == text
         assert source.reading.faults == []
 
@@ -284,15 +284,15 @@ def test_clocks_of_a_million_digits_are_no_clocks() -> None:
 def test_the_text_of_a_game_is_bounded() -> None:
     long_moves = " ".join(["x" * 100] * (MAX_TEXT // 100))
     reading = Reading("test")
-    assert list(lichess.games([orjson.dumps({**LICHESS_GAME, "moves": long_moves})], reading)) == []
+    assert list(lichess.read_games([orjson.dumps({**LICHESS_GAME, "moves": long_moves})], reading)) == []
     assert "characters" in reading.faults[0].message
 
 
 def test_frames_are_small_where_the_texts_are_long() -> None:
-    (game,) = lichess.games([orjson.dumps(LICHESS_GAME)], Reading("test"))
-    heights = [frame.height for frame in frames([game._replace(text="x" * MAX_TEXT)] * 100)]
+    (game,) = lichess.read_games([orjson.dumps(LICHESS_GAME)], Reading("test"))
+    heights = [frame.height for frame in batch_games([game._replace(text="x" * MAX_TEXT)] * 100)]
     assert heights == [32, 32, 32, 4]
-    assert [frame.height for frame in frames([game] * 100, size=30)] == [30, 30, 30, 10]
+    assert [frame.height for frame in batch_games([game] * 100, size=30)] == [30, 30, 30, 10]
 
 
 @pytest.mark.parametrize(
@@ -365,16 +365,18 @@ def test_values_that_are_forgotten_are_understood_again(monkeypatch: pytest.Monk
 
 @given(st.lists(st.lists(st.integers(0, 6) | st.integers(0, 300), min_size=1, max_size=40), max_size=9))
 def test_the_nth_telling_of_the_same_facts_is_counted_over_all_blocks(blocks: list[list[int]]) -> None:
-    tally, met = Tally(), Counter[int]()
+    counter, met = RepeatCounter(), Counter[int]()
     for block in blocks:
         expected = []
         for fact in block:
             met[fact] += 1
             expected.append(met[fact])
-        assert tally.numbers(pl.Series(block).cast(pl.String).hash().to_numpy()).tolist() == expected
+        assert counter.count(pl.Series(block).cast(pl.String).hash().to_numpy()).tolist() == expected
 
 
-@pytest.mark.parametrize("value", [csv_values.name, csv_values.identity, csv_values.tournament, csv_values.round_])
+@pytest.mark.parametrize(
+    "value", [csv_values.parse_name, csv_values.parse_identity, csv_values.parse_tournament, csv_values.parse_round]
+)
 def test_texts_are_refused_before_they_are_tidied(value: Callable[[str], object]) -> None:
     with pytest.raises(ValueError, match="must be at most"):
         value("a\u0301\u0323" * 80_000)
@@ -384,7 +386,7 @@ def test_texts_are_refused_before_they_are_tidied(value: Callable[[str], object]
 def test_player_lines_are_bounded() -> None:
     for line in ("001" + " x" * 100_000, "001" + "?" * MAX_LENGTH, "001 " + "9" * 9_000):
         with pytest.raises(ValueError, match=r"limit of a line|column") as caught:
-            player_line(line)
+            parse_player_line(line)
         assert len(str(caught.value)) < 2_000
 
 
@@ -425,17 +427,17 @@ def test_variants_left_out_are_counted_under_a_bounded_number_of_names(tmp_path:
 
 
 def test_a_pool_that_cannot_be_named_is_a_fault_of_its_line(tmp_path: Path) -> None:
-    (good,) = lichess.games([lichess_line(1, "standard")], Reading("test"))
+    (good,) = lichess.read_games([lichess_line(1, "standard")], Reading("test"))
     games = [
         good._replace(line=n + 1, key=f"k{n}", variant=name)
         for n, name in enumerate(["zh", "we ird", "", "x" * 33, "é"])
     ]
     with Ledger.create(tmp_path / "club.db") as ledger:
         choice = PoolChoice(pool=BY_SPEED)
-        outcome = ledger.import_games(frames(games), choice=choice)
+        outcome = ledger.import_games(batch_games(games), choice=choice)
         assert (outcome.recorded, outcome.new_pools, outcome.fault_count) == (1, ["zh"], 4)
         assert [fault.line for fault in outcome.faults] == [2, 3, 4, 5]
-        strict = ledger.import_games(frames(games[1:]), choice=choice, strict=True)
+        strict = ledger.import_games(batch_games(games[1:]), choice=choice, strict=True)
         assert (strict.recorded, strict.new_pools, strict.fault_count) == (0, [], 4)
 
 

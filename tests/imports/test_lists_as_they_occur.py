@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.imports.files import source_of
+from ledger.imports.files import wrap_file
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
 from tests.kit.source_files import written
@@ -31,7 +31,7 @@ def test_a_zip_archive_of_one_file_is_that_file_however_its_bytes_come() -> None
             return self.read(7)
 
     for stream in (io.BytesIO(packed(GOOD * 999)), Drip(packed(GOOD * 999))):
-        source = source_of(stream, "a.zip")
+        source = wrap_file(stream, "a.zip")
         assert b"".join(source.chunks()) == GOOD * 999
         assert source.reading.faults == []
 

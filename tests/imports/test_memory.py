@@ -15,7 +15,7 @@ LIMIT_MB = 500
 CHILD = r"""
 import contextlib, gzip, io, sys, time
 from pathlib import Path
-from ledger.imports.formats import SaidOfFile
+from ledger.imports.reading import FileHints
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.ledger import Ledger
 from tests.kit.source_files import CSV_HEADER, TAGS, lichess_line, zeros_bz2, zeros_gzip, zstd_frame
@@ -77,7 +77,7 @@ with Ledger.create(folder / "club.db") as ledger:
         file = folder / "flood"
         file.write_bytes(make())
         choice = PoolChoice(pool=BY_SPEED if name == "many variants" else "standard")
-        wish = ImportWish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, said=SaidOfFile(),
+        wish = ImportWish(choice=choice, strict=n % 2 == 1, record_alike=False, fmt=None, said=FileHints(),
                     encoding=None, open_tournaments=False, differences=None, actor="test")
         before = time.process_time()
         with contextlib.redirect_stderr(io.StringIO()):

@@ -20,7 +20,7 @@ TAGS = '[Event "E"]\n[Date "2001.02.03"]\n[White "A"]\n[Black "B"]\n[Result "1-0
 def read(data: bytes | str) -> tuple[list[SourceGame], Reading]:
     raw = data.encode() if isinstance(data, str) else data
     reading = Reading("test", bytes_read=len(raw))
-    return list(pgn.games(io.BytesIO(raw), reading)), reading
+    return list(pgn.read_games(io.BytesIO(raw), reading)), reading
 
 
 def fixture(name: str) -> tuple[list[SourceGame], Reading]:
@@ -433,7 +433,7 @@ def test_real_lichess_games_agree_with_their_reference(name: str) -> None:
         pytest.skip(f"the shared folder of real games is absent: {source}")
     reading = Reading(name)
     with source.open("rb") as lines:
-        games = {game.key.removeprefix("lichess:"): game for game in pgn.games(lines, reading)}
+        games = {game.key.removeprefix("lichess:"): game for game in pgn.read_games(lines, reading)}
     assert reading.faults == []
     with reference.open(newline="") as file:
         rows = {row["game_id"]: row for row in csv.DictReader(file)}

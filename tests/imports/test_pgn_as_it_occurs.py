@@ -9,16 +9,16 @@ import pytest
 
 from ledger.imports import legality
 from ledger.imports.csv import values
-from ledger.imports.files import source_of
-from ledger.imports.formats import SaidOfFile, game_frames
-from ledger.imports.reading import Reading
+from ledger.imports.files import wrap_file
+from ledger.imports.formats import read_game_frames
+from ledger.imports.reading import FileHints, Reading
 
 MOVES = "1. e4 e5 2. Nf3 Nc6"
 
 
 def pgn(text: str, **said: Any) -> tuple[list[dict[str, Any]], Reading]:
-    source = source_of(BytesIO(text.encode()), "a.pgn")
-    rows = [row for frame in game_frames(source, "pgn", SaidOfFile(**said)) for row in frame.to_dicts()]
+    source = wrap_file(BytesIO(text.encode()), "a.pgn")
+    rows = [row for frame in read_game_frames(source, "pgn", FileHints(**said)) for row in frame.to_dicts()]
     return rows, source.reading
 
 
@@ -115,11 +115,11 @@ def test_a_time_that_is_not_understood_is_noted_and_the_day_counts(time: str, wh
 
 
 def test_a_table_may_give_offsets_as_well() -> None:
-    assert values.instant("2024-05-03T00:30:00.250+02:00") == "2024-05-02T22:30:00.250Z"
-    assert values.instant("2024-05-03 19:30:00 -0530") == "2024-05-04T01:00:00Z"
+    assert values.parse_instant("2024-05-03T00:30:00.250+02:00") == "2024-05-02T22:30:00.250Z"
+    assert values.parse_instant("2024-05-03 19:30:00 -0530") == "2024-05-04T01:00:00Z"
     for wrong in ("2024-05-03T00:30:00+15:00", "2024-02-30T00:30:00+02:00"):
         with pytest.raises(ValueError, match="offset"):
-            values.instant(wrong)
+            values.parse_instant(wrong)
 
 
 def test_moves_that_cannot_be_played_are_noted_with_their_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from ledger.imports.files import open_source, source_of
+from ledger.imports.files import open_source, wrap_file
 from ledger.imports.players import fide, formats
 from ledger.imports.players.fide import NO_DAY
 from ledger.imports.reading import Reading
-from tests.kit.source_files import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, xml
+from tests.kit.source_files import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, pieces, xml
 
 SINCE = "2026-09-01"
 ADA = {"identity": "fide:900001", "name": "Quill, Ada", "rating": "2344", "k_factor": "20", "birth_year": 1990}
@@ -19,8 +19,8 @@ ADA = {"identity": "fide:900001", "name": "Quill, Ada", "rating": "2344", "k_fac
 
 def read(text: str | bytes, kind: str = "standard", since: str | None = SINCE) -> tuple[list[dict[str, Any]], Reading]:
     """The players that are read, without what is not told, and the account."""
-    source = source_of(io.BytesIO(text.encode() if isinstance(text, str) else text), "list")
-    found = list(formats.frames(source, formats.detect(source.first), kind, since))
+    source = wrap_file(io.BytesIO(text.encode() if isinstance(text, str) else text), "list")
+    found = list(formats.read_players(source, formats.detect_format(source.first), kind, since))
     rows = [row for frame in found for row in frame.iter_rows(named=True)]
     return [{name: value for name, value in row.items() if value is not None} for row in rows], source.reading
 
@@ -101,19 +101,19 @@ def test_a_bad_xml_list_is_a_fault_with_its_line(text: str, line: int, says: str
 
 def test_an_xml_list_that_is_cut_into_pieces_anywhere_gives_the_same_players() -> None:
     data = xml().encode()
-    whole = [frame.rows() for frame in fide.xml_frames([data], Reading("x"), "rapid", SINCE)]
+    whole = [frame.rows() for frame in fide.read_xml([data], Reading("x"), "rapid", SINCE)]
     pieces = [data[i : i + 7] for i in range(0, len(data), 7)]
-    assert [frame.rows() for frame in fide.xml_frames(pieces, Reading("x"), "rapid", SINCE)] == whole
+    assert [frame.rows() for frame in fide.read_xml(pieces, Reading("x"), "rapid", SINCE)] == whole
 
 
 def test_formats_are_told_by_how_a_file_begins() -> None:
-    assert [formats.detect(text.encode()) for text in (combined(), of_september(), xml(), "name,rating\n")] == [
+    assert [formats.detect_format(text.encode()) for text in (combined(), of_september(), xml(), "name,rating\n")] == [
         "fide-text",
         "fide-text",
         "fide-xml",
         "csv",
     ]
-    assert formats.detect(b"ID Number,Name,Rating\n") == "csv"
+    assert formats.detect_format(b"ID Number,Name,Rating\n") == "csv"
     assert COMBINED.index("SRtng") == OF_SEPTEMBER.index("SEP26") == 113
 
 
@@ -173,13 +173,13 @@ def test_packed_lists_are_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "list.txt.gz"
     path.write_bytes(gzip.compress(combined().encode()))
     with open_source(str(path)) as source:
-        assert formats.detect(source.first) == "fide-text"
-        assert sum(map(len, formats.frames(source, "fide-text", "standard", SINCE))) == 3
+        assert formats.detect_format(source.first) == "fide-text"
+        assert sum(map(len, formats.read_players(source, "fide-text", "standard", SINCE))) == 3
 
 
 def test_blocks_of_any_size_give_the_same_players() -> None:
     text = "name,rating\n" + "".join(f"Player {i},{1000 + i}\n" for i in range(200))
-    whole = [row for frame in formats.csv_frames(io.BytesIO(text.encode()), Reading("x")) for row in frame.rows()]
-    parts = [row for frame in formats.csv_frames(io.BytesIO(text.encode()), Reading("x"), 100) for row in frame.rows()]
+    whole = [row for frame in formats.read_csv([text.encode()], Reading("x")) for row in frame.rows()]
+    parts = [row for frame in formats.read_csv(pieces(text.encode(), 100), Reading("x"), 100) for row in frame.rows()]
     assert parts == whole
     assert len(whole) == 200

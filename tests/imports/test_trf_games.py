@@ -3,15 +3,15 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from ledger.facts.source_games import SourceGame
-from ledger.imports.files import detect
-from ledger.imports.reading import Reading
+from ledger.imports.files import detect_format
+from ledger.imports.reading import FileHints, Reading
 from ledger.imports.trf import games as trf
-from ledger.imports.trf.lines import player_line_of
+from ledger.imports.trf.lines import decode_player_line
 from ledger.testing.importer_contract import Importer, ImporterContract
 from tests.imports.spoiled_files import built_in
 from tests.kit.commands import Run
@@ -19,10 +19,10 @@ from tests.kit.places import DATA
 from tests.kit.source_files import player, report, written
 
 
-def read(file: bytes | str, **options: str) -> tuple[list[SourceGame], Reading]:
+def read(file: bytes | str, **options: Any) -> tuple[list[SourceGame], Reading]:
     reading = Reading("open.trf")
     raw = file.encode() if isinstance(file, str) else file
-    return list(trf.games(raw.splitlines(keepends=True), reading, trf.Options(**options))), reading
+    return list(trf.read_games(raw.splitlines(keepends=True), reading, FileHints(**options))), reading
 
 
 def faults(file: bytes | str, **options: str) -> list[tuple[int, str]]:
@@ -41,7 +41,7 @@ class TestContract(ImporterContract):
     damaged: ClassVar[int] = 200
 
     def make(self) -> Importer:
-        return trf.games
+        return trf.read_games
 
 
 def test_a_game_is_told_once_as_both_lines_tell_it() -> None:
@@ -231,7 +231,7 @@ def test_namesakes_with_fide_numbers_are_two_people_and_a_number_of_0_is_none() 
     file = report([player(1, "Ann", "2 w 1", fide="1503014"), player(2, "Ann", "1 b 0", fide="0")])
     (game,), _ = read(file)
     assert (game.white_id, game.black_id) == ("fide:1503014", "name:ann")
-    assert read(file, namespace="lichess")[0][0].black_id == "lichess:ann"
+    assert read(file, source="lichess")[0][0].black_id == "lichess:ann"
 
 
 TWO = [player(1, "Ann", "2 w 1", "2 b ="), player(2, "Bob", "1 b 0", "1 w =")]
@@ -402,7 +402,7 @@ def test_letters_beyond_english(encoding: str) -> None:
 def test_columns_may_be_counted_in_bytes_of_utf_8() -> None:
     name = "Müller, Jörg"
     by_characters = player(1, name, "2 w 1", rating="2100").encode()
-    read_line = player_line_of(by_characters.replace(f"{name}  ".encode(), name.encode()))
+    read_line = decode_player_line(by_characters.replace(f"{name}  ".encode(), name.encode()))
     assert (read_line.name, read_line.rating, read_line.rounds[0].colour) == ("Müller, Jörg", 2100, "w")
 
 
@@ -414,9 +414,9 @@ def test_what_is_no_report_is_called_so() -> None:
 
 @pytest.mark.parametrize("first", ["012 Club\n", "001    1 m    Ann\n", "### comment\n012 Club\n", "XXR 9\n012 Cup\n"])
 def test_a_report_is_known_by_its_first_lines(first: str) -> None:
-    assert detect(first.encode()) == "trf"
-    assert detect(b"\xef\xbb\xbf" + first.encode()) == "trf"
-    assert detect(b'[Event "012"]\n' + first.encode()) == "pgn"
+    assert detect_format(first.encode()) == "trf"
+    assert detect_format(b"\xef\xbb\xbf" + first.encode()) == "trf"
+    assert detect_format(b'[Event "012"]\n' + first.encode()) == "pgn"
 
 
 def test_a_report_is_imported_with_its_days_and_again_is_nothing_new(
@@ -527,7 +527,7 @@ REAL = {
 def test_real_reports_are_read_without_a_fault(name: str) -> None:
     file = (DATA / "trf" / f"{name}.trf").read_bytes()
     games, reading = read(file, day="2025")
-    assert detect(file) == "trf"
+    assert detect_format(file) == "trf"
     assert reading.faults == []
     assert (len(games), sum(game.termination == "unplayed" for game in games)) == REAL[name]
     lines = [line[91:] for line in file.decode("latin-1").splitlines() if line.startswith("001")]
@@ -540,5 +540,5 @@ def test_marks_of_absent_players_make_no_round_that_nobody_played(letter: str) -
     rows = (player(1, "Ann", "2 w 1", f"0000 - {letter}"), player(2, "Bob", "1 b 0", f"0000 - {letter}"))
     reading = Reading("a.trf")
     text = "\n".join(["012 Cup", "042 2026/04/18", "052 2026/04/18", *rows]) + "\n"
-    games = list(trf.games(text.encode().splitlines(keepends=True), reading))
+    games = list(trf.read_games(text.encode().splitlines(keepends=True), reading))
     assert (len(games), reading.faults, reading.rounds, reading.tournaments[0].rounds) == (1, [], [], 1)

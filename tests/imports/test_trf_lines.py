@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports.trf.lines import RESULTS, PlayerLine, Round, player_line
+from ledger.imports.trf.lines import RESULTS, PlayerLine, RoundCell, parse_player_line
 
 EXAMPLE = (
     "001    2 wWGM Polgar, Susan                     2577 USA     2000032 1969/04/19  3.5    1"
@@ -35,12 +35,12 @@ def line_of(**fields: str) -> str:
 
 def problems(line: str) -> list[str]:
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the words are what is compared
-        player_line(line)
+        parse_player_line(line)
     return str(caught.value).split("; ")
 
 
 def test_the_published_example_is_read_in_full() -> None:
-    assert player_line(EXAMPLE) == PlayerLine(
+    assert parse_player_line(EXAMPLE) == PlayerLine(
         rank=2,
         sex="w",
         title="WGM",
@@ -51,37 +51,37 @@ def test_the_published_example_is_read_in_full() -> None:
         birth="1969/04/19",
         points=3.5,
         place=1,
-        rounds=(Round(1, "b", "0"), Round(0, "-", "Z"), Round(5, "w", "=")),
+        rounds=(RoundCell(1, "b", "0"), RoundCell(0, "-", "Z"), RoundCell(5, "w", "=")),
     )
 
 
 def test_a_record_cannot_be_changed() -> None:
-    read = player_line(EXAMPLE)
+    read = parse_player_line(EXAMPLE)
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         read.rank = 3  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", "\r"])
 def test_the_end_of_the_line_does_not_show(end: str) -> None:
-    assert player_line(EXAMPLE + end) == player_line(EXAMPLE)
+    assert parse_player_line(EXAMPLE + end) == parse_player_line(EXAMPLE)
 
 
 @pytest.mark.parametrize("title", ["GM", "IM", "FM", "CM", "WGM", "WIM", "WFM", "WCM"])
 def test_every_title_is_read_also_of_three_letters_and_in_small_ones(title: str) -> None:
     for written in (title, title.lower(), title.rjust(3)):
-        assert player_line(line_of(title=written)).title == title
+        assert parse_player_line(line_of(title=written)).title == title
 
 
 def test_a_line_that_fills_every_column_keeps_its_fields_apart() -> None:
     line = "001 9999 mWGM " + "N" * 33 + " 2999 USA 12345678901 1969/04/19 11.5 9999  9998 w 1  9997 b ="
     assert len(line) == len(RULER) - 10
-    read = player_line(line)
+    read = parse_player_line(line)
     assert (read.rank, read.name, read.fide_id, read.points, read.place) == (9999, "N" * 33, "12345678901", 11.5, 9999)
-    assert read.rounds == (Round(9998, "w", "1"), Round(9997, "b", "="))
+    assert read.rounds == (RoundCell(9998, "w", "1"), RoundCell(9997, "b", "="))
 
 
 def test_what_a_line_leaves_blank_is_empty_or_none() -> None:
-    assert player_line("001    7      Nobody") == PlayerLine(
+    assert parse_player_line("001    7      Nobody") == PlayerLine(
         rank=7,
         sex="",
         title="",
@@ -97,7 +97,7 @@ def test_what_a_line_leaves_blank_is_empty_or_none() -> None:
 
 
 def test_a_fide_number_may_stand_for_a_name() -> None:
-    assert player_line(line_of(name="")).name == ""
+    assert parse_player_line(line_of(name="")).name == ""
     assert problems(line_of(name="", fide_id="")) == [
         f"columns 15-47: expected the player's name, or a FIDE number in columns 58-68, got {' ' * 33!r}"
     ]
@@ -105,43 +105,43 @@ def test_a_fide_number_may_stand_for_a_name() -> None:
 
 @pytest.mark.parametrize("rating", ["0", "   0", "0000"])
 def test_a_rating_of_0_is_told_as_written(rating: str) -> None:
-    assert player_line(line_of(rating=rating)).rating == 0
+    assert parse_player_line(line_of(rating=rating)).rating == 0
 
 
 @pytest.mark.parametrize(
     "birth", ["1969/04/19", "1969/04/00", "1969/00/00", "1969/04", "1969", "0000/00/00", "1969.04.19", "1969-04"]
 )
 def test_a_date_of_birth_may_lack_its_day_and_month(birth: str) -> None:
-    assert player_line(line_of(birth=birth)).birth == birth
+    assert parse_player_line(line_of(birth=birth)).birth == birth
 
 
 @pytest.mark.parametrize(("points", "value"), [(" 3.5", 3.5), ("11.5", 11.5), ("0.0", 0), ("   4", 4), (" .5", 0.5)])
 def test_points(points: str, value: float) -> None:
-    assert player_line(line_of(points=points)).points == value
+    assert parse_player_line(line_of(points=points)).points == value
 
 
 @pytest.mark.parametrize("result", RESULTS)
 def test_results_are_read_in_either_case(result: str) -> None:
     for written in (result, result.lower()):
-        assert player_line(line_of(result=written)).rounds[0] == Round(1, "b", result)
+        assert parse_player_line(line_of(result=written)).rounds[0] == RoundCell(1, "b", result)
 
 
 @pytest.mark.parametrize("opponent", ["0000", "   0", "    ", "0"])
 def test_no_opponent_is_0_however_it_is_written(opponent: str) -> None:
-    assert player_line(line_of(opponent=opponent, colour="-", result="U")).rounds[0] == Round(0, "-", "U")
+    assert parse_player_line(line_of(opponent=opponent, colour="-", result="U")).rounds[0] == RoundCell(0, "-", "U")
 
 
 def test_a_blank_colour_is_none_and_a_blank_result_an_absence() -> None:
-    assert player_line(line_of(opponent="", colour="", result="")).rounds == (
-        Round(0, "-", "Z", is_blank=True),
-        Round(0, "-", "Z"),
-        Round(5, "w", "="),
+    assert parse_player_line(line_of(opponent="", colour="", result="")).rounds == (
+        RoundCell(0, "-", "Z", is_blank=True),
+        RoundCell(0, "-", "Z"),
+        RoundCell(5, "w", "="),
     )
 
 
 @pytest.mark.parametrize("colour", ["w", "W", "b", "B"])
 def test_colours_are_read_in_either_case(colour: str) -> None:
-    assert player_line(line_of(colour=colour)).rounds[0].colour == colour.lower()
+    assert parse_player_line(line_of(colour=colour)).rounds[0].colour == colour.lower()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_colours_are_read_in_either_case(colour: str) -> None:
     ],
 )  # fmt: skip
 def test_a_round_is_told_when_the_line_reaches_its_result_or_says_anything_of_it(tail: str, rounds: int) -> None:
-    read = player_line(EXAMPLE + tail)
+    read = parse_player_line(EXAMPLE + tail)
     assert len(read.rounds) == rounds
     assert all(one.result == "Z" for one in read.rounds[3:])
 
@@ -199,15 +199,15 @@ def test_a_wrong_field_is_refused_by_its_columns_and_its_value(field: str, text:
 def test_a_wrong_field_that_no_game_needs_is_left_out_and_named(
     field: str, text: str, empty: object, words: str
 ) -> None:
-    read = player_line(line_of(**{field: text}))
+    read = parse_player_line(line_of(**{field: text}))
     assert (getattr(read, field), read.doubts) == (empty, (words,))
-    assert read.rounds == player_line(EXAMPLE).rounds
+    assert read.rounds == parse_player_line(EXAMPLE).rounds
 
 
 @pytest.mark.parametrize("column", [80, 85])
 def test_what_stands_between_fields_that_no_game_needs_is_named(column: int) -> None:
     shifted = EXAMPLE[: column - 1] + "x" + EXAMPLE[column:]
-    assert player_line(shifted).doubts[0].startswith(f"column {column}:")
+    assert parse_player_line(shifted).doubts[0].startswith(f"column {column}:")
 
 
 @pytest.mark.parametrize("column", [4, 9, 14, 48, 53, 57, 69, 90, 91, 96, 98, 100, 101, 110])
@@ -220,14 +220,14 @@ def test_every_fault_of_a_line_is_told_at_once() -> None:
     found = problems(line_of(rating="25?7", fide_id="x", opponent="  x1", result="2"))
     said = [problem.partition(":")[0] for problem in found]
     assert said == ["columns 58-68", "columns 49-52", "column 99", "columns 92-95"]
-    doubts = player_line(line_of(sex="x", birth="1969/13/01", place="x")).doubts
+    doubts = parse_player_line(line_of(sex="x", birth="1969/13/01", place="x")).doubts
     assert [doubt.partition(":")[0] for doubt in doubts] == ["column 10", "columns 70-79", "columns 86-89"]
 
 
 @given(st.text(max_size=140) | st.text(st.sampled_from("001 w-=ZGM/.xé\t"), max_size=140).map("001 ".__add__))
 def test_any_text_is_read_or_refused_with_words(line: str) -> None:
     try:
-        read = player_line(line)
+        read = parse_player_line(line)
     except ValueError as error:
         assert "column" in str(error)  # noqa: PT017  # either way is right
     else:
@@ -243,4 +243,4 @@ def test_any_text_is_read_or_refused_with_words(line: str) -> None:
 )
 def test_any_number_of_rounds_is_read_as_written(rounds: list[tuple[int, str, str]]) -> None:
     cells = "".join(f"  {opponent:4} {colour} {result}" for opponent, colour, result in rounds)
-    assert player_line(EXAMPLE[:89] + cells).rounds == tuple(Round(*one) for one in rounds)
+    assert parse_player_line(EXAMPLE[:89] + cells).rounds == tuple(RoundCell(*one) for one in rounds)

@@ -12,7 +12,7 @@ import pytest
 from ledger.errors import RejectedError
 from ledger.facts import codec
 from ledger.facts.events import ClockAccepted
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOON, Clock
@@ -54,8 +54,8 @@ def test_until_it_is_accepted_nothing_can_be_recorded_and_both_ways_out_are_told
     acts: list[Callable[[], object]] = [
         lambda: club_with_a_future_entry.append(game_recorded("r3")),
         lambda: club_with_a_future_entry.register("name:new", "New"),
-        lambda: club_with_a_future_entry.import_games(frames(source_games(5))),
-        lambda: club_with_a_future_entry.import_games(frames(source_games(5)), strict=True),
+        lambda: club_with_a_future_entry.import_games(batch_games(source_games(5))),
+        lambda: club_with_a_future_entry.import_games(batch_games(source_games(5)), strict=True),
         lambda: club_with_a_future_entry.append_many([game_recorded("r3"), ClockAccepted(entry=5)]),
     ]
     head = club_with_a_future_entry.head()
@@ -73,7 +73,7 @@ def test_accepting_it_is_recorded_under_the_present_time_and_time_goes_on_from_t
     clock.now += timedelta(seconds=1)
     assert club_with_a_future_entry.append(game_recorded("r3")).position == 7
     club_with_a_future_entry.register("name:carl", "Carl")
-    assert club_with_a_future_entry.import_games(frames(source_games(20)), strict=True).recorded == 20
+    assert club_with_a_future_entry.import_games(batch_games(source_games(20)), strict=True).recorded == 20
     clock.now -= timedelta(seconds=30)  # two machines' clocks
     club_with_a_future_entry.append(game_recorded("r4"))
     told = list(club_with_a_future_entry.entries())
@@ -222,7 +222,7 @@ def test_an_import_that_waits_for_the_word_goes_on(club_with_a_future_entry: Led
         yield from ()
         with Ledger.open(club_with_a_future_entry.path, clock=clock) as other:
             other.append(ClockAccepted(entry=5))
-        yield from frames(source_games(20))
+        yield from batch_games(source_games(20))
 
     assert club_with_a_future_entry.import_games(games_and_then_the_word()).recorded == 20  # type: ignore[arg-type]
 

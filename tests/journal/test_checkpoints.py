@@ -13,7 +13,7 @@ import pytest
 
 from ledger.errors import CheckpointWarning, LedgerError, MalformedError, StorageError
 from ledger.facts.words import TreeHead
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.journal.checkpoint_notes import note_text as text_of
 from ledger.journal.checkpoints import Checkpoints
@@ -120,7 +120,7 @@ def test_there_is_no_key_yet(club_of_two: ClubOfTwo) -> None:
         club_of_two.ledger.checkpoints.make()
     with pytest.raises(StorageError, match="the key cannot be read"):
         club_of_two.ledger.checkpoints.make(club_of_two.folder)
-    assert club_of_two.ledger.checkpoints.make_if_configured() is None
+    assert club_of_two.ledger.checkpoints.after_commit() is None
     assert not (club_of_two.folder / "club.checkpoints").exists()
 
 
@@ -138,7 +138,7 @@ def test_checkpoints_stand_one_after_another_and_nothing_new_is_not_kept_twice(s
     first = checkpoints.make()
     assert file.read_text("utf-8") == first.note
     signed_club.ledger.append(game_recorded("r2"))
-    second = checkpoints.make_if_configured()
+    second = checkpoints.after_commit()
     assert second is not None
     assert file.read_text("utf-8") == f"{first.note}\n{second.note}"
     assert (first.head.size, second.head) == (4, signed_club.ledger.head())
@@ -275,9 +275,9 @@ def test_a_key_may_be_kept_elsewhere(signed_club: ClubOfTwo) -> None:
     elsewhere = signed_club.folder / "safe.key"
     (signed_club.folder / "club.key").rename(elsewhere)
     assert signed_club.ledger.checkpoints.make(elsewhere).origin == ORIGIN
-    assert signed_club.ledger.checkpoints.make_if_configured() is None
+    assert signed_club.ledger.checkpoints.after_commit() is None
     (signed_club.folder / "club.toml").write_text('key = "safe.key"\n')
-    assert signed_club.ledger.checkpoints.make_if_configured() is not None
+    assert signed_club.ledger.checkpoints.after_commit() is not None
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def assert_only_read(path: Path, words: str) -> None:
             lambda: ledger.rename(1, "Anna"),
             lambda: ledger.erase(1),
             ledger.checkpoints.make,
-            lambda: ledger.import_games(frames(source_games(2), 2)),
+            lambda: ledger.import_games(batch_games(source_games(2), 2)),
         ]
         for write in writes:
             with pytest.raises(StorageError, match=words):

@@ -9,7 +9,7 @@ import pytest
 from ledger.facts.source_games import SourceGame
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import open_source
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from tests.errors.rule_cases import source
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.places import DATA
@@ -34,8 +34,8 @@ def game(number: int, **fields: Any) -> SourceGame:
 
 def held(club: ClubOfTwo, known: SourceGame, telling: SourceGame) -> str:
     """How the telling of a second file is told that was held back; empty where it was recorded."""
-    assert club.ledger.import_games(frames([known])).recorded == 1
-    report = club.ledger.import_games(frames([telling]))
+    assert club.ledger.import_games(batch_games([known])).recorded == 1
+    report = club.ledger.import_games(batch_games([telling]))
     assert (report.faults, report.recorded + report.alike_count) == ([], 1)
     return report.alike[0].how if report.alike else ""
 
@@ -86,7 +86,7 @@ def test_with_the_same_moves_a_day_that_nobody_knows_is_the_same(
 ) -> None:
     assert held(club_of_two, game(1, ended_at=year), game(2, ended_at=year, **fields))
     assert not club_of_two.ledger.import_games(
-        frames([game(3, ended_at=year, round="4", text=None, outcome="black", **SWAPPED)])
+        batch_games([game(3, ended_at=year, round="4", text=None, outcome="black", **SWAPPED)])
     ).alike
 
 
@@ -96,18 +96,18 @@ def test_two_keys_of_one_source_stay_two_games(club_of_two: ClubOfTwo) -> None:
 
 
 def test_it_is_named_with_what_is_told_otherwise_and_recorded_on_request(club_of_two: ClubOfTwo) -> None:
-    club_of_two.ledger.import_games(frames([game(1)]))
+    club_of_two.ledger.import_games(batch_games([game(1)]))
     corrected = game(7, ended_at="2026-11-12")
-    (alike,) = club_of_two.ledger.import_games(frames([corrected])).alike
+    (alike,) = club_of_two.ledger.import_games(batch_games([corrected])).alike
     assert str(alike) == (
-        f"'{MADE.format(7)}' is probably '{MADE.format(1)}' of entry 5, told with another day: held back"
+        f"'{MADE.format(7)}' is probably '{MADE.format(1)}' of entry 5, reported with another day: held back"
     )
-    assert club_of_two.ledger.import_games(frames([corrected]), record_alike=True).recorded == 1
+    assert club_of_two.ledger.import_games(batch_games([corrected]), record_alike=True).recorded == 1
 
 
 def test_a_file_that_tells_both_games_tells_two(club_of_two: ClubOfTwo) -> None:
-    club_of_two.ledger.import_games(frames([game(1)]))
-    report = club_of_two.ledger.import_games(frames([game(1), game(2, ended_at="2026-11-12")]))
+    club_of_two.ledger.import_games(batch_games([game(1)]))
+    report = club_of_two.ledger.import_games(batch_games([game(1), game(2, ended_at="2026-11-12")]))
     assert (report.repeated, report.recorded, report.alike_count) == (1, 1, 0)
 
 
@@ -125,7 +125,7 @@ def test_of_a_real_file_in_two_halves_what_is_told_otherwise_is_there_twice(
         path = tmp_path / f"{half}.csv"
         games.with_row_index("row").filter(pl.col("row") % 2 == half).drop("row").write_csv(path)
         with open_source(str(path)) as opened:
-            report = club_of_two.ledger.import_games(csv_games.frames(opened.stream(), opened.reading))
+            report = club_of_two.ledger.import_games(csv_games.read_frames(opened.chunks(), opened.reading))
         held_back += [alike.how for alike in report.alike if alike.how not in told_alike]
     assert report.recorded > 800
     assert sorted(held_back) == ["with another day", "with the colours swapped"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ledger.errors import CorruptError, StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteWriter
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.recording.pool_choice import PoolChoice
@@ -94,17 +94,17 @@ def test_an_import_counts_what_was_committed(club_of_three: Path) -> None:
     """Nothing is told of a transaction that was undone, neither games nor players nor pools."""
     games = [*source_games(30), next(source_games(1, seed=5))._replace(line=99, ended_at="2999-01-01")]
     with open_ledger(club_of_three) as ledger:
-        undone = ledger.import_games(frames(games), choice=PoolChoice(pool="rapid"), strict=True)
+        undone = ledger.import_games(batch_games(games), choice=PoolChoice(pool="rapid"), strict=True)
         assert (undone.recorded, undone.repeated, undone.players, undone.new_pools) == (0, 0, 0, [])
         assert [fault.line for fault in undone.faults] == [99]
         size = ledger.journal.size()
-        done = ledger.import_games(frames(games, 7), choice=PoolChoice(pool="rapid"))
+        done = ledger.import_games(batch_games(games, 7), choice=PoolChoice(pool="rapid"))
         assert (done.recorded, done.new_pools) == (30, ["rapid"])
         assert ledger.journal.size() == size + 30 + done.players + 1
-        again = ledger.import_games(frames(games[:30], 7), choice=PoolChoice(pool="rapid"), strict=True)
+        again = ledger.import_games(batch_games(games[:30], 7), choice=PoolChoice(pool="rapid"), strict=True)
         assert (again.recorded, again.repeated, again.players, again.new_pools) == (0, 30, 0, [])
 
 
 def test_a_text_that_cannot_be_kept_is_an_error(club_of_three: Path) -> None:
     with open_ledger(club_of_three) as ledger, pytest.raises(StorageError), ledger.journal.writing() as writer:
-        writer.keep_texts([(b"short", b"frame")])
+        writer.store_texts([(b"short", b"frame")])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import UnknownNameError
-from ledger.imports.reading import game_key_at
+from ledger.imports.reading import key_of_address
 from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
 from tests.kit.clubs import ClubOfTwo
@@ -72,7 +72,7 @@ def test_an_id_of_several_sources_lists_the_keys(club_of_many_sources: Ledger) -
 
 def test_other_addresses_are_no_keys() -> None:
     for text in ("https://lichess.org/training/AbCdE", "https://example.org/AbCdEf12", "AbCdEf12", ""):
-        assert game_key_at(text) is None
+        assert key_of_address(text) is None
 
 
 def test_the_commands_find_it_too(empty_club: Path, tmp_path: Path, run: Run) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import CorruptError, LedgerError, StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.runtime import own_files, sqlite
+from ledger.runtime import file_guard, sqlite
 from tests.kit.clubs import open_ledger
 from tests.kit.commands import Run
 from tests.kit.games import game_of_2020, source_games
@@ -20,12 +20,12 @@ from tests.kit.people import heads
 from tests.kit.tampering import execute
 
 NEVER_UPDATES, NEVER_DELETES = (
-    statement for statement in own_files.statements(sqlite_store._SCHEMA) if "CREATE TRIGGER" in statement
+    statement for statement in file_guard.split_statements(sqlite_store._SCHEMA) if "CREATE TRIGGER" in statement
 )
 
 
 def strict_import(ledger: Ledger) -> None:
-    ledger.import_games(frames(source_games(30)), strict=True)
+    ledger.import_games(batch_games(source_games(30)), strict=True)
 
 
 # How a ledger is written; each has something new to write.
@@ -33,8 +33,8 @@ WRITERS: dict[str, Callable[[Ledger], object]] = {
     "append": lambda ledger: ledger.append(game_of_2020("r2")),
     "append many": lambda ledger: ledger.append_many([game_of_2020("r2"), game_of_2020("r3")]),
     "register": lambda ledger: ledger.register("name:new", "New"),
-    "import": lambda ledger: ledger.import_games(frames(source_games(30))),
-    "large import": lambda ledger: ledger.import_games(frames(source_games(sqlite_store.MANY + 200))),
+    "import": lambda ledger: ledger.import_games(batch_games(source_games(30))),
+    "large import": lambda ledger: ledger.import_games(batch_games(source_games(sqlite_store.MANY + 200))),
     "strict import": strict_import,
     "erase": lambda ledger: ledger.erase(2),
 }
@@ -219,11 +219,11 @@ def test_a_trigger_that_comes_while_the_ledger_is_open_is_found(writer: str, clu
 def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club_of_three: Path) -> None:
     with open_ledger(club_of_three) as ledger, open_ledger(club_of_three) as other:
         for turn in range(3):
-            ledger.import_games(frames(source_games(1_500, seed=turn), 1_200))
+            ledger.import_games(batch_games(source_games(1_500, seed=turn), 1_200))
             other.append(game_of_2020(f"t{turn}"))
-            other.import_games(frames(source_games(1_500, seed=turn + 10), 1_200))
+            other.import_games(batch_games(source_games(1_500, seed=turn + 10), 1_200))
     with closing(sqlite.sqlite3.connect(club_of_three)) as connection:
-        assert list(own_files.schema_faults(connection, sqlite_store._SCHEMA + sqlite_store._GUARD)) == []
+        assert list(file_guard.schema_faults(connection, sqlite_store._SCHEMA + sqlite_store._GUARD)) == []
 
 
 def test_the_schema_is_looked_at_once_and_again_when_it_changed(club_of_three: Path) -> None:
@@ -265,7 +265,7 @@ def test_an_older_copy_written_over_the_open_journal_is_found(writer: str, club_
             file.truncate(0)
             file.write(older)
         execute(club_of_three, "CREATE TABLE x(a)")  # any writer beside makes it look again
-        with pytest.raises(LedgerError, match=r"stood there while it was open and is gone|malformed"):
+        with pytest.raises(LedgerError, match=r"was in the journal while it was open and is gone|malformed"):
             WRITERS[writer](ledger)
 
 
@@ -277,7 +277,7 @@ def test_a_journal_that_was_cut_while_it_was_open_takes_nothing_more(club_of_thr
             connection.execute("DELETE FROM journal WHERE key = 'game:last'")
             connection.execute(NEVER_DELETES)
         for act in (ledger.head, lambda: ledger.append(game_of_2020("more"))):
-            with pytest.raises(CorruptError, match="entry 6: stood there while it was open and is gone"):
+            with pytest.raises(CorruptError, match="entry 6: was in the journal while it was open and is gone"):
                 act()
 
 
@@ -288,11 +288,11 @@ def test_a_last_entry_that_was_exchanged_while_the_journal_was_open_is_found(clu
             connection.execute("DROP TRIGGER journal_never_updates")
             connection.execute("UPDATE journal SET leaf = zeroblob(32) WHERE key = 'game:last'")
             connection.execute(NEVER_UPDATES)
-        with pytest.raises(CorruptError, match="entry 6: stood there while"):
+        with pytest.raises(CorruptError, match="entry 6: was in the journal while"):
             ledger.append(game_of_2020("more"))
         with open_ledger(club_of_three) as other:
             other.append(game_of_2020("others"))  # which does not know it to be false
-        with pytest.raises(CorruptError, match="entry 6: stood there while"):
+        with pytest.raises(CorruptError, match="entry 6: was in the journal while"):
             ledger.append(game_of_2020("more"))
 
 

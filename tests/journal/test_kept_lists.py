@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import CorruptError
-from ledger.journal.kept_lists import COLUMNS, ROWS_A_PART, KeptList, KeptTexts, ListRow, kept_texts
+from ledger.journal.stored_lists import COLUMNS, ROWS_A_PART, ListRow, ListTexts, StoredList, list_texts
 from ledger.runtime.lazy import zstandard
 from ledger.testing import MemoryJournal
 from tests.kit.yardsticks import within
@@ -32,23 +32,23 @@ EMPTY_COVER = b"""{"columns":["player","rank","shown","rating","games","last_gam
 """
 
 
-def kept(texts: KeptTexts) -> KeptList:
+def kept(texts: ListTexts) -> StoredList:
     """The list as it is read from a journal that keeps these texts."""
     journal = MemoryJournal()
     with journal.writing() as writer:
-        writer.keep_texts(texts.frames())
-    return KeptList(journal, "club.db", 918, texts.digest)
+        writer.store_texts(texts.frames())
+    return StoredList(journal, "club.db", 918, texts.digest)
 
 
 def test_the_bytes_are_the_golden_ones() -> None:
-    made = kept_texts(GOLDEN_ROWS)
+    made = list_texts(GOLDEN_ROWS)
     assert made.texts == (GOLDEN_COVER, GOLDEN_PART)
     assert made.digest == GOLDEN_DIGEST
     assert sha256(GOLDEN_COVER).hexdigest() == GOLDEN_DIGEST
 
 
 def test_a_list_of_nobody_is_a_cover_alone() -> None:
-    made = kept_texts([])
+    made = list_texts([])
     assert made.texts == (EMPTY_COVER,)
     assert list(kept(made).rows()) == []
     assert kept(made).row(1) is None
@@ -72,13 +72,13 @@ rows = st.lists(
 
 @given(rows)
 def test_rows_read_back_to_the_bit_in_the_order_of_players(given_rows: list[ListRow]) -> None:
-    found = list(kept(kept_texts(given_rows)).rows())
+    found = list(kept(list_texts(given_rows)).rows())
     assert list(map(repr, found)) == list(map(repr, sorted(given_rows)))
 
 
 @given(rows)
 def test_the_order_in_which_rows_come_changes_no_byte(given_rows: list[ListRow]) -> None:
-    assert kept_texts(reversed(given_rows)) == kept_texts(given_rows)
+    assert list_texts(reversed(given_rows)) == list_texts(given_rows)
 
 
 def many() -> list[ListRow]:
@@ -87,7 +87,7 @@ def many() -> list[ListRow]:
 
 
 def test_a_players_row_is_found_in_any_part() -> None:
-    made = kept_texts(many())
+    made = list_texts(many())
     assert len(made.texts) == 4
     found = kept(made)
     for row in (many()[0], many()[ROWS_A_PART - 1], many()[ROWS_A_PART], many()[-1]):
@@ -99,7 +99,7 @@ def test_a_players_row_is_found_in_any_part() -> None:
 def test_the_least_change_of_a_rating_is_another_digest() -> None:
     first, *rest = GOLDEN_ROWS
     other = first._replace(rating=nextafter(first.rating, 0))
-    assert kept_texts([other, *rest]).digest != kept_texts(GOLDEN_ROWS).digest
+    assert list_texts([other, *rest]).digest != list_texts(GOLDEN_ROWS).digest
 
 
 class Changed(MemoryJournal):
@@ -123,20 +123,20 @@ class Changed(MemoryJournal):
     ],
 )
 def test_a_text_that_is_gone_or_changed_is_named(place: int, instead: bytes | None, words: str) -> None:
-    made = kept_texts(GOLDEN_ROWS)
+    made = list_texts(GOLDEN_ROWS)
     frames = dict(made.frames())
     digest = sha256(made.texts[place]).digest()
     del frames[digest]
     if instead is not None:
         frames[digest] = instead
     with pytest.raises(CorruptError, match=f"entry 918: published a list, but {digest.hex()} of its .* {words}"):
-        list(KeptList(Changed(frames), "club.db", 918, made.digest).rows())
+        list(StoredList(Changed(frames), "club.db", 918, made.digest).rows())
 
 
 def test_a_later_form_is_refused() -> None:
     cover = b'{"columns":[],"form":"rating-list/3","players":0}\n'
-    made = KeptTexts(sha256(cover).hexdigest(), (cover,))
-    with pytest.raises(CorruptError, match="kept in the form 'rating-list/3', this program reads 'rating-list/2' and"):
+    made = ListTexts(sha256(cover).hexdigest(), (cover,))
+    with pytest.raises(CorruptError, match="stored in the form 'rating-list/3', this program reads 'rating-list/2'"):
         list(kept(made).rows())
 
 
@@ -149,6 +149,6 @@ def test_a_hundred_thousand_players_are_kept_and_read_back_with_little_work() ->
     """Some 6 yardsticks; read back, all of them and one."""
     given_rows = [ListRow(n, n, 1500, 1500 + n / 7, n, "2024-02-29") for n in range(1, 100_001)]
     with within(100):
-        found = kept(kept_texts(given_rows))
+        found = kept(list_texts(given_rows))
         assert sum(1 for _ in found.rows()) == len(given_rows)
         assert found.row(50_000) == given_rows[49_999]

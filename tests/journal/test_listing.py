@@ -9,7 +9,7 @@ from ledger.facts import codec
 from ledger.facts.events import BY_KIND, KEYS_BEGIN, OLD_KINDS, ClockAccepted, Event, SchemeAdopted
 from ledger.journal import listing
 from ledger.testing import MemoryJournal
-from ledger.testing.journal_contract import sealed
+from ledger.testing.journal_contract import encode_entry
 from tests.kit.games import game_recorded
 from tests.kit.golden_entries import GOLDEN
 
@@ -18,7 +18,7 @@ SCHEME_1 = GOLDEN["scheme-adopted-1.minimal"]
 
 
 def body_of(position: int, event: Event, kind: str | None = None) -> bytes:
-    recorded_at = sealed(1).body[-26:-2].decode()
+    recorded_at = encode_entry(1).body[-26:-2].decode()
     return codec.assemble(position, recorded_at, "x", kind or event.KIND, event.key, codec.facts(event))
 
 
@@ -48,14 +48,16 @@ def test_the_newest_of_a_kind_are_found_from_the_end(
     bodies: list[bytes] = []
     for position in range(1, 41):
         event = ClockAccepted(entry=position) if position % 3 == 0 else game_recorded(f"r{position}")
-        body = codec.assemble(position, sealed(1).body[-26:-2].decode(), "x", event.KIND, event.key, codec.facts(event))
+        body = codec.assemble(
+            position, encode_entry(1).body[-26:-2].decode(), "x", event.KIND, event.key, codec.facts(event)
+        )
         bodies.append(body)
         with journal.writing() as writer:
             writer.append([event.KIND], [event.key], [body])
     clocks = [body for place, body in enumerate(bodies, 1) if place % 3 == 0]
     for kind, every in (("clock-accepted", clocks), (None, bodies)):
         newest = every[max(len(every) - last, 0) :] if last else every  # 0 means all, as in commands
-        assert list(listing.bodies(journal, kind, last)) == newest
+        assert list(listing.entry_bodies(journal, kind, last)) == newest
 
 
 @pytest.mark.parametrize("step", [1, 3, 1_000])
@@ -70,8 +72,8 @@ def test_every_kind_is_the_same_by_keys_and_by_reading(step: int, monkeypatch: p
         assert of_kind
         for last in (None, 1, 2):
             newest = of_kind[-(last or len(of_kind)) :]
-            assert list(listing.bodies(journal, kind, last)) == newest
-            assert list(listing.bodies(journal, kind.partition("/")[0], last)) == newest
+            assert list(listing.entry_bodies(journal, kind, last)) == newest
+            assert list(listing.entry_bodies(journal, kind.partition("/")[0], last)) == newest
 
 
 def test_a_kind_of_few_entries_is_listed_without_reading_the_journal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,8 +83,8 @@ def test_a_kind_of_few_entries_is_listed_without_reading_the_journal(monkeypatch
         pytest.fail("the journal was read")
 
     monkeypatch.setattr(journal, "read", read)
-    assert list(listing.bodies(journal, "clock-accepted")) == bodies[:1]
-    assert list(listing.bodies(journal, "player-changed", 5)) == []
+    assert list(listing.entry_bodies(journal, "clock-accepted")) == bodies[:1]
+    assert list(listing.entry_bodies(journal, "player-changed", 5)) == []
 
 
 def test_a_word_means_the_kinds_that_are_no_longer_written_too() -> None:
@@ -97,6 +99,6 @@ def test_a_word_means_the_kinds_that_are_no_longer_written_too() -> None:
     for event, kind, body in ((old, "scheme-adopted/1", bodies[0]), (new, new.KIND, bodies[1])):
         with journal.writing() as writer:
             writer.append([kind], [event.key], [body])
-    assert list(listing.bodies(journal, "scheme-adopted")) == bodies
-    assert list(listing.bodies(journal, "scheme-adopted/1")) == bodies[:1]
-    assert list(listing.bodies(journal, new.KIND)) == bodies[1:]
+    assert list(listing.entry_bodies(journal, "scheme-adopted")) == bodies
+    assert list(listing.entry_bodies(journal, "scheme-adopted/1")) == bodies[:1]
+    assert list(listing.entry_bodies(journal, new.KIND)) == bodies[1:]

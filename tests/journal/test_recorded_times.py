@@ -12,7 +12,7 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.errors import ConflictError, RejectedError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from tests.errors.rule_cases import source
 from tests.kit.clubs import NOON, ClubOfTwo
 from tests.kit.games import game_recorded, run_closed, tournament_closed
@@ -37,7 +37,7 @@ def test_a_clock_that_is_a_little_behind_records_under_the_last_time(club_of_two
 @pytest.mark.parametrize("ended_at", ["2026-11-22T12:00:00Z", "2026-11-22", "2026-11", "2026"])
 def test_a_game_may_have_ended_up_to_a_day_from_now(club_of_two: ClubOfTwo, ended_at: str) -> None:
     assert not club_of_two.ledger.append(game_recorded("r2", ended_at=ended_at)).duplicate
-    assert club_of_two.ledger.import_games(frames([source("r2", ended_at=ended_at)])).repeated == 1
+    assert club_of_two.ledger.import_games(batch_games([source("r2", ended_at=ended_at)])).repeated == 1
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_times_known_to_different_precision_are_compared_as_far_as_both_go(
     club_of_two: ClubOfTwo, started_at: str, ended_at: str
 ) -> None:
     assert not club_of_two.ledger.append(game_recorded("r2", started_at=started_at, ended_at=ended_at)).duplicate
-    outcome = club_of_two.ledger.import_games(frames([source("r3", started_at=started_at, ended_at=ended_at)]))
+    outcome = club_of_two.ledger.import_games(batch_games([source("r3", started_at=started_at, ended_at=ended_at)]))
     assert (outcome.recorded, outcome.faults) == (1, [])
 
 
@@ -94,7 +94,7 @@ def test_the_earliest_end_holds_whoever_told_first_and_whoever_records(
     ledger = club_of_two.ledger
     for end in order:
         ledger.append(game_recorded("r2", **telling(end)))
-        report = ledger.import_games(frames([source("r3", **telling(end))]))
+        report = ledger.import_games(batch_games([source("r3", **telling(end))]))
         assert report.faults == []
     ledger.catch_up()
     assert {row["ended_at"] for row in ledger.rows("games", "key IN ('r2', 'r3')")} == {SHORTEST}
@@ -121,5 +121,5 @@ def test_other_ends_contradict_in_both_orders(
         club_of_two.ledger.append(game_recorded(key, **first))
         with pytest.raises(ConflictError) as caught:
             club_of_two.ledger.append(game_recorded(key, **second))
-        (fault,) = club_of_two.ledger.import_games(frames([source(key, **second)])).faults
+        (fault,) = club_of_two.ledger.import_games(batch_games([source(key, **second)])).faults
         assert fault.message == str(caught.value)

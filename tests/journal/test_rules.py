@@ -9,6 +9,7 @@ import pytest
 
 from ledger.book import judge
 from ledger.book.evidence import Context, Rule
+from ledger.book.rules_by_keys import RECORDED_OTHERWISE, recorded_otherwise
 from ledger.errors import RejectedError
 from ledger.facts.events import (
     ClockAccepted,
@@ -22,7 +23,7 @@ from ledger.facts.events import (
     SchemeAdopted,
 )
 from ledger.facts.words import Carry, Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.recording.pool_choice import PoolChoice
 from tests.errors.rule_cases import CASES, Case, adoption, is_named, prepared, source
@@ -39,25 +40,29 @@ IMPORTED = [
 
 
 CLOCKS_AND_REPEATS = ("clock-behind", "exists-with-different-FIELD", "clock-not-behind")  # no kind of event has these
-APPENDED = judge.rules_of(Context.APPEND)
+APPENDED = judge.rules_for(Context.APPEND)
 
 
-def named(rule: Rule) -> str:
-    """The case of a rule, which bears its name."""
-    return next(case for case in CASES if is_named(case, rule.__name__.replace("_", "-")))
+OTHERWISE = {kind.KIND: name for kind, (name, _) in RECORDED_OTHERWISE.items()}
+
+
+def named(rule: Rule, kind: str) -> str:
+    """The case of a rule, which bears its name; of facts that only other calls record each kind has a name."""
+    name = OTHERWISE[kind] if rule is recorded_otherwise else rule.__name__.replace("_", "-")
+    return next(case for case in CASES if is_named(case, name))
 
 
 def test_every_rule_has_a_case_and_each_kind_has_its_rules_in_their_order() -> None:
-    assert {*CASES} == {*CLOCKS_AND_REPEATS} | {named(rule) for rules in APPENDED.values() for rule in rules}
+    assert {*CASES} == {*CLOCKS_AND_REPEATS} | {named(rule, kind) for kind, rules in APPENDED.items() for rule in rules}
     order = [case for case in CASES if case not in CLOCKS_AND_REPEATS]
-    for rules in APPENDED.values():
-        names = [named(rule) for rule in rules if named(rule) in order]
+    for kind, rules in APPENDED.items():
+        names = [named(rule, kind) for rule in rules if named(rule, kind) in order]
         assert names == sorted(names, key=order.index)
 
 
 @pytest.mark.parametrize(("rule", "case"), EVERY)
 def test_the_rule_of_a_case_is_one_of_its_kind(rule: str, case: Case) -> None:
-    assert rule in CLOCKS_AND_REPEATS or rule in map(named, APPENDED[case.event.KIND])
+    assert rule in CLOCKS_AND_REPEATS or rule in {named(asked, case.event.KIND) for asked in APPENDED[case.event.KIND]}
 
 
 @pytest.mark.parametrize(("rule", "case"), EVERY)
@@ -82,10 +87,10 @@ def test_an_import_refuses_it_by_the_same_name(club_of_two: ClubOfTwo, rule: str
     club_of_two.clock.now += case.clock
     if rule == "clock-behind":
         with pytest.raises(RejectedError) as caught:
-            club_of_two.ledger.import_games(frames([case.imported]), strict=strict)
+            club_of_two.ledger.import_games(batch_games([case.imported]), strict=strict)
         assert caught.value.rule == rule
     else:
-        outcome = club_of_two.ledger.import_games(frames([case.imported]), strict=strict)
+        outcome = club_of_two.ledger.import_games(batch_games([case.imported]), strict=strict)
         (fault,) = outcome.faults
         name, _, text = fault.message.partition(": ")
         assert fault.line == 1
@@ -101,10 +106,10 @@ def test_an_import_takes_the_good_games_around_a_refused_one(club_of_two: ClubOf
     if rule == "clock-behind":
         return
     games = [source("x1", line=5), case.imported._replace(line=6), source("x2", line=7)]
-    outcome = club_of_two.ledger.import_games(frames(games))
+    outcome = club_of_two.ledger.import_games(batch_games(games))
     assert [fault.line for fault in outcome.faults] == [6]
     assert (outcome.recorded, club_of_two.ledger.head().size) == (2, 6)
-    strict = club_of_two.ledger.import_games(frames([source("x3"), case.imported._replace(line=6)]), strict=True)
+    strict = club_of_two.ledger.import_games(batch_games([source("x3"), case.imported._replace(line=6)]), strict=True)
     assert [fault.line for fault in strict.faults] == [6]
     assert (strict.recorded, club_of_two.ledger.head().size) == (0, 6)
 
@@ -215,7 +220,7 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
 )
 def test_an_import_names_the_same_rule_first(club_of_two: ClubOfTwo, rule: str, changes: dict[str, Any]) -> None:
     outcome = club_of_two.ledger.import_games(
-        frames([source("r2", **changes) if "key" not in changes else source(**changes)])
+        batch_games([source("r2", **changes) if "key" not in changes else source(**changes)])
     )
     assert [fault.message.partition(": ")[0] for fault in outcome.faults] == [rule]
 
@@ -277,7 +282,7 @@ def test_of_many_none_is_recorded_when_the_caller_stops_half_way(club_of_two: Cl
 
 def test_pools_of_an_import_are_adopted_with_the_first_pools_scheme(club_of_two: ClubOfTwo) -> None:
     choice = PoolChoice(pool="rapid")
-    outcome = club_of_two.ledger.import_games(frames([source("r2")]), choice=choice)
+    outcome = club_of_two.ledger.import_games(batch_games([source("r2")]), choice=choice)
     assert (outcome.recorded, outcome.faults) == (1, [])
     assert club_of_two.ledger.append(adoption(pool="rapid")).duplicate
 

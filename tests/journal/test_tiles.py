@@ -6,7 +6,7 @@ import pytest
 
 from ledger.facts.words import TreeHead
 from ledger.journal.tiles import Tile
-from ledger.testing.journal_contract import filled
+from ledger.testing.journal_contract import fill_journal
 from ledger.testing.kit import MemoryJournal
 from tests.kit.checkpoints import root_of_leaves
 
@@ -54,7 +54,7 @@ def test_a_head_covers_what_c2sp_says_of_70000_entries() -> None:
 
 def test_a_tile_holds_hashes_and_a_bundle_the_entries_under_it() -> None:
     journal = MemoryJournal()
-    bodies = [entry.body for entry in filled(journal)]
+    bodies = [entry.body for entry in fill_journal(journal)]
     assert Tile(0, 1, 256).content(journal) == b"".join(sha256(b"\0" + body).digest() for body in bodies[256:512])
     assert Tile(0, 2, 3).content(journal) == Tile(0, 2, 256).content(journal)[:96]
     leaves = [sha256(b"\0" + body).digest() for body in bodies]

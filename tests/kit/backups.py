@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Union
 
 import orjson
 
-from ledger.answers.querying import tables_described
+from ledger.answers.querying import view_tables
 from ledger.audit.audit import audit
 from ledger.backups import disk
 from ledger.facts.words import TreeHead
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import psycopg
 from tests.kit.clubs import NOW
@@ -30,7 +30,7 @@ def record(path: Path, first: int, last: int) -> None:
     """Import some more of the made-up games, and rate them."""
     with Ledger.open(path, clock=lambda: NOW) as ledger:
         games = list(source_games(last))[first:]
-        assert ledger.import_games(frames(iter(games), 50)).recorded == len(games)
+        assert ledger.import_games(batch_games(iter(games), 50)).recorded == len(games)
         ledger.catch_up()
 
 
@@ -128,7 +128,7 @@ def differences(ledger: Ledger, url: str, schema: str = SCHEMA, *, names: bool =
 
 
 def _differences(ledger: Ledger, connection: Connection[Any], schema: str, *, names: bool) -> Iterator[str]:
-    there, described = tables_there(connection, schema), tables_described(ledger)
+    there, described = tables_there(connection, schema), view_tables(ledger)
     for table in described:
         if table not in there:
             yield f"{table} is not there"

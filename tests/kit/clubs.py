@@ -15,10 +15,10 @@ import pytest
 from ledger.book import judge
 from ledger.book.evidence import Context, Evidence
 from ledger.book.rules_by_facts import exists_with_different_key
-from ledger.duplicates.game_keys import keyed
+from ledger.duplicates.game_keys import keyed_hashes
 from ledger.facts.events import Event
 from ledger.facts.words import Outcome
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players import persons
 from ledger.recording.recorder import Recorder
@@ -105,7 +105,7 @@ def record_game(
 
 def _check_of_old(event: Event, evidence: Evidence) -> None:
     """Judges as ledgers of old did: of what cannot stand together the keys alone."""
-    judge.check(event, attrs.evolve(evidence, context=Context.JOURNAL))
+    judge.check(event, attrs.evolve(evidence, context=Context.WITHOUT_VIEWS))
     if exists_with_different_key in judge.RULES[type(event)]:
         refusal = exists_with_different_key(event, attrs.evolve(evidence, others={}))
         if refusal is not None:
@@ -134,7 +134,7 @@ def take_made_up_games(folder: Path, games: int, batch: int) -> Path:
     Returns the folder.
     """
     with open_ledger(folder / NAME) as ledger:
-        assert ledger.import_games(frames(source_games(games), batch)).faults == []
+        assert ledger.import_games(batch_games(source_games(games), batch)).faults == []
         ledger.catch_up()
     return folder
 
@@ -151,7 +151,7 @@ _drawn = persons.new_secret
 
 def key_of(plain: str) -> str:
     """The key that a ledger under test makes of a plain one."""
-    (key,) = keyed(SECRET, [plain])
+    (key,) = keyed_hashes(SECRET, [plain])
     return key
 
 

@@ -9,7 +9,7 @@ from ledger.facts.changes import Change
 from ledger.facts.events import Decision, GameRecorded
 from ledger.facts.words import Outcome, Receipt, Termination
 from ledger.ledger import Ledger
-from ledger.ratings.views_file import BOUNDS
+from ledger.ratings.views_file import RATING_BOUNDS
 from tests.kit.clubs import copy_of
 from tests.kit.games import game_recorded
 
@@ -88,5 +88,5 @@ def rebuilt(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
 def tables(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
     """Every table of the views as they stand."""
     ledger.level()
-    names = [name for name in ledger.database().table_names() if name not in {"progress", "projections", BOUNDS}]
+    names = [name for name in ledger.database().table_names() if name not in {"progress", "projections", RATING_BOUNDS}]
     return {name: list(ledger.rows(name)) for name in names}

@@ -24,11 +24,11 @@ from typing import Any
 from ledger.audit.audit import Verdict
 from ledger.backups import backup, disk, restore, restoring
 from ledger.errors import LedgerError, StorageError, UnknownNameError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.ratings import building, views
+from ledger.ratings import view_builds, views
 from ledger.recording.recorder import Submission
 from ledger.runtime import sorted_runs, sqlite
 from tests.crashes.killed_verbs import VERBS
@@ -96,14 +96,14 @@ def append_batches(ledger: Ledger, games: int, size: int) -> None:
 
 def import_games(ledger: Ledger, arguments: argparse.Namespace) -> None:
     """Import all games at once."""
-    found = frames(source_games(arguments.games, arguments.seed), arguments.batch)
+    found = batch_games(source_games(arguments.games, arguments.seed), arguments.batch)
     outcome = ledger.import_games(found, advance=arguments.slowly)
     assert not outcome.faults, outcome.faults[:3]
 
 
 def import_live(ledger: Ledger, arguments: argparse.Namespace) -> None:
     """Import the games batch by batch, with a registration before and ratings after each."""
-    for frame in frames(source_games(arguments.games, arguments.seed), arguments.batch):
+    for frame in batch_games(source_games(arguments.games, arguments.seed), arguments.batch):
         ledger.register(f"made:p{arguments.seed}", f"Player {arguments.seed}")
         ledger.import_games([frame])
         ledger.catch_up(arguments.slowly)
@@ -154,11 +154,11 @@ def set_sizes(arguments: argparse.Namespace) -> None:
     """Let a small club be built as a large one is."""
     views.BUILD_FROM = arguments.build_from
     views.FEW_ENTRIES = 0
-    sqlite_store.BLOCK = sorted_runs.PIECE = building.SIDES_A_BLOCK = arguments.chunk
-    building.ENTRIES_A_COMMIT = building.GAMES_A_BLOCK = building.GAMES_A_RUN = 2 * arguments.chunk
-    building.SIDES_A_RUN = 2 * arguments.chunk
+    sqlite_store.BLOCK = sorted_runs.PIECE = view_builds.SIDES_A_BLOCK = arguments.chunk
+    view_builds.ENTRIES_A_COMMIT = view_builds.GAMES_A_BLOCK = view_builds.GAMES_A_RUN = 2 * arguments.chunk
+    view_builds.SIDES_A_RUN = 2 * arguments.chunk
     if arguments.own_process:
-        building.OWN_PROCESS_FROM = 0
+        view_builds.OWN_PROCESS_FROM = 0
 
 
 def run_steps(arguments: argparse.Namespace) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 from ledger.audit.audit import audit
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import views_file
-from ledger.ratings.installed_projectors import available
+from ledger.ratings.installed_projectors import installed_projectors
 from ledger.ratings.views import Views
 from ledger.runtime import sqlite
-from ledger.testing import in_terms_of_facts
-from ledger.testing.journal_contract import root_of
+from ledger.testing import rows_by_facts
+from ledger.testing.journal_contract import merkle_root
 from tests.kit.processes import run_module
 
 
@@ -47,7 +47,7 @@ def check_journal(folder: Path) -> list[dict[str, Any]]:
         assert (entry["position"], entry["kind"], entry["key"]) == (position, kind, key)
         entries.append(entry)
     with closing(SqliteJournal(path)) as journal:
-        assert (journal.head().size, journal.head().root) == (len(rows), root_of([row[3] for row in rows]))
+        assert (journal.head().size, journal.head().root) == (len(rows), merkle_root([row[3] for row in rows]))
     return entries
 
 
@@ -59,9 +59,9 @@ def check_views(folder: Path, aside: Path) -> None:
     with closing(views_file.open_views(path)) as connection, closing(SqliteJournal(folder / "club.db")) as journal:
         reached = views_file.position(connection)
         assert 0 < reached <= journal.size()
-        expected = Views(aside / f"{time.monotonic_ns()}.db", available(), journal)
+        expected = Views(aside / f"{time.monotonic_ns()}.db", installed_projectors(), journal)
         expected.build_until(reached)
-        assert in_terms_of_facts(connection) == in_terms_of_facts(expected.connection)
+        assert rows_by_facts(connection) == rows_by_facts(expected.connection)
         expected.close()
 
 
@@ -99,7 +99,7 @@ def facts(folder: Path) -> list[str]:
 
 def derived(folder: Path) -> dict[str, list[Any]]:
     with closing(views_file.open_views(folder / "club.views.db")) as connection:
-        return in_terms_of_facts(connection, identities(folder))
+        return rows_by_facts(connection, identities(folder))
 
 
 def assert_one_clear_line(done: subprocess.CompletedProcess[str], *words: str) -> None:

@@ -26,7 +26,7 @@ from ledger.facts.events import (
 from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from ledger.ratings.fact_projector import ReadModel
-from ledger.schemes import built_in
+from ledger.schemes import built_in_schemes
 from ledger.schemes.scheme import Rhythm
 from tests.kit.clubs import NOW, takes_misfits
 from tests.kit.plugins import CLIMBS, SCORES, WIN_STREAKS
@@ -51,8 +51,8 @@ CHESSWORLD: tuple[tuple[str, Settings], ...] = (
     ("chessworld", {"provisional_games": 2, "include_initial": True}),
 )
 OTHERS: tuple[tuple[str, Settings], ...] = (
-    *((scheme.name, {}) for scheme in built_in()),
-    *((scheme.name, {"by_runs": True}) for scheme in built_in() if scheme.rhythm is Rhythm.PERIOD),
+    *((scheme.name, {}) for scheme in built_in_schemes()),
+    *((scheme.name, {"by_runs": True}) for scheme in built_in_schemes() if scheme.rhythm is Rhythm.PERIOD),
     ("glicko2", {"period_days": 7}),
     ("fide", {"rapid": True}),
     ("fide", {"by_event": True, "event_gap": 30, "start": 1800, "floor": 1000}),

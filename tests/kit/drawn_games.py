@@ -3,7 +3,7 @@
 from random import Random
 
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from tests.kit.corrections import approve, ask
 from tests.kit.games import source_game
@@ -69,4 +69,4 @@ def happen(random: Random, ledger: Ledger, number: int) -> None:
             ledger.catch_up()
         case _:
             games = [drawn(random, number * 10 + place) for place in range(random.randint(1, 5))]
-            ledger.import_games(frames(games), record_alike=random.random() < 0.5)
+            ledger.import_games(batch_games(games), record_alike=random.random() < 0.5)

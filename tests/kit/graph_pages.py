@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ledger.answers.graphs import html, json_form, svg, vega_lite
-from ledger.answers.graphs.bars import Bar, Page, PlayerBars, Seam
+from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars, Seam
 from ledger.answers.graphs.looks import Look, Theme
-from ledger.answers.graphs.pages import pages_of
+from ledger.answers.graphs.page_reader import count_pages
 from tests.kit.places import TESTS
 from tools import output
 
@@ -48,8 +48,8 @@ def player_bars(bars: list[Bar], **facts: Any) -> PlayerBars:
 def page_with(player: PlayerBars, **facts: Any) -> Page:
     """The last games of a player; *facts* are set instead."""
     return Page(**{
-        "pool": "standard", "position": 9, "by": "game", "page": None, "pages": pages_of(player.games), "newer": None,
-        "older": None, "is_newest": True, "player": player, "against": None, **facts,
+        "pool": "standard", "position": 9, "by": "game", "page": None, "pages": count_pages(player.games),
+        "newer": None, "older": None, "is_newest": True, "player": player, "against": None, **facts,
     })  # fmt: skip
 
 
@@ -119,13 +119,13 @@ def documents() -> Mapping[str, bytes]:
     """The pinned documents by the name of their files."""
     page, pair = pinned_page(), pinned_pair()
     return {
-        "page.json": json_form.as_json(page),
-        "page.csv": output.divided(json_form.rows(page), "csv", raw=False).encode(),
+        "page.json": json_form.graph_json(page),
+        "page.csv": output.divided(json_form.bar_rows(page), "csv", raw=False).encode(),
         "page.svg": svg.draw(page, Look(opponents=True)).encode(),
         "mono-dark.svg": svg.draw(page, Look(mono=True, theme=Theme.DARK)).encode(),
         "pair.svg": svg.draw(pair, Look(theme=Theme.LIGHT)).encode(),
         "page.html": html.draw(page, page_link=lambda number: f"ann-{number}.html").encode(),
-        "page.vl.json": json_form.exact(vega_lite.specification(page, opponents=True), upright=True),
-        "pair.vl.json": json_form.exact(vega_lite.specification(pair), upright=True),
-        "history.lichess.json": json_form.exact(json_form.lichess_history([page])),
+        "page.vl.json": json_form.dump_json(vega_lite.specification(page, opponents=True), indent=True),
+        "pair.vl.json": json_form.dump_json(vega_lite.specification(pair), indent=True),
+        "history.lichess.json": json_form.dump_json(json_form.lichess_history([page])),
     }

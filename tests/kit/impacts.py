@@ -8,26 +8,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from ledger.answers.publications import same
-from ledger.answers.rankings import ranking
+from ledger.answers.publications import have_same_numbers
 from ledger.answers.rows import as_rows
-from ledger.book.judging import Changes
+from ledger.book.assessment import Changes
 from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projection import PoolProjections
 from ledger.ratings.projectors.history import highest_of
-from ledger.ratings.standings import Point, by_player, list_in_force
-from ledger.ratings.what_ifs import Figures
+from ledger.ratings.rating_previews import PlayerFigures
+from ledger.ratings.standings import Point, rating_list_at, rows_by_player
 
 
 class Stood(NamedTuple):
     """What a player stands with, and what the last rated game left: that alone stays where time moves everybody."""
 
-    figures: Figures
+    figures: PlayerFigures
     left: tuple[Any, ...]
 
 
@@ -49,12 +48,12 @@ def standings(ledger: Ledger) -> Standings:
         order = sorted((-row["rating"], row["player"]) for row in shown)
         places = {player: 1 + bisect_left(order, (rating, 0)) for rating, player in order}
         if PlayerStates(ledger.views.connection, ledger.pool(name)).rows_current_since_ms > BEGINNING:
-            places = {row["player"]: row["rank"] for row in as_rows(ranking(ledger, name, limit=len(current)))}
+            places = {row["player"]: row["rank"] for row in as_rows(ledger.ranking(name, limit=len(current)))}
         for row in current:
             last = rows[number, row["player"], row["n"]]
             reached = rows[number, row["player"], last["hera_n"]] if last["hera_n"] else None
             state = states.now(row["player"], ledger.now_ms())
-            figures = Figures(
+            figures = PlayerFigures(
                 state.state[0],
                 row["n"],
                 state.in_force is not None,
@@ -72,7 +71,7 @@ def standings(ledger: Ledger) -> Standings:
             listed, state = roster.seed_at(number, player, until), states.now(player, ledger.now_ms())
             if listed is not None:
                 hera, is_listed = highest_of(listed.seed), state.in_force is not None
-                figures = Figures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
+                figures = PlayerFigures(state.state[0], 0, is_listed, player in closed, None, 0, hera, None)
                 found[name, player] = Stood(figures, ())
     return found
 
@@ -106,7 +105,9 @@ def revised_lists(ledger: Ledger) -> dict[str, Mapping[int, ListRow]]:
     ledger.level()
     found = {}
     for asked in ledger.publications.last_editions():
-        found[asked.name] = by_player(list_in_force(ledger.views.connection, ledger.pool(asked.pool), asked.at_ms))
+        found[asked.name] = rows_by_player(
+            rating_list_at(ledger.views.connection, ledger.pool(asked.pool), asked.at_ms)
+        )
     return found
 
 
@@ -115,7 +116,9 @@ def check_lists(impact: Impact, before: Mapping[str, Mapping[int, ListRow]], aft
     said = {move.name: move for move in impact.lists}
     for name, now in before.items():
         then = after[name]
-        differing = {player for player in now.keys() | then.keys() if not same(now.get(player), then.get(player))}
+        differing = {
+            player for player in now.keys() | then.keys() if not have_same_numbers(now.get(player), then.get(player))
+        }
         assert (name in said) == bool(differing), name
         if differing:
             move = said[name]

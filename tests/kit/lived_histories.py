@@ -15,8 +15,8 @@ import attrs
 from hypothesis import note
 from hypothesis import strategies as st
 
-from ledger.audit.derived import table_digests
-from ledger.book import judging, tournament_editions
+from ledger.audit.rebuilt_views import table_digests
+from ledger.book import assessment, tournament_editions
 from ledger.book.stored_pools import stored_pools
 from ledger.errors import ProposalError, RejectedError
 from ledger.facts import codec
@@ -25,10 +25,10 @@ from ledger.facts.events import ClockAccepted, Decision, Event, PersonErased, Pl
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.ratings import engine, reratings, views
-from ledger.ratings.queries import tables
+from ledger.ratings.queries import table_names
 from ledger.ratings.views import Views
-from ledger.ratings.views_file import BOUNDS
-from ledger.testing import in_terms_of_facts, table_rows
+from ledger.ratings.views_file import RATING_BOUNDS
+from ledger.testing import rows_by_facts, table_rows
 from tests.kit.correction_histories import INSTANTS, Account, Drawing
 from tests.kit.drawn_clubs import CAFE, PLAYERS, POOLS, games, is_first, new_ledger, opened
 from tests.kit.impacts import file_digests
@@ -51,7 +51,7 @@ RULES_OF_THE_HOUSE: Sequence[tuple[str, Mapping[str, int | bool | str], bool]] =
 
 def in_the_end(ledger: Ledger) -> dict[str, Any]:
     """What is compared with a ledger that knew the right facts: games that count, and all that follows from them."""
-    rows = in_terms_of_facts(ledger.views.connection)
+    rows = rows_by_facts(ledger.views.connection)
     rows["games"] = [row for row in rows["games"] if dict(row)["reason"] is None]
     told = {table: rows[table] for table in rows.keys() - BOOKKEEPING}
     # The history has a column for each field of every scheme that was ever adopted, blank where it was not in use.
@@ -63,7 +63,7 @@ def byes_of(connection: sqlite3.Connection) -> set[Any]:
     """Whose rounds without a game stand, as persons; of two of one person and round which one counts is not asked."""
     found: set[Any] = set()
     for pool in stored_pools(connection):
-        names = tournament_editions.names_in(connection, pool)
+        names = tournament_editions.tournaments_with_rounds(connection, pool)
         for rounds in tournament_editions.rounds_of(connection, pool, names).values():
             found |= {(pool.name, bye.tournament, bye.round, bye.player) for bye in rounds}
     return found
@@ -299,12 +299,17 @@ WAYS: Mapping[str, Mapping[str, int]] = {
     "compiled": {"COMPILE_FROM": 0},
     "columns and compiled": {"FEW_ENTRIES": 0, "COMPILE_FROM": 0},
     "built aside": {"BUILD_FROM": 1, "FEW_ENTRIES": 0},
-    "in small blocks": {"BLOCK": 3, "FEW_JUDGED": 1},
-    "in small blocks and compiled": {"BLOCK": 4, "FEW_JUDGED": 1, "COMPILE_FROM": 0, "FEW_ENTRIES": 0},
+    "in small blocks": {"BLOCK": 3, "FEW_ASSESSED": 1},
+    "in small blocks and compiled": {"BLOCK": 4, "FEW_ASSESSED": 1, "COMPILE_FROM": 0, "FEW_ENTRIES": 0},
     "in short strides": {"STRIDE": 1},
     "in short strides and compiled": {"STRIDE": 2, "COMPILE_FROM": 0},
 }
-MODULE_OF = {"COMPILE_FROM": engine, "BLOCK": judging, "FEW_JUDGED": judging, "STRIDE": reratings}  # else ``views``
+MODULE_OF = {
+    "COMPILE_FROM": engine,
+    "BLOCK": assessment,
+    "FEW_ASSESSED": assessment,
+    "STRIDE": reratings,
+}  # else ``views``
 
 
 @contextmanager
@@ -318,7 +323,7 @@ def forced(way: str) -> Iterator[None]:
 
 _LOW_BOUNDS = f"""
 SELECT * FROM (SELECT pool, player, max(rating) AS highest FROM history GROUP BY pool, player)
-LEFT JOIN {BOUNDS} USING (pool, player) WHERE rating IS NULL OR rating < highest
+LEFT JOIN {RATING_BOUNDS} USING (pool, player) WHERE rating IS NULL OR rating < highest
 """
 
 
@@ -331,22 +336,20 @@ def all_rows(ledger: Ledger) -> dict[str, Any]:
     """By table, every row of the views; but that no rating is above its bound, bounds may differ."""
     connection = ledger.views.connection
     assert low_bounds(connection) == []
-    return {table: table_rows(connection, table) for table in tables(connection) if table != BOUNDS}
+    return {table: table_rows(connection, table) for table in table_names(connection) if table != RATING_BOUNDS}
 
 
 def rows_by_identity(ledger: Ledger) -> dict[str, Any]:
     """The rows in terms of facts, with identities for the numbers that depend on the order of arrival."""
     people = ledger.people.by_number(sorted(ledger.people.numbers()))
-    return in_terms_of_facts(
-        ledger.views.connection, {number: person.identity or "" for number, person in people.items()}
-    )
+    return rows_by_facts(ledger.views.connection, {number: person.identity or "" for number, person in people.items()})
 
 
 def tables_that_differ(connection: sqlite3.Connection, other: Path) -> list[str]:
     """The tables that hold other rows than those of another file of views; millions of rows are compared by SQL."""
     connection.execute("ATTACH ? AS other", (str(other),))
     try:
-        return [table for table in tables(connection) if table != BOUNDS and _differs(connection, table)]
+        return [table for table in table_names(connection) if table != RATING_BOUNDS and _differs(connection, table)]
     finally:
         connection.execute("DETACH other")
 

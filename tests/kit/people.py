@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ledger.facts.changes import Change, Verb, Which
+from ledger.facts.changes import AnnulledGames, Change, Verb
 from ledger.facts.events import CorrectionProposed, Event, PlayerRegistered
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Standing
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import Writer
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -51,7 +51,7 @@ def won_by_the_first(*pairs: tuple[str, str]) -> Iterable[SourceGame]:
 
 def import_wins(path: Path, *pairs: tuple[str, str]) -> None:
     with Ledger.open(path) as ledger:
-        assert ledger.import_games(frames(won_by_the_first(*pairs))).faults == []
+        assert ledger.import_games(batch_games(won_by_the_first(*pairs))).faults == []
         ledger.catch_up()
 
 
@@ -103,7 +103,7 @@ def pending(path: Path) -> dict[int, str]:
         return people.erasures.rows()
 
 
-CHANGE = Change(do=Verb.ANNUL_GAMES, player=1, which=Which.ALL, since="1980", until="1981")
+CHANGE = Change(do=Verb.ANNUL_GAMES, player=1, which=AnnulledGames.ALL, since="1980", until="1981")
 
 
 def proposal(number: int, reason: str) -> CorrectionProposed:

@@ -172,7 +172,7 @@ class LongGames(FactProjector):
         if isinstance(now, GameRecorded) and now.half_moves is not None:
             rows.put((position,), (now.pool, now.half_moves, int(now.rated)))
         else:
-            rows.take_out((position,))
+            rows.remove((position,))
 
 
 LONG_GAMES = declare_facts(LongGames, name="long_games", version=1, kinds=(GameRecorded,))

@@ -24,10 +24,10 @@ from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple, NoReturn
 
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import cattrs_gen, ed25519, filelock, np, pl
-from ledger.schemes import named
-from ledger.schemes.scheme import never
+from ledger.schemes import find_scheme
+from ledger.schemes.scheme import never_provisional
 from tests.kit.places import ROOT
 from tools import cli, commands
 
@@ -101,7 +101,7 @@ def _load() -> None:
         importlib.import_module(f"{commands.__name__}.{place.partition('.')[0]}")
     lazily = (cattrs_gen.override, ed25519.Ed25519PrivateKey, filelock.FileLock, np.ma.array, pl.DataFrame)
     assert all(map(callable, lazily))
-    assert not compiled(never)(np.zeros(1), named("elo").numbers_from({}))
+    assert not compile_kernel(never_provisional)(np.zeros(1), find_scheme("elo").numbers_from({}))
 
 
 def _serve(asking: socket.socket) -> None:

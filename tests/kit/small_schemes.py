@@ -15,8 +15,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Rhythm,
     Scheme,
     When,
@@ -99,7 +99,7 @@ def expected_score(player: Player, opponent: Player, numbers: Any) -> float:
     return 0.5
 
 
-def explain(side: ExplainedPlayer, meetings: Sequence[MetOpponent], when: When, numbers: Any) -> Explanation:
+def explain(side: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     return Explanation("R + worth", (), side.after.rating, side.after.rating, "none", "this file")
 
 
@@ -149,6 +149,6 @@ SMALL = (BY_GAME, BY_EVENT, BY_PERIOD, FORGETFUL)
 
 def install(patch: pytest.MonkeyPatch, *those: Scheme) -> None:
     """Let the ledger know these schemes too, or instead of its own of the same name."""
-    known = {**schemes.available(), **{one.name: one for one in those}}
+    known = {**schemes.available_schemes(), **{one.name: one for one in those}}
     patch.setattr(schemes, "built_in_names", lambda: ())
-    patch.setattr(schemes, "available", lambda: known)
+    patch.setattr(schemes, "available_schemes", lambda: known)

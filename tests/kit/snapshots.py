@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledger.ratings import queries
-from ledger.ratings.views_file import BOUNDS
+from ledger.ratings.views_file import RATING_BOUNDS
 from ledger.runtime import sqlite
 
 if TYPE_CHECKING:
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 OPTION = "--write-snapshots"
 _OTHERWISE = f"if this change is meant, run these tests again with {OPTION}"
-HOW_MADE = {"progress", "projections", "left_behind", BOUNDS}  # tables that tell how far and by whom views were made
+HOW_MADE = {
+    "progress",
+    "projections",
+    "left_behind",
+    RATING_BOUNDS,
+}  # tables that tell how far and by whom views were made
 SALTED = {("proposals", "reason"), ("proposals", "decision_reason")}
 SHOWN = 12  # hexadecimal digits of a digest that are kept
 
@@ -61,7 +66,7 @@ def _write(path: Path, values: dict[str, Any]) -> None:
 
 def rows_of_views(connection: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:
     """Yield each table and its rows, but for those that depend on how the views were made."""
-    for table in sorted(set(queries.tables(connection)) - HOW_MADE):
+    for table in sorted(set(queries.table_names(connection)) - HOW_MADE):
         yield table, sorted(map(repr, connection.execute(f'SELECT {_columns(connection, table)} FROM "{table}"')))
 
 

@@ -4,16 +4,18 @@ import bz2
 import csv
 import io
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
-from ledger.facts.source_games import frame_schema
-from ledger.imports.csv.games import CsvHints, frames
+from ledger.facts.source_games import SourceGame, SourceRound, frame_schema
+from ledger.imports.csv.games import read_frames
 from ledger.imports.csv.rows import BATCH_CSV
-from ledger.imports.reading import Reading
+from ledger.imports.files import open_source
+from ledger.imports.reading import FileHints, Reading
 from tools import cli
 
 LICHESS_GAME: dict[str, Any] = {
@@ -76,6 +78,34 @@ def written(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
+def game_line(game: SourceGame) -> bytes:
+    """A game as one of our JSON lines."""
+    plain = game._asdict()
+    players = {c: {"id": plain.pop(f"{c}_id"), "name": plain.pop(f"{c}_name")} for c in ("white", "black")}
+    fields = {name: value for name, value in plain.items() if name not in {"line", "is_made"} and value is not None}
+    return orjson.dumps({**fields, **players}) + b"\n"
+
+
+def round_line(round_: SourceRound) -> bytes:
+    """A round without a game as one of our JSON lines."""
+    plain = round_._asdict()
+    player = {"id": plain.pop("player_id"), "name": plain.pop("player_name")}
+    fields = {name: value for name, value in plain.items() if name != "line" and value is not None}
+    return orjson.dumps({**fields, "player": player}) + b"\n"
+
+
+def pieces(content: bytes, size: int) -> Iterator[bytes]:
+    """The content in pieces of this size."""
+    return (content[start : start + size] for start in range(0, len(content), size))
+
+
+@contextmanager
+def open_lines(path: str) -> Iterator[tuple[Iterator[bytes], Reading]]:
+    """The lines of a file, and its account."""
+    with open_source(path) as source:
+        yield source.lines(), source.reading
+
+
 SIZES = (1, 7, 64, 1000, BATCH_CSV)
 BASE = {"white": "Ann", "black": "Bob", "result": "1-0", "date": "2013-06-04"}
 
@@ -85,8 +115,8 @@ def read_csv(
 ) -> tuple[list[dict[str, Any]], list[tuple[int, str]], Mapping[str, int]]:
     stored = content.encode() if isinstance(content, str) else content
     reading = Reading("games.csv")
-    options.setdefault("table", CsvHints(equal_rows=True))  # rows are looked at, and many are written alike
-    got = list(frames(io.BytesIO(stored), reading, size, **options))
+    hints = FileHints(**{"equal_rows": True, **options})  # rows are looked at, and many are written alike
+    got = list(read_frames(pieces(stored, size), reading, size, hints))
     for frame in got:
         assert dict(frame.schema) == frame_schema()
         assert frame.height

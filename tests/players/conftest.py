@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import copied, open_ledger
@@ -55,7 +55,7 @@ def folder_of_one_game(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number, name in enumerate((THREE_NAMES[0], "Bob"), 1):
             assert ledger.register(f"id:{number}", name) == number
         (game,) = won_by_the_first(("Ann", "Bob"))
-        ledger.import_games(frames([game._replace(white_id="id:1", black_id="id:2")]))
+        ledger.import_games(batch_games([game._replace(white_id="id:1", black_id="id:2")]))
         ledger.catch_up()
     return folder
 

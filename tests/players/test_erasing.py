@@ -18,7 +18,7 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players import sqlite_people
 from ledger.players.persons import Person
@@ -158,7 +158,7 @@ def games_of(names: Sequence[str], seed: int) -> Iterator[SourceGame]:
 def imported(path: Path, names: Sequence[str], frame: int = 2_000) -> None:
     with Ledger.open(path) if path.exists() else Ledger.create(path) as ledger:
         for start in range(0, len(names), 5_000):
-            outcome = ledger.import_games(frames(games_of(names[start : start + 5_000], seed=start), frame))
+            outcome = ledger.import_games(batch_games(games_of(names[start : start + 5_000], seed=start), frame))
             assert not [fault for fault in outcome.faults if "same-player" not in fault.message]
         ledger.catch_up()
 
@@ -206,7 +206,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     """Erase them, the last three one by one; the others as if stopped before the file was cleaned."""
     with Ledger.open(path) as ledger:
         file = ledger.people
-        with sqlite.immediate(connection_of(file)):
+        with sqlite.write_transaction(connection_of(file)):
             connection_of(file).executemany(sqlite_people._ERASE, [(player,) for player in players[:-3]])
             for index in (file.search, file.folds):  # as ``PendingErasures`` does in the same transaction
                 index.take_out(players[:-3])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.audit import audit
-from ledger.audit.proven import recompute
+from ledger.audit.recomputed_ledger import recompute_ledger
 from ledger.errors import RejectedError
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -39,7 +39,7 @@ def test_who_was_erased_is_erased_again_by_whoever_may_write(brought_back: Path,
     (falsehood,) = audit(brought_back).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("people", 1)
     assert falsehood.message.startswith("is known by name, but entry 5 says that this person was erased: the file")
-    assert recompute(brought_back).ledger is None
+    assert recompute_ledger(brought_back).ledger is None
     done = run("show", brought_back, "1")
     assert (done.code, NAME in done.out + done.err) == (0, False)
     assert everybody(sidecar(brought_back, "people"))[0].is_erased

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from ledger.duplicates.game_keys import keyed, numbered_key
+from ledger.duplicates.game_keys import keyed_hashes, numbered_key
 from ledger.facts.source_games import SourceGame
-from ledger.imports import by_hand
-from ledger.imports.files import source_of
-from ledger.imports.formats import SaidOfFile, game_frames
-from ledger.imports.reading import frames
+from ledger.imports import manual_entry
+from ledger.imports.files import wrap_file
+from ledger.imports.formats import read_game_frames
+from ledger.imports.reading import FileHints, batch_games
 from ledger.ledger import Ledger
 from ledger.players.persons import new_secret
 from ledger.runtime.ledger_files import sidecar
@@ -48,7 +48,7 @@ def read(fmt: str, names: Iterable[str]) -> Iterator[SourceGame]:
     """The games of such a file as its importer reads them."""
     # one report after the other: within one file somebody has one opponent in a round
     for content in [told(fmt, [name]) for name in names] if fmt == "trf" else [told(fmt, names)]:
-        for frame in game_frames(source_of(io.BytesIO(content), "trial"), fmt, SaidOfFile()):
+        for frame in read_game_frames(wrap_file(io.BytesIO(content), "trial"), fmt, FileHints()):
             yield from (SourceGame(*row) for row in frame.iter_rows())
 
 
@@ -56,7 +56,7 @@ def read(fmt: str, names: Iterable[str]) -> Iterator[SourceGame]:
 def plain_keys(fmt: str) -> dict[str, str]:
     """For each name what the key of the game is made from."""
     if fmt == "hand":
-        return {name: by_hand.made_key("2024-05-03", f"name:{name.lower()}", "name:bob") for name in NAMES}
+        return {name: manual_entry.derive_key("2024-05-03", f"name:{name.lower()}", "name:bob") for name in NAMES}
     keys = {game.white_name: game.key for game in read(fmt, NAMES)}
     assert len(keys) == len(NAMES)
     return keys
@@ -112,7 +112,7 @@ def test_no_name_can_be_tried_against_what_stands_beside_the_people_file(fmt: st
     assert names_found(stolen, plain) == set()
     keys = {key.decode() for key in _keys(erased)}
     assert keys
-    assert keys.isdisjoint(keyed(new_secret(), plain.values()))  # a secret that the thief made up is of no use
+    assert keys.isdisjoint(keyed_hashes(new_secret(), plain.values()))  # a secret that the thief made up is of no use
 
 
 @pytest.mark.parametrize("fmt", few_quick(FORMATS, "csv"))
@@ -121,7 +121,7 @@ def test_the_same_trial_finds_the_name_in_a_ledger_of_an_earlier_release(fmt: st
     plain = plain_keys(fmt)
     (game,) = read("csv", [RIGHT])
     with Ledger.open(erased) as ledger:
-        ledger.import_games(frames([game._replace(key=plain[RIGHT], is_made=False)]))
+        ledger.import_games(batch_games([game._replace(key=plain[RIGHT], is_made=False)]))
     assert names_found([erased], plain) == {RIGHT}
     done = run("erase", erased, RIGHT, "--yes")
     assert "1 game stands under a key that an earlier release made of names, without a secret" in done.err

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import ConflictError, CorruptError, StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import people_layouts
@@ -45,16 +45,16 @@ def test_no_text_shows_a_salt(file: SqlitePeople) -> None:
 def test_a_refused_import_leaves_no_name_behind(tmp_path: Path) -> None:
     path, people = tmp_path / "club.db", tmp_path / "club.people.db"
     with Ledger.create(path) as ledger:
-        ledger.import_games(frames(source_games(3)))
+        ledger.import_games(batch_games(source_games(3)))
         rows = everybody(people)
         games = [source_game("x1", "Zoe Quill", "Yan Quill"), source_game("x2", "Zoe Quill", "Zoe Quill", line=2)]
         for _ in range(2):
-            assert ledger.import_games(frames(games), strict=True).fault_count == 1
+            assert ledger.import_games(batch_games(games), strict=True).fault_count == 1
         with pytest.raises(ZeroDivisionError):
-            ledger.import_games(frames(chain(games[:1], (games[1 // 0] for _ in range(1)))), strict=True)
+            ledger.import_games(batch_games(chain(games[:1], (games[1 // 0] for _ in range(1)))), strict=True)
         assert everybody(people) == rows
         assert not any(b"Quill" in file.read_bytes() for file in tmp_path.iterdir())
-        assert ledger.import_games(frames(games[:1])).players == 2
+        assert ledger.import_games(batch_games(games[:1])).players == 2
         assert [person.name for person in everybody(people)][len(rows) :] == ["Zoe Quill", "Yan Quill"]
         assert ledger.player("Zoe Quill").player == len(rows) + 1
 
@@ -168,7 +168,7 @@ def test_the_salts_of_many_calls_imports_and_processes_are_whole_and_nobody_else
         for i in range(60):
             ledger.register(f"id:{i}", f"Name {i}")
         for games in (30, 300, 1_200):
-            ledger.import_games(frames(source_games(games), 100))
+            ledger.import_games(batch_games(source_games(games), 100))
     script = "import sys; from ledger import Ledger\nwith Ledger.open(sys.argv[1]) as ledger:\n"
     script += " for i in range(40): ledger.register(f'{sys.argv[2]}:{i}', f'Name {i}')"
     running = [subprocess.Popen([sys.executable, "-c", script, str(path), word], cwd=ROOT) for word in ("one", "two")]

@@ -14,7 +14,7 @@ from ledger.backups import backup, restore
 from ledger.errors import RejectedError, StorageError, UnknownNameError
 from ledger.facts.changes import Change, Verb
 from ledger.facts.events import Decision
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.rules import facts_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -176,7 +176,7 @@ def test_one_that_was_stopped_before_its_entry_is_recorded_by_whoever_writes_nex
             ledger.rename(2, "Robert")
         elif way == "import":
             (game,) = won_by_the_first(("Ann", "Bob"))
-            ledger.import_games(frames([game._replace(key="made:2", white_id="id:1", black_id="id:2")]))
+            ledger.import_games(batch_games([game._replace(key="made:2", white_id="id:1", black_id="id:2")]))
             assert ledger.player("id:1").player == 3
     assert (erasures(pair_club), pending(pair_club)) == ([("eve", 1)], {})
     assert (audit(pair_club).falsehoods, left_out(audit(pair_club))) == ((), [])
@@ -321,13 +321,13 @@ def test_who_is_erased_while_a_file_is_read_plays_no_further_game(
     club_of_two: ClubOfTwo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger, clock = club_of_two.ledger, club_of_two.clock
-    monkeypatch.setattr(game_columns, "ahead", iter)  # in this thread, so that the order is that of the lines
+    monkeypatch.setattr(game_columns, "prefetched", iter)  # in this thread, so that the order is that of the lines
 
     def parts() -> Iterator[DataFrame]:
-        yield from frames([source("i1")])
+        yield from batch_games([source("i1")])
         with Ledger.open(club_of_two.path, clock=clock) as other:
             other.erase(1)
-        yield from frames([source("i1"), source("i2")])
+        yield from batch_games([source("i1"), source("i2")])
 
     report = ledger.import_games(parts())
     assert (report.recorded, [game.known for game in report.alike], report.faults) == (2, ["i1"], [])

@@ -11,7 +11,7 @@ from ledger.errors import LedgerError, MalformedError, RejectedError, StorageErr
 from ledger.facts.codec import decode
 from ledger.facts.events import PlayerRegistered, PlayerRenamed
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.listing import JournalEntry
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
@@ -114,10 +114,10 @@ def test_a_number_without_a_name_gets_one(tmp_path: Path) -> None:
     path = tmp_path / "fed.db"
     game = told_by("fide:1503014", "FIDE 1503014")
     with Ledger.create(path) as ledger:
-        ledger.import_games(frames([game]))
+        ledger.import_games(batch_games([game]))
         ledger.rename(1, "Carlsen, Magnus")
         assert ledger.player("Carlsen, Magnus") == ledger.player("fide:1503014") == ledger.player("1")
-        again = ledger.import_games(frames([game, game._replace(key="made:2", line=2)]))
+        again = ledger.import_games(batch_games([game, game._replace(key="made:2", line=2)]))
         assert (again.recorded, again.repeated, again.players, again.kept_names) == (1, 1, 0, 1)
 
 
@@ -168,15 +168,15 @@ def test_a_file_with_the_old_name_is_imported_as_before_and_the_name_stays(club_
     with Ledger.open(club_of_four) as ledger:
         ledger.rename(1, NEW)
         head = ledger.head()
-        again = ledger.import_games(frames(won_by_the_first(("Ann", "Bob"))), strict=strict)
+        again = ledger.import_games(batch_games(won_by_the_first(("Ann", "Bob"))), strict=strict)
         assert (again.repeated, again.recorded, again.players, again.faults) == (1, 0, 0, [])
         assert again.kept_names == 1
         assert ledger.head() == head
         further = won_by_the_first(("Ann", "Bob"), ("Bob", "Ann"), ("Carl", "Ann"))
-        later = ledger.import_games(frames(further, 1), strict=strict)
+        later = ledger.import_games(batch_games(further, 1), strict=strict)
         assert (later.recorded, later.players, later.faults, later.kept_names) == (2, 0, [], 1)  # counted once a file
         assert ledger.player("1").name == NEW
-        carl = ledger.import_games(frames(won_by_the_first(("Carl", "Dora"))), strict=strict)
+        carl = ledger.import_games(batch_games(won_by_the_first(("Carl", "Dora"))), strict=strict)
         assert carl.kept_names == 0
     assert audit(club_of_four).falsehoods == ()
 
@@ -185,7 +185,7 @@ def test_a_file_with_the_new_name_under_the_old_identity_tells_nothing_new(club_
     with Ledger.open(club_of_four) as ledger:
         ledger.rename(1, NEW)
         (game,) = won_by_the_first(("Ann", "Bob"))
-        again = ledger.import_games(frames([game._replace(white_name=NEW)]))
+        again = ledger.import_games(batch_games([game._replace(white_name=NEW)]))
         assert (again.repeated, again.kept_names) == (1, 0)
 
 

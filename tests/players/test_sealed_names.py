@@ -12,8 +12,8 @@ from ledger.audit.audit import audit
 from ledger.errors import StorageError
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
-from ledger.imports.reading import frames
-from ledger.journal import Stored
+from ledger.imports.reading import batch_games
+from ledger.journal import StoredEntry
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sealed_names
@@ -39,7 +39,7 @@ def test_an_import_refuses_a_people_file_that_knows_fewer_players_than_the_journ
 ) -> None:
     before, people = head_text(club_with_older_names), everybody(sidecar(club_with_older_names, "people"))
     with Ledger.open(club_with_older_names) as ledger, pytest.raises(StorageError) as caught:
-        ledger.import_games(frames(won_by_the_first(*pairs)), strict=strict)
+        ledger.import_games(batch_games(won_by_the_first(*pairs)), strict=strict)
     told = str(caught.value)
     assert "club.people.db: knows nothing of 2 players whom the journal registered: 3 (entry 5), 4 (entry 6)" in told
     assert "put the newest copy in its place" in told
@@ -164,7 +164,7 @@ def test_a_player_whose_row_is_not_what_was_sealed_is_not_used(club_of_four: Pat
     game = next(iter(won_by_the_first(("Ann", "Bob"))))._replace(key="made:next", black_id=name, black_name="Carl")
     for strict in (False, True):
         with Ledger.open(club_of_four) as ledger, pytest.raises(StorageError) as caught:
-            ledger.import_games(frames([game]), strict=strict)
+            ledger.import_games(batch_games([game]), strict=strict)
         assert f"player 3 ('{name}') is not whom entry 5 of the journal registered" in str(caught.value)
         assert "'rating-ledger erase DB 3'" in str(caught.value)
     with Ledger.open(club_of_four) as ledger, pytest.raises(StorageError, match=r"player 3 .* is not whom entry 5"):
@@ -213,8 +213,8 @@ def test_the_name_that_was_changed_may_be_given_up_alone(club_of_four: Path, run
 
 def test_a_registration_in_a_body_that_cannot_be_read_is_not_taken_for_true() -> None:
     person = Person(3, "name:carl", "Carl", bytes(16), "2020")
-    assert not is_committed(person, Stored(5, b"{}", b""))
-    assert not is_committed(person._replace(salt=None, name=None, identity=None), Stored(5, b"", b""))
+    assert not is_committed(person, StoredEntry(5, b"{}", b""))
+    assert not is_committed(person._replace(salt=None, name=None, identity=None), StoredEntry(5, b"", b""))
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from ledger.audit.audit import Verdict, audit
-from ledger.audit.proven import recompute
+from ledger.audit.recomputed_ledger import recompute_ledger
 from ledger.backups import backup, making, restore
 from ledger.errors import StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import renaming
@@ -53,13 +53,13 @@ def _stopped_renaming(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _patiences(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How many seconds each was ready to wait for other processes, where it was not as long as ever."""
     asked: list[float] = []
-    unchanged = sqlite.waiting
+    unchanged = sqlite.busy_timeout
 
     def noted(connection: Any, seconds: float) -> AbstractContextManager[None]:
         asked.append(seconds)
         return unchanged(connection, seconds)
 
-    monkeypatch.setattr(sqlite, "waiting", noted)
+    monkeypatch.setattr(sqlite, "busy_timeout", noted)
     return asked
 
 
@@ -144,7 +144,7 @@ def test_who_may_not_write_reads_the_name_that_was_sealed(stopped_renaming: Path
         assert people.named(OLD_NAME) == []
         assert people.like(NEW_NAME[:-2]) == [NEW_NAME]
         assert people.counts() == (2, 2)
-    recomputed = recompute(stopped_renaming).ledger
+    recomputed = recompute_ledger(stopped_renaming).ledger
     assert recomputed is not None
     with recomputed as ledger:
         assert ledger.player("id:1").name == NEW_NAME
@@ -165,7 +165,7 @@ def test_whoever_writes_next_completes_it(way: str, stopped_renaming: Path) -> N
             ledger.rename(1, THIRD_NAME)
         elif way == "import":
             (game,) = won_by_the_first(("Ann", "Bob"))
-            report = ledger.import_games(frames([game._replace(white_id="id:1", black_id="id:2")]))
+            report = ledger.import_games(batch_games([game._replace(white_id="id:1", black_id="id:2")]))
             assert (report.repeated, report.players, report.kept_names) == (1, 0, 1)
     name = everybody(sidecar(stopped_renaming, "people"))[0].name
     assert name == {"erase": None, "rename": THIRD_NAME}.get(way, NEW_NAME)

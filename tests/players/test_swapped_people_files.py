@@ -24,7 +24,7 @@ from ledger.errors import LedgerError
 from ledger.facts.codec import decode
 from ledger.facts.events import ClockAccepted, GameRecorded, PlayerRegistered
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import sqlite_people
@@ -105,7 +105,7 @@ def won(*pairs: str) -> Iterator[SourceGame]:
 
 
 def import_pair(*pairs: str, strict: bool = False) -> Callable[[Ledger], object]:
-    return lambda ledger: ledger.import_games(frames(won(*pairs)), strict=strict)
+    return lambda ledger: ledger.import_games(batch_games(won(*pairs)), strict=strict)
 
 
 def kill_import(*pairs: str) -> Callable[[Ledger], object]:
@@ -174,7 +174,7 @@ def points(tmp_path_factory: pytest.TempPathFactory) -> list[Point]:
     other = folder / "other" / "club.db"
     other.parent.mkdir()
     with Ledger.create(other) as ledger:
-        ledger.import_games(frames(won("Zoe-Yan", "Ann-Bob", "Xia-Wim", "Vic-Uma")))
+        ledger.import_games(batch_games(won("Zoe-Yan", "Ann-Bob", "Xia-Wim", "Vic-Uma")))
     return made
 
 
@@ -350,13 +350,13 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
     """The log brings the newest rows, but not all pages of the index on identities: somebody would not be found."""
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
-        ledger.import_games(frames(won(*(f"S{i}-T{i}" for i in range(700)))))
+        ledger.import_games(batch_games(won(*(f"S{i}-T{i}" for i in range(700)))))
         checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
         connection_of(ledger.people).execute(checkpoint)
         older = (tmp_path / PEOPLE).read_bytes()
         between = [ledger.register(f"name:{word}", word) for word in ("S300x", "T300x", "T500x")]
         erased = [1_398, 1_399, 1_400] if as_many else []  # on the page of the newest rows
-        with sqlite.immediate(connection_of(ledger.people)):
+        with sqlite.write_transaction(connection_of(ledger.people)):
             connection_of(ledger.people).executemany(sqlite_people._ERASE, [(number,) for number in erased])
         connection_of(ledger.people).execute(checkpoint)
         newest = [ledger.register(f"name:{word}", word) for word in ("Aaron", "Adam", "Ada")]
@@ -368,7 +368,7 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
     with Ledger.open(path) as ledger:
         size = ledger.journal.size()
         with pytest.raises(LedgerError, match=r"put together from two|knows nothing of|malformed"):
-            ledger.import_games(frames(won("Aaron-S300x", "T300x-T500x")))
+            ledger.import_games(batch_games(won("Aaron-S300x", "T300x-T500x")))
         with pytest.raises(LedgerError):
             ledger.register("name:S300x", "S300x")
         assert ledger.journal.size() == size

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
-from ledger.book.policies import MOST_POINTS, POLICIES, Policies, PolicyRow, check_settings, settings_in
+from ledger.book.policies import MOST_POINTS, POLICIES, Policies, PolicyRow, check_settings, complete_settings
 from ledger.book.timeline import BEGINNING
 from ledger.errors import LedgerError, MalformedError, RejectedError, UnknownNameError
 from ledger.facts.events import PolicySet
@@ -28,26 +28,26 @@ def row(number: int, since: str, margin: int, policy: str = "upsets") -> PolicyR
 
 
 def test_what_nobody_has_set_holds_by_default() -> None:
-    assert Policies([]).at("upsets", 0) == {"margin": 200}
-    assert Policies([]).at("publishing", 0) == {"largest_jump": 100}
-    assert Policies([]).before("four-eyes", 1) == {"on": False, "tokens": False}
+    assert Policies([]).settings_at("upsets", 0) == {"margin": 200}
+    assert Policies([]).settings_at("publishing", 0) == {"largest_jump": 100}
+    assert Policies([]).settings_before("four-eyes", 1) == {"on": False, "tokens": False}
 
 
 def test_a_setting_holds_from_its_instant_until_the_next() -> None:
     policies = Policies([row(1, "2015", 300), row(2, "", 250), row(3, "2020-06-01", 150)])
     instants = ("1900", "2014-12-31", "2015", "2020-05-31T23:59:59.999Z", "2020-06-01")
-    assert [policies.at("upsets", instant_ms(at))["margin"] for at in instants] == [250, 250, 300, 300, 150]
+    assert [policies.settings_at("upsets", instant_ms(at))["margin"] for at in instants] == [250, 250, 300, 300, 150]
 
 
 def test_of_two_for_one_instant_the_later_one_holds() -> None:
     policies = Policies([row(2, "2015-01-01", 250), row(1, "2015", 300)])
-    assert policies.at("upsets", instant_ms("2016")) == {"margin": 250}
-    assert policies.at("upsets", instant_ms("2014")) == {"margin": 200}
+    assert policies.settings_at("upsets", instant_ms("2016")) == {"margin": 250}
+    assert policies.settings_at("upsets", instant_ms("2014")) == {"margin": 200}
 
 
 @given(st.permutations([row(n, since, 100 * n) for n, since in enumerate(("2015", "", "2015", "2012", "2019"), 1)]))
 def test_the_order_in_which_rows_come_changes_nothing(rows: list[PolicyRow]) -> None:
-    found = [Policies(rows).at("upsets", instant_ms(at))["margin"] for at in ("2000", "2013", "2016", "2020")]
+    found = [Policies(rows).settings_at("upsets", instant_ms(at))["margin"] for at in ("2000", "2013", "2016", "2020")]
     assert found == [200, 400, 300, 500]
 
 
@@ -57,7 +57,7 @@ def test_four_eyes_hold_from_the_position_of_their_entry_on_whatever_it_says_of_
         PolicyRow("four-eyes", 2, BEGINNING, "", {"on": False, "tokens": True}, 9),
     ]
     policies = Policies(rows)
-    assert [policies.before("four-eyes", position)["on"] for position in (1, 7, 8, 9, 10)] == [
+    assert [policies.settings_before("four-eyes", position)["on"] for position in (1, 7, 8, 9, 10)] == [
         False,
         False,
         True,
@@ -65,7 +65,7 @@ def test_four_eyes_hold_from_the_position_of_their_entry_on_whatever_it_says_of_
         False,
     ]
     with pytest.raises(ValueError, match="holds from the position"):
-        policies.at("four-eyes", 0)
+        policies.settings_at("four-eyes", 0)
 
 
 def test_what_a_later_version_set_is_kept_and_says_nothing_that_this_one_does_not_know() -> None:
@@ -74,22 +74,22 @@ def test_what_a_later_version_set_is_kept_and_says_nothing_that_this_one_does_no
         PolicyRow("titles", 1, BEGINNING, "", {"steps": 200}, 3),
     ]
     policies = Policies(rows)
-    assert policies.at("upsets", 0) == {"margin": 200}
+    assert policies.settings_at("upsets", 0) == {"margin": 200}
     assert {known.policy for known in policies.rows} == {"titles", "upsets"}
     with pytest.raises(UnknownNameError, match="no policy 'titles' in this version; "):
-        policies.at("titles", 0)
+        policies.settings_at("titles", 0)
 
 
 @pytest.mark.parametrize("name", [name for name, policy in POLICIES.items() if policy.settings])
 def test_every_default_is_a_value_that_may_be_given(name: str) -> None:
-    check_settings(name, settings_in(name, None))
+    check_settings(name, complete_settings(name, None))
 
 
 def test_the_rule_of_read_models_takes_any_name_that_one_may_have_as_a_switch() -> None:
     check_settings("read-models", {"streaks": False, "my_table": True})
     row = PolicyRow("read-models", 1, BEGINNING, "", {"my_table": True, "streaks": False}, 7)
-    assert settings_in("read-models", row) == {"my_table": True, "streaks": False}
-    assert settings_in("read-models", None) == {}
+    assert complete_settings("read-models", row) == {"my_table": True, "streaks": False}
+    assert complete_settings("read-models", None) == {}
     for settings in ({"streaks": 1}, {"no name": True}, {}):
         with pytest.raises(MalformedError, match="policy 'read-models'"):
             check_settings("read-models", settings)

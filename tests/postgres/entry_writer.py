@@ -9,7 +9,7 @@ from contextlib import closing
 
 from ledger.errors import StorageError
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.testing.journal_contract import append, sealed
+from ledger.testing.journal_contract import append_entries, encode_entry
 from tests.kit.server_ledgers import SCHEMA
 
 
@@ -17,8 +17,8 @@ def main(address: str, word: str, count: int) -> None:
     with closing(PostgresJournal(address, SCHEMA)) as journal:
         for _ in range(count):
             with journal.writing() as writer:
-                entry = sealed(writer.size + 1, word)
-                (leaf,) = append(writer, entry)
+                entry = encode_entry(writer.size + 1, word)
+                (leaf,) = append_entries(writer, entry)
                 position = writer.size
             sys.stdout.write(f"{position} {leaf.hex()}\n")
             sys.stdout.flush()

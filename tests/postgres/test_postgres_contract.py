@@ -29,6 +29,6 @@ class TestPostgresJournal(JournalContract):
     def make(self) -> PostgresJournal:
         return self.opened(new_journal(self.server))
 
-    def again(self, journal: Journal) -> Journal:
+    def reopen(self, journal: Journal) -> Journal:
         assert isinstance(journal, PostgresJournal)
         return self.opened(self.addresses[journal.path])

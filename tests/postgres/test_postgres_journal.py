@@ -16,12 +16,19 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.journal import postgres_store
-from ledger.journal.kept_texts import frames
 from ledger.journal.postgres_store import PostgresJournal, promises_too_little
-from ledger.journal.postgres_tables import Roles, making
+from ledger.journal.postgres_tables import Roles, creation_sql
 from ledger.journal.scratch import ScratchJournal
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.testing.journal_contract import Sealed, append, filled, root_of, sealed, stored
+from ledger.journal.stored_texts import compressed_texts
+from ledger.testing.journal_contract import (
+    EncodedEntry,
+    append_entries,
+    encode_entry,
+    fill_journal,
+    merkle_root,
+    stored_bodies,
+)
 from tests.kit import postgres
 from tests.kit.places import ROOT
 from tests.kit.poolers import pooling
@@ -52,12 +59,12 @@ def until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def add(journal: PostgresJournal, *entries: Sealed) -> None:
+def add(journal: PostgresJournal, *entries: EncodedEntry) -> None:
     """As the recorder does: the keys are asked for first."""
     keys = [entry.key for entry in entries]
     with journal.writing(keys=keys) as writer:
         assert writer.find(keys) == {}
-        append(writer, *entries)
+        append_entries(writer, *entries)
 
 
 def waiting_processes(server: Server, event: str) -> list[int]:
@@ -68,9 +75,9 @@ def waiting_processes(server: Server, event: str) -> list[int]:
 
 def test_root_and_bytes_are_those_of_the_same_entries_in_a_file(each_server: Server, tmp_path: Path) -> None:
     with opened(new_journal(each_server)) as journal, closing(SqliteJournal.create(tmp_path / "club.db")) as file:
-        assert filled(journal) == filled(file)
+        assert fill_journal(journal) == fill_journal(file)
         assert journal.head() == file.head()
-        assert stored(journal) == stored(file)
+        assert stored_bodies(journal) == stored_bodies(file)
         assert [journal.root_at(size) for size in range(600)] == [file.root_at(size) for size in range(600)]
         keys = [f"entry:{position}" for position in range(300)]
         assert journal.find(keys) == file.find(keys)
@@ -88,7 +95,7 @@ def test_two_processes_append_at_once_without_a_gap_or_a_double(writers_address:
     assert sorted(told) == list(range(1, 301))
     with opened(writers_address) as journal:
         assert [leaf.hex() for leaf in journal.hashes(0, 0, 300)] == [told[position] for position in range(1, 301)]
-        assert journal.head().root == root_of(stored(journal))
+        assert journal.head().root == merkle_root(stored_bodies(journal))
 
 
 def test_bodies_are_read_byte_for_byte_whatever_stands_in_them(
@@ -98,7 +105,7 @@ def test_bodies_are_read_byte_for_byte_whatever_stands_in_them(
     monkeypatch.setattr(postgres_store, "STEP", 7)
     address = new_journal(each_server)
     with opened(address) as journal:
-        bodies = [entry.body for entry in filled(journal, (35,))]
+        bodies = [entry.body for entry in fill_journal(journal, (35,))]
         strange = {1: b"", 3: b"\0", 7: b"", 8: b"a\0\0b", 20: b"\0" * 3, 35: b""}
         for position, body in strange.items():
             bodies[position - 1] = body
@@ -117,7 +124,7 @@ def test_no_transaction_stays_open_between_two_questions(
 ) -> None:
     monkeypatch.setattr(postgres_store, "BLOCK", 10)
     with opened(writers_address) as journal:
-        bodies = [entry.body for entry in filled(journal, (35,))]
+        bodies = [entry.body for entry in fill_journal(journal, (35,))]
         reading = journal.read()
         seen = next(reading)
         name = writers_address.rpartition("/")[2]
@@ -151,7 +158,7 @@ def test_a_killed_server_loses_no_acknowledged_entry_and_the_next_use_reconnects
     with lone_server() as server:
         address = new_journal(server)
         with opened(address) as journal:
-            filled(journal, (3,))
+            fill_journal(journal, (3,))
             driver = appending(address, "ann", 100_000)
             assert driver.stdout is not None
             told = [driver.stdout.readline().split() for _ in range(40)]
@@ -166,8 +173,8 @@ def test_a_killed_server_loses_no_acknowledged_entry_and_the_next_use_reconnects
             assert all(leaves[int(position) - 1].hex() == leaf for position, leaf in told)
             assert len(leaves) - len(told) in (3, 4)  # one may be committed whose word was lost
             with journal.writing() as writer:
-                append(writer, sealed(writer.size + 1))
-            assert journal.head().root == root_of(stored(journal))
+                append_entries(writer, encode_entry(writer.size + 1))
+            assert journal.head().root == merkle_root(stored_bodies(journal))
 
 
 def test_a_transaction_whose_server_was_lost_goes_on_nowhere(oldest_server: Server, writers_address: str) -> None:
@@ -177,16 +184,16 @@ def test_a_transaction_whose_server_was_lost_goes_on_nowhere(oldest_server: Serv
 
         def go_on() -> None:
             with journal.writing() as writer:
-                append(writer, sealed(1))
+                append_entries(writer, encode_entry(1))
                 run_as_superuser(oldest_server, writers_address, f"SELECT pg_terminate_backend(pid) {others}")
                 with pytest.raises(StorageError, match="the connection to the server was lost"):
                     writer.find(["entry:1", "other"])
-                append(writer, sealed(2))
+                append_entries(writer, encode_entry(2))
 
         with pytest.raises(StorageError, match="the transaction ended when the server was lost: nothing is known"):
             go_on()
         assert journal.size() == 0
-        filled(journal, (2,))
+        fill_journal(journal, (2,))
 
 
 def test_a_cancelled_wait_for_standbys_is_a_failure_that_says_so() -> None:
@@ -206,14 +213,14 @@ def test_a_cancelled_wait_for_standbys_is_a_failure_that_says_so() -> None:
                 thread = threading.Thread(target=cancel)
                 thread.start()
                 with pytest.raises(StorageError, match="not known to be replicated: run the command again"):
-                    add(journal, sealed(attempt + 1))
+                    add(journal, encode_entry(attempt + 1))
                 thread.join()
             operator.execute("ALTER SYSTEM RESET synchronous_standby_names")
             operator.execute("SELECT pg_reload_conf()")
             with journal.writing() as writer:  # they are there all the same, and told again they are found
                 assert set(writer.find(["entry:1", "entry:2"])) == {"entry:1", "entry:2"}
-                append(writer, sealed(3))
-            assert journal.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
+                append_entries(writer, encode_entry(3))
+            assert journal.head().root == merkle_root([encode_entry(position).body for position in (1, 2, 3)])
 
 
 def test_nothing_is_recorded_while_the_server_waits_for_whichever_other_one_comes() -> None:
@@ -231,16 +238,16 @@ def test_nothing_is_recorded_while_the_server_waits_for_whichever_other_one_come
             assert journal.size() == 0  # a connection that stays, as that of a server does
             wait_for_servers("")
             with opened(address) as on_one_server:
-                add(on_one_server, sealed(1))
+                add(on_one_server, encode_entry(1))
             wait_for_servers("ANY 1 (*)")
             anybody = r"whichever server comes \(synchronous_standby_names is 'ANY 1 \(\*\)'\)"
             with pytest.raises(StorageError, match=f"{anybody}.*; nothing was recorded"):
-                add(journal, sealed(2))
+                add(journal, encode_entry(2))
         with (
             closing(PostgresJournal(address, SCHEMA, needs_quorum=True)) as opened_later,
             pytest.raises(StorageError, match=anybody),
         ):
-            add(opened_later, sealed(2))
+            add(opened_later, encode_entry(2))
         wait_for_servers("")
         with opened(address) as journal:
             assert journal.size() == 1
@@ -266,18 +273,18 @@ def test_what_was_read_and_is_gone_with_a_server_is_not_taken_for_settled(
     oldest_server: Server, writers_address: str
 ) -> None:
     with opened(writers_address) as reader, opened(writers_address) as writer:
-        filled(writer, (3,))
-        reader.fence()
-        add(writer, sealed(4))
+        fill_journal(writer, (3,))
+        reader.ensure_durable()
+        add(writer, encode_entry(4))
         assert reader.head().size == 4
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            reader.fence()
-        reader.fence()
-        assert reader.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
+            reader.ensure_durable()
+        reader.ensure_durable()
+        assert reader.head().root == merkle_root([encode_entry(position).body for position in (1, 2, 3)])
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
-            add(another, sealed(4, "another"), sealed(5, "another"))
-        reader.fence()
+            add(another, encode_entry(4, "another"), encode_entry(5, "another"))
+        reader.ensure_durable()
         assert reader.head().size == 5
 
 
@@ -285,46 +292,46 @@ def test_what_is_tried_out_over_entries_that_are_gone_with_a_server_is_not_settl
     oldest_server: Server, writers_address: str
 ) -> None:
     with opened(writers_address) as reader, opened(writers_address) as writer:
-        filled(writer, (3,))
-        reader.fence()
-        add(writer, sealed(4))
+        fill_journal(writer, (3,))
+        reader.ensure_durable()
+        add(writer, encode_entry(4))
         tried = ScratchJournal(reader, reader.size())
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            tried.fence()
+            tried.ensure_durable()
 
 
 def test_another_entry_in_the_place_of_one_that_is_gone_is_not_taken_for_it(
     oldest_server: Server, writers_address: str
 ) -> None:
     with opened(writers_address) as reader, opened(writers_address) as writer:
-        filled(writer, (3,))
-        add(writer, sealed(4))
+        fill_journal(writer, (3,))
+        add(writer, encode_entry(4))
         lost = reader.head()
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 3)
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
-            add(another, sealed(4, "another"))
+            add(another, encode_entry(4, "another"))
         with pytest.raises(StorageError, match="gone with a server that was lost before another one had them"):
-            reader.fence()
+            reader.ensure_durable()
         assert reader.head().size == lost.size
         assert reader.head() != lost
-        add(reader, sealed(5))
+        add(reader, encode_entry(5))
         assert reader.size() == 5
 
 
 def test_an_entry_that_was_settled_and_is_gone_stays_an_alarm(oldest_server: Server, writers_address: str) -> None:
     with opened(writers_address) as reader, opened(writers_address) as writer:
-        filled(writer, (3,))
+        fill_journal(writer, (3,))
         reader.head()
-        reader.fence()
+        reader.ensure_durable()
         as_on_a_server_that_never_had_them(oldest_server, writers_address, 2)
-        for ask in (reader.head, lambda: add(reader, sealed(3)), lambda: add(writer, sealed(3))):
-            with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
+        for ask in (reader.head, lambda: add(reader, encode_entry(3)), lambda: add(writer, encode_entry(3))):
+            with pytest.raises(CorruptError, match="entry 3: was in the journal while it was open and is gone"):
                 ask()
         with closing(PostgresJournal(writers_address, SCHEMA)) as another:
-            add(another, sealed(3, "another"), sealed(4, "another"))
-        with pytest.raises(CorruptError, match="entry 3: stood there while it was open and is gone"):
-            reader.fence()
+            add(another, encode_entry(3, "another"), encode_entry(4, "another"))
+        with pytest.raises(CorruptError, match="entry 3: was in the journal while it was open and is gone"):
+            reader.ensure_durable()
 
 
 def test_a_forked_child_asks_nothing_by_its_parents_session_and_does_not_end_it(writers_address: str) -> None:
@@ -347,7 +354,7 @@ def _size_by_own(address: str) -> int:
 def test_a_frozen_server_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_store, "GRACE", 0.0)
     with lone_server() as server, opened(new_journal(server), patience=0.4) as journal:
-        filled(journal, (2,))
+        fill_journal(journal, (2,))
         with closing(psycopg.connect(server.url(), autocommit=True)) as connection:
             question = "SELECT pid FROM pg_stat_activity WHERE application_name = 'rating-ledger'"
             ((process,),) = connection.execute(question).fetchall()
@@ -377,7 +384,7 @@ def test_a_pooler_that_hands_out_connections_by_sessions_is_no_obstacle(
         pooling(oldest_server, by_transaction=False) as port,
         opened(writers_address.replace(str(oldest_server.port), str(port))) as journal,
     ):
-        filled(journal, (1, 1))
+        fill_journal(journal, (1, 1))
         assert journal.head().size == 2
 
 
@@ -395,8 +402,8 @@ ENTRY = "INSERT INTO club.journal VALUES ({}, 'test/1', '{}', '\\x00', sha256('\
 def test_a_writer_adds_and_changes_nothing_and_a_reader_only_reads(each_server: Server) -> None:
     address = new_journal(each_server)
     with opened(address) as journal, opened(as_reader(address)) as reader:
-        filled(journal, (2,))
-        assert stored(reader) == stored(journal)
+        fill_journal(journal, (2,))
+        assert stored_bodies(reader) == stored_bodies(journal)
         assert reader.head() == journal.head()
         with pytest.raises(StorageError, match="may only read"), reader.writing():
             pass
@@ -417,7 +424,7 @@ def test_a_writer_adds_and_changes_nothing_and_a_reader_only_reads(each_server: 
 def test_whoever_records_blocks_nobody_by_false_rows(each_server: Server, tmp_path: Path) -> None:
     address = new_journal(each_server)
     with opened(address) as journal, closing(psycopg.connect(address, autocommit=True)) as attacker:
-        filled(journal, (255,))
+        fill_journal(journal, (255,))
         for false in (
             "INSERT INTO club.journal VALUES (256, 'test/1', 'a', '\\x01', sha256('\\x01'))",
             "SELECT club.keep_texts(ARRAY[sha256('x')], ARRAY['garbage'::bytea])",
@@ -427,11 +434,11 @@ def test_whoever_records_blocks_nobody_by_false_rows(each_server: Server, tmp_pa
                 attacker.execute(false)
         for places in (range(256, 700), range(700, 66_000)):
             with journal.writing() as writer:
-                append(writer, *map(sealed, places))
-                writer.keep_texts(frames(["e4 e5"]))
+                append_entries(writer, *map(encode_entry, places))
+                writer.store_texts(compressed_texts(["e4 e5"]))
         with closing(SqliteJournal.create(tmp_path / "same.db")) as file:
             with file.writing() as writer:
-                append(writer, *map(sealed, range(1, 66_000)))
+                append_entries(writer, *map(encode_entry, range(1, 66_000)))
             assert journal.head() == file.head()
         # whoever opens it anew reads the nodes
         with opened(address) as again, closing(SqliteJournal(tmp_path / "same.db")) as file:
@@ -439,7 +446,7 @@ def test_whoever_records_blocks_nobody_by_false_rows(each_server: Server, tmp_pa
             for level, last in ((1, 257), (2, 1)):
                 assert again.hashes(level, 0, last) == file.hashes(level, 0, last)
             with again.writing() as writer:
-                append(writer, sealed(66_000))
+                append_entries(writer, encode_entry(66_000))
 
 
 ODD_SETTINGS = (
@@ -458,8 +465,8 @@ def test_no_setting_of_a_database_changes_how_it_is_read(each_server: Server) ->
     address = new_journal(each_server)
     superuser = as_superuser(each_server, address)
     with opened(address) as journal:
-        filled(journal, (300,))
-        expected = stored(journal)
+        fill_journal(journal, (300,))
+        expected = stored_bodies(journal)
     name = address.rpartition("/")[2]
     run_as_superuser(each_server, address, *(f'ALTER DATABASE "{name}" SET {setting}' for setting in ODD_SETTINGS))
     with closing(psycopg.connect(superuser)) as plain:
@@ -467,17 +474,17 @@ def test_no_setting_of_a_database_changes_how_it_is_read(each_server: Server) ->
         assert shown[0] == ("on",)
     with opened(address) as journal:
         assert journal.faults() == []
-        assert stored(journal) == expected
+        assert stored_bodies(journal) == expected
         with journal.writing() as writer:
-            append(writer, *map(sealed, range(301, 303)))
-            writer.keep_texts(frames(["e4"]))
-        assert journal.text(sha256(b"e4").digest()) == frames(["e4"])[0][1]
+            append_entries(writer, *map(encode_entry, range(301, 303)))
+            writer.store_texts(compressed_texts(["e4"]))
+        assert journal.text(sha256(b"e4").digest()) == compressed_texts(["e4"])[0][1]
         assert journal.size() == 302
 
 
 def test_the_guard_stands_before_the_owner_and_the_superuser_too(oldest_server: Server, writers_address: str) -> None:
     with opened(writers_address) as journal:
-        filled(journal, (2,))
+        fill_journal(journal, (2,))
     with closing(psycopg.connect(as_superuser(oldest_server, writers_address), autocommit=True)) as connection:
         for statement in NEVER[:6]:
             with pytest.raises(psycopg.errors.RestrictViolation, match="append-only"):
@@ -496,19 +503,19 @@ def test_a_trigger_that_is_put_there_meanwhile_lets_nothing_be_recorded_wrongly(
     oldest_server: Server, writers_address: str, number: int, body: str, words: str
 ) -> None:
     with opened(writers_address) as journal:
-        filled(journal, (2,))
+        fill_journal(journal, (2,))
         run_as_superuser(
             oldest_server, writers_address,
             f"CREATE FUNCTION public.odd() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN {body}; END$$",
             "CREATE TRIGGER odd BEFORE INSERT ON club.journal FOR EACH ROW EXECUTE FUNCTION public.odd()",
         )  # fmt: skip
         with pytest.raises((StorageError, CorruptError), match=words):
-            add(journal, *(sealed(3 + place) for place in range(number)))
+            add(journal, *(encode_entry(3 + place) for place in range(number)))
         assert journal.size() == 2
         run_as_superuser(oldest_server, writers_address, "DROP TRIGGER odd ON club.journal")
         with journal.writing() as writer:
-            append(writer, sealed(3))
-        assert journal.head().root == root_of([sealed(position).body for position in (1, 2, 3)])
+            append_entries(writer, encode_entry(3))
+        assert journal.head().root == merkle_root([encode_entry(position).body for position in (1, 2, 3)])
 
 
 def test_one_who_may_make_roles_makes_a_journal_by_the_printed_sql_and_is_left_no_rights(each_server: Server) -> None:
@@ -521,10 +528,10 @@ def test_one_who_may_make_roles_makes_a_journal_by_the_printed_sql_and_is_left_n
         connection.execute(f"GRANT CREATE ON DATABASE {name} TO maker_{name}")
     maker = each_server.url(name, f"maker_{name}")
     with closing(psycopg.connect(maker, autocommit=True)) as connection:
-        connection.execute(f"BEGIN; {making(odd, roles, 'ab' * 16)}; COMMIT")
+        connection.execute(f"BEGIN; {creation_sql(odd, roles, 'ab' * 16)}; COMMIT")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute('SELECT FROM "the ""club\'s"" {journal}".journal')
         connection.execute(f'CREATE USER "w_{name}" IN ROLE "{roles.writer}"')
     with closing(PostgresJournal(each_server.url(name, f"w_{name}"), odd, identity="ab" * 16)) as journal:
-        filled(journal, (2, 1))
+        fill_journal(journal, (2, 1))
         assert journal.size() == 3

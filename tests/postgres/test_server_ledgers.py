@@ -14,10 +14,9 @@ import httpx
 import psycopg
 import pytest
 
-from ledger.answers.rankings import ranking
-from ledger.answers.stored_journals import journal_told
+from ledger.answers.journal_status import journal_status
 from ledger.audit.server_objects import server_faults
-from ledger.backups.whole_files import in_files
+from ledger.backups.local_copies import ledger_as_files
 from ledger.errors import StorageError
 from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
@@ -64,7 +63,7 @@ def test_the_same_facts_give_the_same_journal_names_and_ratings(pair_of_clubs: t
         number = ledger.propose([change], reason="typed wrong", by="eve").proposal
         ledger.decide(number, Decision.APPROVED, by="otto", reason="seen the sheet")
         ledger.erase(3, actor="otto")
-        ranked.append([(row.player, row.name, row.rating) for row in ranking(ledger)])
+        ranked.append([(row.player, row.name, row.rating) for row in ledger.ranking()])
         log.append([(entry.kind, entry.key) for entry in ledger.entries()])
     in_files, there = pair_of_clubs
     assert ranked[0] == ranked[1]
@@ -85,12 +84,12 @@ def test_another_node_sees_what_is_recorded_and_records_itself(each_server: Serv
         first.register("name:bob", "Bob")
         first.append(game_recorded("g1"))
         with Ledger.open(settings_of(tmp_path / "another", place)) as second:
-            assert [row.name for row in ranking(second)] == ["Ann", "Bob"]
+            assert [row.name for row in second.ranking()] == ["Ann", "Bob"]
             second.append(game_recorded("g2"))
             assert second.register("name:cleo", "Cleo") == 3
         assert first.head().size == 6
         assert first.player("Cleo").player == 3
-        assert ranking(first)[0].games == 2
+        assert first.ranking()[0].games == 2
 
 
 def test_two_nodes_that_register_at_once_give_no_number_twice(oldest_server: Server, tmp_path: Path) -> None:
@@ -194,7 +193,7 @@ def test_what_a_server_does_not_promise_is_refused_where_it_is_asked_for(oldest_
     with (path.parent / "club.toml").open("a") as settings:
         settings.write('durability = "quorum"\n')
     with Ledger.open(path) as ledger:
-        assert journal_told(ledger).promise == "one-server"
+        assert journal_status(ledger).promise == "one-server"
         with pytest.raises(StorageError, match="synchronous_standby_names is empty, so that what it acknowledges may"):
             ledger.register("name:ann", "Ann")
         assert ledger.journal.size() == 1
@@ -217,7 +216,7 @@ def test_files_beside_a_journal_line_and_lines_without_one_are_refused(oldest_se
     (tmp_path / NAME).touch()
     with pytest.raises(StorageError, match=r"stands there, and club.toml says that the journal is on a server"):
         Ledger.open(tmp_path / NAME)
-    with pytest.raises(StorageError, match=r"stands there, and club\.toml says"), in_files(tmp_path / NAME):
+    with pytest.raises(StorageError, match=r"stands there, and club\.toml says"), ledger_as_files(tmp_path / NAME):
         pass  # an audit, a backup or a query would take the file for the ledger
     (tmp_path / NAME).unlink()
     for settings_text, message in (
@@ -240,13 +239,13 @@ def test_the_copy_of_a_killed_process_goes_with_the_next_and_that_of_a_living_on
         ledger.register("name:ann", "Ann")
     killed = f"""
 import os
-from ledger.backups.whole_files import in_files
-with in_files({str(tmp_path / NAME)!r}):
+from ledger.backups.local_copies import ledger_as_files
+with ledger_as_files({str(tmp_path / NAME)!r}):
     os.kill(os.getpid(), 9)
 """
     assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -signal.SIGKILL
     (left,) = tmp_path.glob("club.copy-*")
-    with in_files(tmp_path / NAME) as copy, in_files(tmp_path / NAME) as another:
+    with ledger_as_files(tmp_path / NAME) as copy, ledger_as_files(tmp_path / NAME) as another:
         assert not left.exists()
         assert copy.exists()
         assert another.exists()

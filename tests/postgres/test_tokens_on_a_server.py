@@ -180,14 +180,14 @@ def test_a_session_is_looked_up_in_one_round_trip_and_recording_asks_nothing_of_
 ) -> None:
     one = two_nodes[0]
     trips: list[tuple[str, ...]] = []
-    asked = ServerSession.try_to_ask
+    asked = ServerSession.ask_once
 
     def counted(self: ServerSession, *questions: object, patience: float | None = None) -> object:
         trips.append(tuple(question.sql for question in questions))  # type: ignore[attr-defined]
         return asked(self, *questions, patience=patience)  # type: ignore[arg-type]
 
     one.append(game_recorded("g4"))
-    monkeypatch.setattr(ServerSession, "try_to_ask", counted)
+    monkeypatch.setattr(ServerSession, "ask_once", counted)
     one.append(game_recorded("g5"))
     assert not any("club_tokens" in sql for trip in trips for sql in trip)
     word, _ = one.tokens.sign_in(team(one)["eve"], HERE)
@@ -271,7 +271,7 @@ def test_whoever_is_refused_is_refused_though_the_server_is_away_when_it_is_note
     def away(*_: object) -> None:
         raise StorageError("postgresql://db1/chess", "the server cannot be reached")
 
-    monkeypatch.setattr(PostgresJournal, "change", away)
+    monkeypatch.setattr(PostgresJournal, "run", away)
     with pytest.raises(RejectedError, match=r"needs-a-token: .*could not be written into the log: postgresql"):
         one.tokens.who(None, None, Role.APPROVER, "try")
     with pytest.raises(RejectedError, match="four-eyes"), one.tokens.noting(Actor("eve", proven=True), "approve it"):
@@ -339,7 +339,7 @@ def test_whoever_was_stopped_while_it_was_copied_moves_it_again(
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    for name in ("digest_of_server", "tokens_to_server"):
+    for name in ("server_digest", "tokens_to_server"):
         with monkeypatch.context() as patch:
             patch.setattr(f"ledger.backups.{'token_copies' if name.startswith('digest') else 'moving'}.{name}", stopped)
             with pytest.raises(KeyboardInterrupt):

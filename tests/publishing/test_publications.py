@@ -14,11 +14,11 @@ from ledger.answers import players, publications
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.publishing.publications import Publication, Published
 from ledger.runtime import arith
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 from tests.kit.clubs import NAME, NOW, record_game
 from tests.kit.games import game_recorded, run_closed, seeded
 from tests.kit.tampering import edit
@@ -55,7 +55,7 @@ def kept(ledger: Ledger, publication: Publication) -> list[ListRow]:
 
 def listed(ledger: Ledger, on: str) -> list[tuple[int, int, float, int, str | None]]:
     """What the list in force on a day says now, in the order of the player numbers."""
-    rows = as_rows(publications.list_on(ledger, on))
+    rows = as_rows(publications.list_in_force_on(ledger, on))
     return sorted((row["player"], row["place"], row["rating"], row["games"], row["last_game"]) for row in rows)
 
 
@@ -72,7 +72,7 @@ def test_a_published_list_says_what_was_in_force_and_what_it_follows_from(make_c
     assert (done.recorded, done.complaints) == (True, ())
     assert (event.pool, event.as_of, event.edition, event.players) == ("standard", "2021-01-31", 1, 2)
     assert (event.head, event.root) == (head.size, head.root.hex())
-    assert (event.scheme, event.scheme_version, event.arithmetic) == ("elo", named("elo").version, arith.VERSION)
+    assert (event.scheme, event.scheme_version, event.arithmetic) == ("elo", find_scheme("elo").version, arith.VERSION)
     assert (done.publication.name, done.publication.actor) == ("standard@2021-01-31/1", "eve")
     assert done.publication.position == head.size + 1 == ledger.journal.size()
     assert as_listed(kept(ledger, done.publication)) == listed(ledger, "2021-01-31")
@@ -116,7 +116,7 @@ def test_a_list_of_an_empty_pool_has_nobody(make_club: Made) -> None:
     ledger.level()
     done = publish(ledger, "2021-01-31")
     assert (done.publication.event.players, kept(ledger, done.publication)) == (0, [])
-    assert as_rows(publications.rows(ledger, done.publication)) == []
+    assert as_rows(publications.published_list_rows(ledger, done.publication)) == []
 
 
 def test_a_list_of_the_future_is_refused(make_club: Made) -> None:
@@ -243,14 +243,16 @@ def test_two_numbers_of_one_register_are_two_people_of_one_name_which_is_only_no
 def test_the_list_of_a_day_shows_the_published_number_beside_the_present_one(make_club: Made) -> None:
     ledger = make_club()
     record_game(ledger, "g1", "2021-01-10")
-    assert {row["revised"] for row in as_rows(publications.list_on(ledger, "2021-01-31"))} == {False}
+    assert {row["revised"] for row in as_rows(publications.list_in_force_on(ledger, "2021-01-31"))} == {False}
     publication = publish(ledger, "2021-01-31").publication
     record_game(ledger, "g9", "2021-01-11", 3, 4)
     original = {row.player: row.rating for row in kept(ledger, publication)}
-    rows = {row["player"]: row for row in as_rows(publications.list_on(ledger, "2021-01-31"))}
+    rows = {row["player"]: row for row in as_rows(publications.list_in_force_on(ledger, "2021-01-31"))}
     assert {player: row["published"] for player, row in rows.items()} == {3: None, 4: None, **original}
     assert {player for player, row in rows.items() if row["revised"]} == {3, 4}
-    assert {row["published"] for row in as_rows(publications.list_on(ledger, "2021-01-30"))} == {None}, "another list"
+    assert {row["published"] for row in as_rows(publications.list_in_force_on(ledger, "2021-01-30"))} == {None}, (
+        "another list"
+    )
 
 
 def test_a_player_is_shown_with_what_was_published(make_club: Made) -> None:
@@ -271,9 +273,9 @@ def test_a_player_is_shown_with_what_was_published(make_club: Made) -> None:
     assert revised == as_row(players.summary(ledger, ledger.player("Ann"), at="2021-01-31"))["rating_then"] != published
     assert said("2021-01-30") == (None, None, None, False)
     pool = ledger.pool()
-    (found,) = publications.originals(ledger, pool, 1)
+    (found,) = publications.published_ratings(ledger, pool, 1)
     assert (found.published, found.revised, found.is_revised) == (published, revised, True)
-    (stranger,) = publications.originals(ledger, pool, 4)
+    (stranger,) = publications.published_ratings(ledger, pool, 4)
     assert (stranger.published, stranger.revised, stranger.is_revised) == (None, None, False)
 
 
@@ -282,9 +284,9 @@ def test_of_many_players_the_same_is_said_as_of_few(make_club: Made, monkeypatch
     record_game(ledger, "g1", "2021-01-10")
     publish(ledger, "2021-01-31")
     record_game(ledger, "late", "2021-01-05", 3, 1)
-    few = as_rows(publications.list_on(ledger, "2021-01-31"))
+    few = as_rows(publications.list_in_force_on(ledger, "2021-01-31"))
     monkeypatch.setattr(publications, "FEW_PLAYERS", 0)
-    assert as_rows(publications.list_on(ledger, "2021-01-31")) == few
+    assert as_rows(publications.list_in_force_on(ledger, "2021-01-31")) == few
 
 
 @pytest.mark.parametrize(("scheme", "chosen"), [("ecf-monthly", {}), ("fide", {"start": "1800", "floor": "1000"})])
@@ -299,7 +301,7 @@ def test_a_scheme_by_lists_publishes_its_list(make_club: Made, scheme: str, chos
     record_game(ledger, "late", "2021-01-20", 2, 3)
     assert kept(ledger, publication) == rows
     assert as_listed(rows) != listed(ledger, "2021-02-28")
-    runs = as_rows(publications.runs(ledger))
+    runs = as_rows(publications.rating_runs(ledger))
     assert [row["published"] for row in runs].count(publication.name) == 1
 
 
@@ -311,7 +313,7 @@ def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
         ledger.append(run_closed(day))
     publish(ledger, "2021-01-31")
     ledger.level()
-    assert [row["published"] for row in as_rows(publications.runs(ledger))] == ["standard@2021-01-31/1", None]
+    assert [row["published"] for row in as_rows(publications.rating_runs(ledger))] == ["standard@2021-01-31/1", None]
 
 
 played = st.sampled_from([Outcome.WHITE, Outcome.DRAW, Outcome.BLACK])
@@ -360,7 +362,7 @@ def test_kept_rows_that_are_gone_are_worked_out_again(make_club: Made) -> None:
     record_game(ledger, "late", "2021-01-05", 2, 1)
     size = ledger.journal.size()
     edit(ledger.path, "DELETE FROM texts")
-    with pytest.raises(Exception, match="restore it from a copy, or work it out again by 'lists DB LIST --restore"):
+    with pytest.raises(Exception, match="restore it from a copy, or calculate it again by 'lists DB LIST --restore"):
         kept(ledger, publication)
     ledger.publications.restore_rows(publication, actor="eve")
     assert (kept(ledger, publication), ledger.journal.size()) == (rows, size)

@@ -11,7 +11,7 @@ import pytest
 
 from ledger.ledger import Ledger
 from ledger.ratings import engine, side_rows
-from ledger.ratings.installed_projectors import BUILT_IN, available
+from ledger.ratings.installed_projectors import BUILT_IN, installed_projectors
 from ledger.ratings.projector import EACH_GAME, DeclaredProjector
 from ledger.ratings.projectors import bests, highest_lowest, streaks, time_losses, upsets
 from ledger.runtime.columns import FEW
@@ -26,7 +26,7 @@ def after(projector: DeclaredProjector, *columns: Sequence[Any]) -> list[dict[st
     """The state after each side, NaN as None."""
     sides = dict(zip(projector.reads, columns, strict=True))
     whole, start = attrs.evolve(projector, rows=EACH_GAME), [kept.start for kept in projector.state]
-    folded = side_rows.fold(FEW, whole, [0] * len(columns[0]), sides, start)
+    folded = side_rows.fold_side_columns(FEW, whole, [0] * len(columns[0]), sides, start)
     names = [kept.name for kept in projector.state]
     rows = zip(*folded.columns, strict=True)
     return [dict(zip(names, (None if isnan(value) else value for value in row), strict=True)) for row in rows]
@@ -105,7 +105,7 @@ def test_nobody_stands_in_places_that_are_empty() -> None:
 def test_they_are_registered_as_plug_ins_are() -> None:
     offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["ledger.projectors"]
     assert offered == {made.name: f"ledger.ratings.projectors.{made.name}:PROJECTOR" for made in BUILT_IN}
-    assert available()[: len(BUILT_IN)] == BUILT_IN
+    assert installed_projectors()[: len(BUILT_IN)] == BUILT_IN
 
 
 @pytest.mark.slow

@@ -11,9 +11,9 @@ import pytest
 from ledger.errors import ProjectionError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, MANY, Columns
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.records import flat_of
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 from ledger.schemes.scheme import Newcomer
 from tests.kit.small_schemes import BY_GAME
 
@@ -27,7 +27,7 @@ def made(amount: float) -> Callable[[list[float]], None]:
 
 def test_a_kernel_with_values_from_around_it_is_refused_by_name() -> None:
     with pytest.raises(ProjectionError, match="plain function at module level"):
-        compiled(made(1.0))
+        compile_kernel(made(1.0))
 
 
 def scaled(x: float, exponent: int) -> float:
@@ -47,7 +47,7 @@ ldexp, frexp = math.ldexp, math.frexp
 
 def test_powers_of_two_by_bits_are_those_of_the_c_library() -> None:
     random = Random(5)
-    by_bits, by_call = compiled(scaled_by_name), compiled(scaled)
+    by_bits, by_call = compile_kernel(scaled_by_name), compile_kernel(scaled)
     for exponent in range(-1100, 1025):
         x = random.uniform(0.5, 0.99) * random.choice((-1.0, 1.0))
         assert by_bits(x, exponent).hex() == by_call(x, exponent).hex() == math.ldexp(x, exponent).hex()
@@ -55,14 +55,14 @@ def test_powers_of_two_by_bits_are_those_of_the_c_library() -> None:
 
 @pytest.mark.parametrize("x", [1.0, -1.0, 0.75, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1])
 def test_mantissa_and_exponent_by_bits_are_those_of_the_c_library(x: float) -> None:
-    fast: Callable[[float], Any] = compiled(parts)
+    fast: Callable[[float], Any] = compile_kernel(parts)
     assert tuple(fast(x)) == math.frexp(x)
 
 
 def test_a_batch_gives_its_players_places_in_order_of_appearance() -> None:
-    space = engine.workspace(FEW, named("glicko"), 9, 6)
-    batch = engine.Rateable([7, 2, 7], [2, 5, 5], [1.0, 0.5, 0.0], [0.0] * 3)
-    players = engine.gather(batch, 0, 3, space)
+    space = engine.workspace(FEW, find_scheme("glicko"), 9, 6)
+    batch = engine.RateableGames([7, 2, 7], [2, 5, 5], [1.0, 0.5, 0.0], [0.0] * 3)
+    players = engine.gather_batch(batch, 0, 3, space)
     assert (players, space.roster[:3], space.side) == (3, [7, 2, 5], [0, 1, 1, 2, 0, 2])
     assert [space.slot[player] for player in (7, 2, 5)] == [1, 2, 3]
     met = list(zip(space.opponent, space.result, space.colour, strict=True))
@@ -71,11 +71,11 @@ def test_a_batch_gives_its_players_places_in_order_of_appearance() -> None:
 
 
 def test_who_sits_a_batch_out_stays_as_before_it() -> None:
-    scheme = named("glicko")
+    scheme = find_scheme("glicko")
     numbers = scheme.numbers_from({})
     state = [1500.0, 200.0, 3.0, 1600.0, 80.0, 3.0, 1700.0, 90.0, 3.0]
     players = engine.records(FEW, scheme.player, state)
-    games = engine.Rateable([2], [0], [1.0], [0.0], [0, 1], [9.0], [0.0])
+    games = engine.RateableGames([2], [0], [1.0], [0.0], [0, 1], [9.0], [0.0])
     first, idle, winner = engine.rate_one_batch(scheme, numbers, games, players)
     assert flat_of(idle.before) == flat_of(idle.after) == state[3:6]
     assert winner.after.rating > 1700.0
@@ -97,7 +97,7 @@ def test_a_scheme_that_gives_a_rating_that_is_no_finite_number_is_named(
 ) -> None:
     scheme = attrs.evolve(BY_GAME, name=rate_game.__name__, rate_game=rate_game)
     numbers = scheme.numbers_from({})
-    games = engine.Rateable(cols.small([0]), cols.small([1]), cols.floats([1.0]), cols.floats([0.0]))
-    state = cols.floats(engine.newcomers(scheme, numbers, [Newcomer(None, None, 0.0)] * 2))
+    games = engine.RateableGames(cols.small([0]), cols.small([1]), cols.floats([1.0]), cols.floats([0.0]))
+    state = cols.floats(engine.initial_states(scheme, numbers, [Newcomer(None, None, 0.0)] * 2))
     with pytest.raises(ProjectionError, match=f"{scheme.name}: gives a rating that is no finite number"):
         engine.rate(cols, scheme, numbers, games, state, cols.small([0, 0]))

@@ -17,8 +17,8 @@ import pytest
 
 from ledger import schemes
 from ledger.audit.audit import table_digests
-from ledger.book import judging
-from ledger.facts.changes import Which
+from ledger.book import assessment
+from ledger.facts.changes import AnnulledGames
 from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import (
     BirthYearLearnt,
@@ -35,7 +35,7 @@ from ledger.facts.events import (
 from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building, views
+from ledger.ratings import view_builds, views
 from ledger.runtime import columns, sorted_runs, sqlite
 from ledger.runtime.table_writer import WritingConnection, WritingProcess
 from ledger.schemes.scheme import Rhythm, Scheme
@@ -51,10 +51,10 @@ PLAYERS, GAMES, STEP = 9, 80, 30
 PLAYED = (Outcome.WHITE, Outcome.DRAW, Outcome.BLACK)
 WHOLE: Settings = {"by_event": True, "included_until": 2}
 SMALL = (
-    (sqlite_store, "BLOCK", 12), (building, "OWN_PROCESS_FROM", 0), (building, "ENTRIES_A_COMMIT", 30),
-    (building, "GAMES_A_RUN", 25), (building, "GAMES_A_BLOCK", 20), (building, "SIDES_A_RUN", 40),
-    (building, "SIDES_A_BLOCK", 30), (sorted_runs, "PIECE", 7), (judging, "BLOCK", 9), (judging, "FEW_JUDGED", 4),
-    (views, "FEW_ENTRIES", 0),
+    (sqlite_store, "BLOCK", 12), (view_builds, "OWN_PROCESS_FROM", 0), (view_builds, "ENTRIES_A_COMMIT", 30),
+    (view_builds, "GAMES_A_RUN", 25), (view_builds, "GAMES_A_BLOCK", 20), (view_builds, "SIDES_A_RUN", 40),
+    (view_builds, "SIDES_A_BLOCK", 30), (sorted_runs, "PIECE", 7), (assessment, "BLOCK", 9),
+    (assessment, "FEW_ASSESSED", 4), (views, "FEW_ENTRIES", 0),
 )  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def in_small_blocks() -> Iterator[None]:
         for module, name, size in SMALL:
             stack.enter_context(patch.object(module, name, size))
         stack.enter_context(patch.object(sqlite, "BUSY_SECONDS", 1.0))
-        stack.enter_context(patch.object(building, "table_writer", lambda path, _: _SecondConnection(path)))
+        stack.enter_context(patch.object(view_builds, "table_writer", lambda path, _: _SecondConnection(path)))
         yield
 
 
@@ -162,7 +162,7 @@ def adopted(scheme: Scheme, settings: Settings, since: str | None = None) -> Eve
 def other_schemes(scheme: Scheme, settings: Settings) -> list[Event]:
     """One of another rhythm from March on, and the same scheme again from July on; told the other way round."""
     is_by_period = scheme.rhythm is Rhythm.PERIOD
-    other = schemes.named("uschess" if is_by_period else "fide")
+    other = schemes.find_scheme("uschess" if is_by_period else "fide")
     return [adopted(scheme, settings, "2020-07-01"), adopted(other, {} if is_by_period else WHOLE, "2020-03-15")]
 
 
@@ -175,7 +175,7 @@ def correct(ledger: Ledger) -> None:
     approve(ledger, moved, drafts.annul(f"game:{third}"))
     approve(ledger, drafts.merge(7, 8))
     approve(ledger, drafts.tournament(POOL, CUP, since="2020-09-01"))
-    approve(ledger, drafts.annul_games(6, Which.LOSSES, since="2020-05-01"))
+    approve(ledger, drafts.annul_games(6, AnnulledGames.LOSSES, since="2020-05-01"))
     approve(ledger, drafts.undo(4))
 
 
@@ -191,7 +191,9 @@ def settings_of(scheme: Scheme) -> Iterator[Settings]:
 
 
 EVERY = {
-    " ".join((scheme.name, *given)): (scheme, given) for scheme in schemes.built_in() for given in settings_of(scheme)
+    " ".join((scheme.name, *given)): (scheme, given)
+    for scheme in schemes.built_in_schemes()
+    for given in settings_of(scheme)
 }
 # Which rate by game, by period and by tournament.
 KINDS = ("chessworld", "glicko2", "fide by_event included_until from_shown")
@@ -270,9 +272,9 @@ def test_players_whose_numbers_are_far_apart(far_apart: int, unbuilt: Ledger, mo
     """Arrays as long as the highest number would be of many gigabytes: from such a number on each has its own place."""
     given = {**WHOLE, "from_shown": True}
     told = mixed([*told_of_tournaments(), *pasts(), *played()])
-    fide = schemes.named("fide")
+    fide = schemes.find_scheme("fide")
     tell(unbuilt, [adopted(fide, given), *registered(), *told[:60], *other_schemes(fide, given), *told[60:]])
-    for module in (building, columns):
+    for module in (view_builds, columns):
         monkeypatch.setattr(module, "FAR_APART", far_apart)
     assert_built_as_folded(unbuilt)
 
@@ -280,5 +282,5 @@ def test_players_whose_numbers_are_far_apart(far_apart: int, unbuilt: Ledger, mo
 def test_the_highest_number_that_a_player_may_have(unbuilt: Ledger) -> None:
     last = PlayerRegistered(player=MAX_PLAYER, joined_at="2019", standing=Standing.FULL, commitment="0" * 64)
     games = [attrs.evolve(game, black=MAX_PLAYER) if game.white == 1 else game for game in played()]
-    tell(unbuilt, [adopted(schemes.named("elo"), {}), *registered(), last, *games])
+    tell(unbuilt, [adopted(schemes.find_scheme("elo"), {}), *registered(), last, *games])
     assert_built_as_folded(unbuilt)

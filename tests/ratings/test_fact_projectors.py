@@ -29,13 +29,13 @@ from ledger.facts.events import (
 )
 from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
-from ledger.ratings import keeping, views
+from ledger.ratings import read_models, views
 from ledger.ratings.fact_projector import (
     DeclaredFactProjector,
     FactProjector,
     FactRows,
     declare_facts,
-    is_of_facts,
+    is_fact_identity,
     key_column,
     value_column,
 )
@@ -231,7 +231,7 @@ def test_who_goes_on_without_the_plug_in_leaves_its_table_behind_also_by_an_unra
     with Ledger.open(little_club) as ignorant:
         ignorant.append(game_recorded("free", white=1, black=3, ended_at="2021-06-05", half_moves=20, rated=False))
         ignorant.level()
-        assert keeping.left_behind(ignorant.views.connection) == {made.name for made in OF_FACTS}
+        assert read_models.stale_tables(ignorant.views.connection) == {made.name for made in OF_FACTS}
         with pytest.raises(ProjectionError, match=r"weekdays: its table is of entry 6, the views are of entry 7"):
             ignorant.rows("weekdays")
     with opened(little_club) as ledger:
@@ -249,10 +249,10 @@ def test_the_rule_of_the_ledger_takes_its_table_away(little_club: Path) -> None:
 
 def test_its_table_is_told_of_queried_and_exported_like_any_other(little_club: Path) -> None:
     with opened(little_club) as ledger:
-        described = querying.tables_described(ledger)["weekdays"]
+        described = querying.view_tables(ledger)["weekdays"]
         assert set(described.columns) == {"of_pool", "weekday", "games", "unrated"}
         assert list(querying.query(ledger, "SELECT games FROM weekdays"))
-        exported = b"".join(exporting.lines(ledger, ["weekdays"]))
+        exported = b"".join(exporting.export_lines(ledger, ["weekdays"]))
         assert exported == b"of_pool,weekday,games,unrated\nstandard,4,2,1\n"
 
 
@@ -267,7 +267,7 @@ def test_words_of_sql_are_names_of_tables_and_columns_like_any_others(little_clu
     )
     projectors = (*BUILT_IN, made)
     with opened(little_club, (made,)) as ledger:
-        exported = b"".join(exporting.lines(ledger, ["table"]))
+        exported = b"".join(exporting.export_lines(ledger, ["table"]))
         assert exported == b"group,order,select,limit\nstandard,4,2,1\n"
         ledger.rebuild()
     assert audit(little_club, projectors=projectors).falsehoods == ()
@@ -293,10 +293,10 @@ COLUMN = Kept("n", "INTEGER", 0, "a number")
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"kinds": ()}, "names no kinds of event"),
-        ({"kinds": [GameRecorded]}, "names no kinds of event"),
-        ({"kinds": (int,)}, "names no kinds of event"),
-        ({"kinds": GameRecorded}, "names no kinds of event"),
+        ({"kinds": ()}, "kinds= is a tuple of classes of events"),
+        ({"kinds": [GameRecorded]}, "kinds= is a tuple of classes of events"),
+        ({"kinds": (int,)}, "kinds= is a tuple of classes of events"),
+        ({"kinds": GameRecorded}, "kinds= is a tuple of classes of events"),
         ({"name": ""}, "a name of a table or column matches"),
         ({"name": None}, "a name of a table or column matches"),
         ({"name": "sqlite_x"}, "a name of a table or column matches"),
@@ -304,7 +304,7 @@ COLUMN = Kept("n", "INTEGER", 0, "a number")
         ({"version": 0}, "a whole number from 1 on"),
         ({"version": "1"}, "a whole number from 1 on"),
         ({"columns": (COLUMN._replace(name="N"),)}, r"two columns of its table would be called \['n'"),
-        ({"kinds": (CorrectionProposed,)}, "say how other facts stand"),
+        ({"kinds": (CorrectionProposed,)}, "change other facts"),
         ({"columns": (COLUMN,)}, r"two columns of its table would be called \['n'\]"),
         ({"key": (COLUMN._replace(type="BLOB"),)}, "none of the types"),
         ({"key": ()}, "its rows need a key"),
@@ -388,11 +388,11 @@ def left_out(path: Path, odd: DeclaredFactProjector) -> str:
 @pytest.mark.parametrize(
     ("stand", "message"),
     [
-        (adds_to_rows, "adds to sums, and its rows are none"),
-        (puts_too_much, r"tells \(2, 2\) and \(\), where its columns are \['n'\] and \[\]"),
+        (adds_to_rows, r"calls add\(\), but its table holds no sums"),
+        (puts_too_much, r"gives the row \(2, 2\) and \(\), but its columns are \['n'\] and \[\]"),
         (puts_text, "column 'n' takes whole numbers of 64 bits, got 'two'"),
         (puts_nothing, "column 'n' takes whole numbers of 64 bits, got None"),
-        (puts_a_letter, "tells 'a' and "),
+        (puts_a_letter, "gives the row 'a' and "),
         (fails, r"cannot take entry 2 \(KeyError: 'entry 2'\)"),
     ],
 )
@@ -404,7 +404,7 @@ def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
         ledger.level()
     assert re.search(message, left_out(little_club, odd))
     with Ledger.open(little_club) as ledger:
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
         assert "odd" not in ledger.views.read_models()
 
 
@@ -429,7 +429,7 @@ def test_a_table_of_sums_takes_no_rows(little_club: Path) -> None:
         rows.put((position,), (1,))
 
     odd = attrs.evolve(JOINERS, name="odd", on_change=puts)
-    assert "table of sums" in left_out(little_club, odd)
+    assert "its table holds sums" in left_out(little_club, odd)
 
 
 @pytest.mark.parametrize("amount", [0.5, True, 2**63, None, "1"])
@@ -457,4 +457,4 @@ def test_two_of_one_name_or_of_a_table_s_name_are_refused(little_club: Path) -> 
     "identity", ["", "history", "null", "7", "[]", "[1, 2, 3]", "[1, 2, 3, []]", "[1, 2, 3, null]"]
 )
 def test_an_identity_that_is_none_is_that_of_no_projector_of_facts(identity: str) -> None:
-    assert not is_of_facts(identity)
+    assert not is_fact_identity(identity)

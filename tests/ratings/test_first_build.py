@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from ledger.audit.audit import audit, table_digests
 from ledger.errors import CorruptError, StorageError
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import building
+from ledger.ratings import view_builds
 from ledger.runtime import sorted_runs, sqlite, table_writer
 from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.sorted_runs import SortedRuns
@@ -180,7 +180,7 @@ def test_a_writing_process_that_was_killed_is_one_clear_error(one_table: tuple[P
     writer.commit()
     writer.settle()
     writer._process.kill()
-    writer._process.wait()
+    writer._process._process.wait()
     writer.insert(INSERT, some_rows(5, 9))
     writer.commit()
     with pytest.raises(StorageError, match=r"the process that writes it ended \(exit code -9\); run the command again"):
@@ -232,7 +232,7 @@ def test_a_rebuild_takes_nothing_from_under_a_writing_process_that_was_left_behi
 def _club(tmp_path: Path, by_columns: None) -> Path:
     path = tmp_path / "club.db"
     with open_ledger(path) as ledger:
-        ledger.import_games(frames(source_games(900), 100))
+        ledger.import_games(batch_games(source_games(900), 100))
         ledger.catch_up()
     return path
 
@@ -240,10 +240,10 @@ def _club(tmp_path: Path, by_columns: None) -> Path:
 @pytest.fixture(name="by_a_process")
 def _by_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Builds are written by a process of its own, in many transactions."""
-    monkeypatch.setattr(building, "OWN_PROCESS_FROM", 0)
-    monkeypatch.setattr(building, "ENTRIES_A_COMMIT", 200)
+    monkeypatch.setattr(view_builds, "OWN_PROCESS_FROM", 0)
+    monkeypatch.setattr(view_builds, "ENTRIES_A_COMMIT", 200)
     monkeypatch.setattr(sqlite_store, "BLOCK", 200)
-    monkeypatch.setattr(building, "SIDES_A_BLOCK", 200)
+    monkeypatch.setattr(view_builds, "SIDES_A_BLOCK", 200)
     monkeypatch.setattr(sorted_runs, "PIECE", 50)
 
 
@@ -299,10 +299,10 @@ def test_a_build_never_holds_more_rows_than_a_run_and_a_block(club: Path, monkey
     run, block, piece = 120, 60, 10
     for module, name, size in (
         (sqlite_store, "BLOCK", block),
-        (building, "GAMES_A_RUN", run),
-        (building, "GAMES_A_BLOCK", block),
-        (building, "SIDES_A_RUN", run),
-        (building, "SIDES_A_BLOCK", block),
+        (view_builds, "GAMES_A_RUN", run),
+        (view_builds, "GAMES_A_BLOCK", block),
+        (view_builds, "SIDES_A_RUN", run),
+        (view_builds, "SIDES_A_BLOCK", block),
         (sorted_runs, "PIECE", piece),
     ):
         monkeypatch.setattr(module, name, size)

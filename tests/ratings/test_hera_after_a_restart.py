@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import highest, players
+from ledger.answers import achievements, players
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision, Event
@@ -91,6 +91,8 @@ def test_a_restart_that_is_taken_back_gives_the_games_back(tmp_path: Path) -> No
 
 def test_best_names_the_highest_rating_of_each_system(tmp_path: Path) -> None:
     with club(tmp_path, Carry.RESTART) as ledger:
-        rows = [row for row in as_rows(highest.achievements(ledger, ledger.player("Ann"))) if row["what"] == "highest"]
+        rows = [
+            row for row in as_rows(achievements.achievements(ledger, ledger.player("Ann"))) if row["what"] == "highest"
+        ]
         assert [row["scheme"] for row in rows] == ["chessworld", "elo"]
         assert [row["other_system"] for row in rows] == [False, True]

@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers.read_models import projectors
+from ledger.answers.read_models import read_model_rows
 from ledger.audit.audit import audit
 from ledger.errors import MalformedError, ProjectionError, ReadModelError, ReadModelWarning
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
-from ledger.ratings import engine, installed_projectors, late_tables, side_rows, views
+from ledger.ratings import engine, installed_projectors, side_rows, table_repairs, views
 from ledger.ratings.installed_projectors import BUILT_IN
 from ledger.ratings.projector import DeclaredProjector, Largest, Projector, RatedSide, column, declare
 from ledger.ratings.projectors.history import HISTORY
@@ -35,7 +35,7 @@ GAMES = 300
 def plain_club(tmp_path: Path) -> Path:
     path = tmp_path / "club.db"
     with Ledger.create(path) as ledger:
-        ledger.import_games(frames(source_games(GAMES)))
+        ledger.import_games(batch_games(source_games(GAMES)))
     with Ledger.open(path, projectors=()) as ledger:
         ledger.catch_up()
     return path
@@ -84,7 +84,7 @@ def test_a_table_is_the_same_from_few_rows_in_plain_python_and_from_many_compile
 
 
 def test_whoever_waits_for_a_new_table_is_told_how_far_it_is(plain_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late_tables, "BLOCK", 100)
+    monkeypatch.setattr(table_repairs, "BLOCK", 100)
     told: list[tuple[str, int, int]] = []
     with Ledger.open(plain_club, projectors=(SURPLUSES, WIN_STREAKS)) as ledger:
         ledger.level(lambda *words: told.append(words))
@@ -301,7 +301,7 @@ def test_no_plug_in_takes_the_name_of_a_built_in_projector(tmp_path: Path) -> No
 
 def test_a_ledger_is_made_with_projectors(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db", projectors=(WIN_STREAKS,)) as ledger:
-        ledger.import_games(frames(source_games(20)))
+        ledger.import_games(batch_games(source_games(20)))
         ledger.level()
         assert list(ledger.rows("win_streaks"))
 
@@ -388,7 +388,7 @@ def test_a_projector_may_store_columns_and_keep_nothing(plain_club: Path) -> Non
 
 
 def test_what_is_no_number_and_no_part_is_refused() -> None:
-    with pytest.raises(MalformedError, match=r"where a number \(a number\) starts is a number itself, got '0'"):
+    with pytest.raises(MalformedError, match=r"the initial value of a number \(a number\) must be a number, got '0'"):
         column("0", "INTEGER", "a number")  # type: ignore[arg-type]
     with pytest.raises(MalformedError, match="a part is a class of attrs whose fields are columns, got <class 'int'>"):
         part(int)
@@ -413,17 +413,17 @@ def test_a_step_that_fails_stops_nothing_but_its_own_table(
         ledger.append(game_recorded("g:late", ended_at="2026-11-20", half_moves=40))
         with pytest.warns(ReadModelWarning, match=words):
             ledger.level() if few else ledger.rebuild()
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
         with pytest.raises(ProjectionError, match=words):
             list(ledger.rows("win_streaks"))
         assert list(ledger.rows("streaks"))
-        by_name = {row.projector: row for row in projectors(ledger)}
+        by_name = {row.projector: row for row in read_model_rows(ledger)}
         assert re.match(words, by_name["win_streaks"].stale or "")
         assert (by_name["win_streaks"].kept, by_name["win_streaks"].made_by) == (False, None)
         assert (by_name["streaks"].kept, by_name["streaks"].stale) == (True, None)
         assert by_name["streaks"].made_by == "ledger.ratings.projectors.streaks.Streaks"
         assert by_name["streaks"].position == ledger.views.position()
-    assert [str(error)[:11] for error in plugins.broken()] == ["win_streaks"]
+    assert [str(error)[:11] for error in plugins.broken_plugins()] == ["win_streaks"]
     assert audit(plain_club)
     assert rows_of(plain_club, "win_streaks", attrs.evolve(WIN_STREAKS, version=3))
 
@@ -437,7 +437,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
     assert str(failed["lost"]).startswith(
         "lost: the plug-in 'a_package_that_is_gone:LOST' of a package without a name cannot be loaded (ModuleNotFound"
     )
-    assert plugins.broken() == (failed["lost"],)
+    assert plugins.broken_plugins() == (failed["lost"],)
 
 
 def test_both_sides_see_the_same_game(plain_club: Path) -> None:
@@ -461,7 +461,7 @@ def test_both_sides_see_the_same_game(plain_club: Path) -> None:
 
 
 def test_the_history_is_the_ledgers_own() -> None:
-    assert HISTORY not in installed_projectors.available()
+    assert HISTORY not in installed_projectors.installed_projectors()
 
 
 @attrs.define
@@ -478,7 +478,7 @@ def test_a_step_that_cannot_be_compiled_is_named_with_its_line() -> None:
     made = declare(NotCompiled, name="compiled", version=1, reads=("n",))
     words = r"compiled: its step cannot be compiled, as it is for many games \(.*test_installing.py:\d+\)"
     with pytest.raises(ReadModelError, match=words):
-        side_rows.fold(MANY, made, np.zeros(5, np.int32), {"n": np.arange(5)}, np.zeros(1))
+        side_rows.fold_side_columns(MANY, made, np.zeros(5, np.int32), {"n": np.arange(5)}, np.zeros(1))
 
 
 @attrs.define

@@ -13,11 +13,11 @@ from ledger.answers.rows import as_rows
 from ledger.audit.audit import audit
 from ledger.errors import ProjectionError, UnknownNameError
 from ledger.facts.events import Decision
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
-from ledger.ratings import installed_projectors, keeping, late_tables, views
-from ledger.ratings.keeping import InstalledProjectors
+from ledger.ratings import installed_projectors, read_models, table_repairs, views
 from ledger.ratings.projector import DeclaredProjector
+from ledger.ratings.read_models import InstalledProjectors
 from ledger.runtime.ledger_files import sidecar
 from ledger.testing.kit import table_rows
 from tests.kit.clubs import NAME, copied
@@ -35,7 +35,7 @@ BUILT_IN = {projector.name for projector in installed_projectors.BUILT_IN}
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keeping")
     with Ledger.create(folder / NAME) as ledger:
-        ledger.import_games(frames(source_games(GAMES)))
+        ledger.import_games(batch_games(source_games(GAMES)))
         ledger.level()
     return folder
 
@@ -56,7 +56,7 @@ def tables(ledger: Ledger) -> set[str]:
 
 def rows(ledger: Ledger, plug_ins: Sequence[DeclaredProjector] = PLUG_INS) -> dict[str, Any]:
     ledger.level()
-    assert keeping.left_behind(ledger.views.connection) == set()
+    assert read_models.stale_tables(ledger.views.connection) == set()
     return {projector.name: table_rows(ledger.views.connection, projector.name) for projector in plug_ins}
 
 
@@ -89,7 +89,7 @@ def test_a_long_ledger_without_two_tables_is_built_anew_rather_than_folded_twice
         size = ledger.journal.size()
     told: list[str] = []
     with monkeypatch.context() as patch:
-        patch.setattr(late_tables, "_make", None)
+        patch.setattr(table_repairs, "_make", None)
         with with_plug_ins(kept_club) as ledger:
             ledger.level(lambda what, _done, _of: told.append(what))
             built = rows(ledger)
@@ -150,7 +150,7 @@ def players_merged(ledger: Ledger) -> None:
 
 def another_pool(ledger: Ledger) -> None:
     live_game(ledger)
-    ledger.import_games(frames(source_games(GAMES + 20)))
+    ledger.import_games(batch_games(source_games(GAMES + 20)))
 
 
 CHANGES = (live_game, late_game, last_game_voided, early_game_voided, players_merged, another_pool)
@@ -166,11 +166,11 @@ def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
         ignorant.level()
         change(ignorant)
         ignorant.level()
-        assert set(keeping.left_behind(ignorant.views.connection)) == {projector.name for projector in PLUG_INS}
+        assert set(read_models.stale_tables(ignorant.views.connection)) == {projector.name for projector in PLUG_INS}
         for ask in (
             lambda: ignorant.rows("surpluses"),
             lambda: list(querying.query(ignorant, "SELECT count(*) FROM surpluses")),
-            lambda: b"".join(exporting.lines(ignorant, ["surpluses"])),
+            lambda: b"".join(exporting.export_lines(ignorant, ["surpluses"])),
         ):
             with pytest.raises(ProjectionError, match=r"surpluses: its table is of entry [\d,]+, the views"):
                 ask()
@@ -216,7 +216,7 @@ def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(kept_clu
             old.rows("surpluses")
         others = {"win_streaks": ProjectionError("win_streaks", "cannot be read")}  # what is wrong with another one
         with pytest.raises(ProjectionError, match=r"^surpluses: .*has gone on"):
-            keeping.refuse_left_behind(old.views.connection, "surpluses", others)
+            read_models.refuse_stale_table(old.views.connection, "surpluses", others)
         assert {name for row in rows(new, (newer,))["surpluses"] for name, _ in row} >= {"expected_score"}
     with with_plug_ins(kept_club, (SURPLUSES,)) as old:
         old.level()
@@ -239,7 +239,7 @@ def test_of_one_version_with_other_settings_none_is_made_by_turns(kept_club: Pat
 def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Path) -> None:
     hand = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)
     with Ledger.open(kept_club) as ledger:
-        ledger.views.at_hand = hand  # as where packages are installed that offer them
+        ledger.views.installed = hand  # as where packages are installed that offer them
         assert tables(ledger).isdisjoint({projector.name for projector in PLUG_INS})
         ledger.policies.set("read-models", {"surpluses": True, "streaks": False})
         assert "surpluses" in tables(ledger)
@@ -256,7 +256,7 @@ def test_the_rule_keeps_a_plug_in_and_takes_a_built_in_table_away(kept_club: Pat
         with pytest.raises(ProjectionError, match="the ledger keeps it, but its table was never made from these views"):
             ledger.rows("surpluses")
     with Ledger.open(kept_club) as ledger:
-        ledger.views.at_hand = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)
+        ledger.views.installed = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)
         assert list(ledger.rows("surpluses"))
 
 
@@ -266,7 +266,7 @@ def test_views_of_an_earlier_layout_bring_their_tables_along(kept_club: Path) ->
     views = sidecar(kept_club, "views")
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
     with Ledger.open(kept_club) as ledger:
-        ledger.views.at_hand = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)
+        ledger.views.installed = InstalledProjectors(installed_projectors.BUILT_IN, PLUG_INS)
         assert rows(ledger) == before
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
     with Ledger.open(kept_club) as ledger:  # its plug-ins are not there: they are not forgotten

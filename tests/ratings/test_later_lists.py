@@ -16,7 +16,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry, Outcome
 from ledger.ledger import Ledger
 from ledger.ratings.player_states import PlayerStates
-from ledger.schemes import built_in_names, named
+from ledger.schemes import built_in_names, find_scheme
 from tests.kit.clubs import takes_misfits
 from tests.kit.games import game_recorded, seeded
 from tests.tiers import few_quick
@@ -87,13 +87,13 @@ def test_only_what_the_list_states_replaces_state(relisted: Make) -> None:
     ledger = relisted("glicko2", [*games("2026-01-05", "2026-01-06"), seeded(1, "2000", effective_at="2026-03-01")])
     (_, last) = ledger.rows("history", "player = 1 ORDER BY n")
     states = PlayerStates(ledger.views.connection, ledger.pool())
-    fields = dict(zip(named("glicko2").state, states.at(1, instant_ms("2026-03-01")).state, strict=True))
+    fields = dict(zip(find_scheme("glicko2").state, states.at(1, instant_ms("2026-03-01")).state, strict=True))
     assert fields["rating"] == 2000.0
     assert last["rd"] < fields["rd"] < 350.0, "it grows with time, and the list states none"
     ledger.append(seeded(1, "1900", effective_at="2026-05-01", deviation="60"))
     ledger.catch_up()
     states = PlayerStates(ledger.views.connection, ledger.pool())
-    fields = dict(zip(named("glicko2").state, states.at(1, instant_ms("2026-05-01")).state, strict=True))
+    fields = dict(zip(find_scheme("glicko2").state, states.at(1, instant_ms("2026-05-01")).state, strict=True))
     assert (fields["rating"], fields["rd"]) == (1900.0, 60.0)
 
 
@@ -144,6 +144,8 @@ def test_a_list_of_the_day_of_a_new_scheme_counts_in_that_scheme(relisted: Make)
 
 def test_a_ranking_shows_the_list_and_a_corrected_list_at_once(relisted: Make) -> None:
     ledger = relisted("elo", [*games("2026-01-05"), seeded(2, "2000", effective_at="2026-03-01")])
-    assert [(row.player, row.rating, row.rank) for row in rankings.ranking(ledger)] == [(2, 2000.0, 1), (1, 1516.0, 2)]
-    place = rankings.place(ledger, ledger.pool(), PlayerStates(ledger.views.connection, ledger.pool()).now(1, 0))
+    assert [(row.player, row.rating, row.rank) for row in ledger.ranking()] == [(2, 2000.0, 1), (1, 1516.0, 2)]
+    place = rankings.ranking_place(
+        ledger, ledger.pool(), PlayerStates(ledger.views.connection, ledger.pool()).now(1, 0)
+    )
     assert (place.rank, place.rated_players) == (2, 2)

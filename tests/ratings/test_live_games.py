@@ -14,7 +14,7 @@ from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from ledger.ratings import projection
 from ledger.ratings.projection import LiveGames
-from ledger.schemes import built_in_names, named
+from ledger.schemes import built_in_names, find_scheme
 from ledger.schemes.scheme import Rhythm
 from tests.kit.games import game_recorded
 from tests.kit.lived_histories import all_rows
@@ -23,7 +23,7 @@ from tests.kit.plugins import WIN_STREAKS
 PLAYERS = 7
 FIRST_MS = 1_577_836_800_000  # 2020-01-01
 HOUR_MS = 3_600_000
-BY_GAME = sorted(name for name in built_in_names() if named(name).rhythm is Rhythm.GAME)
+BY_GAME = sorted(name for name in built_in_names() if find_scheme(name).rhythm is Rhythm.GAME)
 
 
 def games(count: int, first: int = 0) -> list[GameRecorded]:
@@ -142,7 +142,7 @@ def test_the_first_games_in_a_new_era_are_read_with_what_was_carried(
 
 
 def test_another_process_may_take_turns(club_without_games: Ledger, taken: list[bool]) -> None:
-    with Ledger.open(club_without_games.path, projectors=club_without_games.views.at_hand.making) as other:
+    with Ledger.open(club_without_games.path, projectors=club_without_games.views.installed.offered) as other:
         for number, game in enumerate(games(40)):
             play(other if number % 3 == 0 else club_without_games, [game])
     assert all(taken)

@@ -9,12 +9,12 @@ from ledger.facts.changes import Change, Verb
 from ledger.facts.events import Decision
 from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
-from ledger.schemes import built_in_names, named
+from ledger.schemes import built_in_names, find_scheme
 from tests.kit.clubs import NAME, NOW
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.lived_histories import all_rows
 
-BY_RUNS = [name for name in built_in_names() if "by_runs" in attrs.fields_dict(named(name).settings)]
+BY_RUNS = [name for name in built_in_names() if "by_runs" in attrs.fields_dict(find_scheme(name).settings)]
 FIRST = [
     game_recorded(
         f"a{day}", white=3, black=4, ended_at=f"2019-01-0{day}", half_moves=60, outcome=Outcome.WHITE, white_rating=1500

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import players, rankings
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers import players
+from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.facts.events import PlayerChanged
 from ledger.facts.words import Standing
 from ledger.ledger import Ledger
 from ledger.ratings import standings, views_file
 from ledger.ratings.player_rows import WRITE_CURRENT
-from ledger.ratings.standings import EVERYBODY
+from ledger.ratings.standings import NO_LIMIT
 from ledger.runtime import sqlite
 from tests.kit.clubs import copied
 from tests.kit.corrections import approve
@@ -38,7 +38,7 @@ RATINGS = (
 @pytest.fixture(name="views")
 def _views(tmp_path: Path) -> Iterator[Any]:
     """Empty views as a build leaves them, in one transaction."""
-    with closing(views_file.create(tmp_path / "views.db", ())) as connection:
+    with closing(views_file.create_views(tmp_path / "views.db", ())) as connection:
         connection.execute("BEGIN")
         views_file.create_indexes(connection, ())
         views_file.count_distribution(connection)
@@ -71,22 +71,22 @@ def test_every_writer_of_current_keeps_the_distribution_and_places_are_those_of_
         for pool in POOLS:
             held = views.execute("SELECT -rating, player FROM current WHERE pool = ?", (pool,)).fetchall()
             points = sorted({*held, *((-rating, random.randrange(70)) for rating in RATINGS)})
-            assert standings.count_before(views, pool, points) == read_before(views, pool, points)
+            assert standings.count_players_before(views, pool, points) == read_before(views, pool, points)
             some = sorted(random.sample(points, 3))
-            assert standings.count_before(views, pool, some) == read_before(views, pool, some)
+            assert standings.count_players_before(views, pool, some) == read_before(views, pool, some)
             listed = [rating for (rating,) in views.execute(LISTED, (pool,))]
             assert standings.count_listed(views, pool) == len(listed)
             for negative, _ in some:
-                (not_below,) = standings.count_before(views, pool, [(negative, EVERYBODY)]).values()
+                (not_below,) = standings.count_players_before(views, pool, [(negative, NO_LIMIT)]).values()
                 assert not_below == sum(other >= -negative for other in listed)
     views.execute("DELETE FROM current")
     assert distribution_of(views) == []
-    assert standings.count_before(views, 1, []) == {}
+    assert standings.count_players_before(views, 1, []) == {}
 
 
 def test_a_build_counts_what_the_triggers_would_have_kept(tmp_path: Path) -> None:
     random = Random(7)
-    with closing(views_file.create(tmp_path / "views.db", ())) as connection:
+    with closing(views_file.create_views(tmp_path / "views.db", ())) as connection:
         connection.execute("BEGIN")
         connection.executemany(WRITE_CURRENT, [row(random, player) for player in range(200)])
         views_file.count_distribution(connection)
@@ -97,9 +97,9 @@ def test_a_build_counts_what_the_triggers_would_have_kept(tmp_path: Path) -> Non
 def test_a_rating_is_in_the_band_that_sqlite_works_out_up_to_the_highest_of_it(rating: float) -> None:
     with closing(sqlite.sqlite3.connect(":memory:")) as connection:
         question = f"SELECT {BAND.format('?')}"
-        points = views_file.band(rating)
+        points = views_file.whole_points(rating)
         assert connection.execute(question, (rating,)).fetchone() == (points,)
-        highest = views_file.highest(points)
+        highest = views_file.highest_rating_of(points)
         assert connection.execute(question, (highest,)).fetchone() == (points,)
         assert highest == inf or connection.execute(question, (nextafter(highest, inf),)).fetchone() > (points,)
 
@@ -117,11 +117,11 @@ def test_places_are_those_of_the_ranking_through_live_and_late_games_corrections
         connection = ledger.views.connection
         kept = distribution_of(connection)
         assert kept == connection.execute(COUNTED).fetchall()
-        rows = as_rows(rankings.ranking(ledger, limit=1000))
+        rows = as_rows(ledger.ranking(limit=1000))
         assert 2 not in {row["player"] for row in rows}
         for row in rows:
             alone = as_row(players.summary(ledger, ledger.player(str(row["player"]))))
             assert (alone["rank"], alone["rated_players"]) == (row["rank"], len(rows))
-        assert [row["rank"] for row in as_rows(ranking_in_full(ledger, RankingChoice(limit=5)))] == [1, 2, 3, 4, 5]
+        assert [row["rank"] for row in as_rows(ranking(ledger, RankingChoice(limit=5)))] == [1, 2, 3, 4, 5]
         ledger.rebuild()
         assert distribution_of(ledger.views.connection) == kept

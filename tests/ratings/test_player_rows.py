@@ -7,7 +7,7 @@ import pytest
 from ledger.errors import ProjectionError
 from ledger.ledger import Ledger
 from ledger.ratings.installed_projectors import BUILT_IN
-from ledger.ratings.player_rows import NEVER, PlayerRows
+from ledger.ratings.player_rows import BEFORE_ALL_GAMES, PlayerRows
 from ledger.ratings.view_tables import side_tables
 from tests.kit.clubs import NAME, NOW, take_made_up_games
 
@@ -43,7 +43,7 @@ def test_what_players_bring_along_is_what_each_table_says(club_of_many_games: Le
         assert states.keys() == counts.keys()
         first = 0
         for number in rows.tables_of_states:
-            said = rows.at_games(number, counts)
+            said = rows.fold_rows_at(number, counts)
             width = len(rows.tables[number].fold.state) + (1 + len(rows.state_fields) if number == 0 else 0)
             of_table = {player: row[first : first + width] for player, row in states.items()}
             assert of_table == {player: said.get(player, (None,) * width) for player in counts}
@@ -54,13 +54,13 @@ def test_what_players_bring_along_is_what_each_table_says(club_of_many_games: Le
 def test_games_before_an_instant_are_counted_as_the_history_has_them(club_of_many_games: Ledger) -> None:
     rows, players = rows_of(club_of_many_games), [*counts_of(club_of_many_games), 10**6]
     ends = sorted(row["ended_ms"] for row in club_of_many_games.rows("history"))
-    for ms in (NEVER, *ends[::40], ends[-1], LONG_AFTER):
+    for ms in (BEFORE_ALL_GAMES, *ends[::40], ends[-1], LONG_AFTER):
         expected = dict.fromkeys(players, 0)
         for row in club_of_many_games.rows("history", "ended_ms < ?", [ms]):
             expected[row["player"]] += 1
-        assert rows.rated_before(players, ms) == expected
+        assert rows.count_games_before(players, ms) == expected
         counted = {player: (n, expected[player]) for player, n in counts_of(club_of_many_games).items()}
-        assert rows.counted(players, ms) == counted
+        assert rows.count_games(players, ms) == counted
 
 
 def test_a_row_that_is_missing_is_named(club_of_many_games: Ledger) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
-from ledger.ratings import queries, standings, what_ifs
+from ledger.ratings import queries, rating_previews, standings
 from tests.kit.clubs import NOW
 from tests.kit.corrections import ask
 from tests.kit.games import source_games
@@ -21,7 +21,7 @@ GAME = "SEARCH games USING INTEGER PRIMARY KEY (rowid=?)"
 LISTED = "SEARCH current USING COVERING INDEX current_by_rating (pool=? AND listed=?{})"
 PLANS = {
     "last rows": (
-        what_ifs.LAST_ROWS,
+        rating_previews.CURRENT_ROWS,
         [
             ASKED,
             BY_PLAYER.format("c"),
@@ -30,9 +30,9 @@ PLANS = {
             f"{GAME} LEFT-JOIN",
         ],
     ),
-    "newcomers": (what_ifs.NEWCOMERS, [ASKED, BY_NUMBER.format("h"), GAME]),
+    "newcomers": (rating_previews.FIRST_GAME_SINCE, [ASKED, BY_NUMBER.format("h"), GAME]),
     "merged": (
-        what_ifs.MERGED,
+        rating_previews.MERGED,
         [
             "SEARCH merges USING INTEGER PRIMARY KEY (rowid=?)",
             "LIST SUBQUERY 1",
@@ -45,9 +45,9 @@ PLANS = {
     ),
     "listed": (standings.LISTED, ["SEARCH distribution USING PRIMARY KEY (pool=?)"]),
     "with more points": (standings.WITH_MORE, ["SEARCH distribution USING PRIMARY KEY (pool=? AND points>?)"]),
-    "whole distribution": (standings.WHOLE, ["SEARCH distribution USING PRIMARY KEY (pool=?)"]),
+    "whole distribution": (standings.DISTRIBUTION_OF_POOL, ["SEARCH distribution USING PRIMARY KEY (pool=?)"]),
     "higher": (standings.HIGHER, [LISTED.format(" AND rating>? AND rating<?")]),
-    "beside": (standings.BESIDE, [LISTED.format(" AND rating=? AND player<?")]),
+    "beside": (standings.EQUAL_BEFORE, [LISTED.format(" AND rating=? AND player<?")]),
     "part of the ranking": (standings.ORDER, [LISTED.format(" AND rating>? AND rating<?")]),
 }
 
@@ -55,7 +55,7 @@ PLANS = {
 @pytest.fixture(name="previewed_ledger", scope="module")
 def _previewed_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     with Ledger.create(tmp_path_factory.mktemp("plans") / "club.db", clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(GAMES), GAMES))
+        ledger.import_games(batch_games(source_games(GAMES), GAMES))
         ledger.catch_up()
         yield ledger
 
@@ -82,7 +82,7 @@ def test_no_statement_of_a_preview_reads_a_whole_table(previewed_ledger: Ledger)
         ask(ledger, "void", game=game["key"]),
         ask(ledger, "annul", player=str(game["white"]), which="all"),
     ]
-    connection = ledger.views.for_trials().connection
+    connection = ledger.views.open_for_dry_run().connection
     connection.set_trace_callback(asked.append)
     for change in changes:
         assert ledger.preview([change]).moves

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ledger.ledger import Ledger
 from ledger.ratings.projectors.tournament_performance import NAME
-from ledger.ratings.view_docs import described, described_in
+from ledger.ratings.table_docs import table_docs, table_docs_in
 from tests.kit.every_table import columns, make_club_with_every_table, tables
 
 
@@ -12,7 +12,7 @@ def test_every_table_and_column_of_the_views_is_told_with_its_references(tmp_pat
     path = make_club_with_every_table(tmp_path, 60)
     with Ledger.open(path) as ledger:
         ledger.level()
-        told = described_in(ledger.views.connection, ledger.views.at_hand.all)
+        told = table_docs_in(ledger.views.connection, ledger.views.installed.all)
     views = path.with_name("club.views.db")
     assert set(told) == {*tables(views), NAME}, "ledger/book/tables.py, ledger/ratings/view_tables.py"
     for name, table in told.items():
@@ -26,7 +26,7 @@ def test_every_table_and_column_of_the_views_is_told_with_its_references(tmp_pat
 
 
 def test_columns_of_every_kind_of_number_have_a_unit() -> None:
-    for name, table in described().items():
+    for name, table in table_docs().items():
         for column, meaning in table.columns.items():
             if column.endswith(("_ms", "rating", "position", "player")) or column in {"pool", "white", "black"}:
                 assert meaning.unit or column == "pool", (name, column)

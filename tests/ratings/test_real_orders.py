@@ -12,15 +12,15 @@ from unittest.mock import patch
 import pytest
 
 from ledger.facts.source_games import SourceGame
-from ledger.imports.files import open_lines
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import views
 from ledger.ratings.projection import PoolProjection
 from tests.kit.clubs import key_of
 from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import DATA
+from tests.kit.source_files import open_lines
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -33,7 +33,7 @@ pytestmark = [
 
 def read(name: str) -> list[SourceGame]:
     with open_lines(str(DATA / name)) as (lines, reading):
-        games = list(pgn.games(lines, reading))
+        games = list(pgn.read_games(lines, reading))
     assert games, name
     return games
 
@@ -45,7 +45,7 @@ def new_ledger() -> Iterator[Ledger]:
 
 
 def take(ledger: Ledger, games: Sequence[SourceGame], batch: int) -> None:
-    outcome = ledger.import_games(frames(games, batch))
+    outcome = ledger.import_games(batch_games(games, batch))
     assert outcome.recorded + outcome.repeated + sum(outcome.left_out.values()) + len(outcome.faults) == len(games)
 
 
@@ -109,7 +109,7 @@ def test_the_same_files_again_change_nothing(files: dict[str, list[SourceGame]],
         ledger.catch_up()
         head = ledger.head()
         for games in files.values():
-            assert ledger.import_games(frames(games)).recorded == 0
+            assert ledger.import_games(batch_games(games)).recorded == 0
         assert ledger.catch_up() == head.size
         assert ledger.head() == head
         assert rows_by_identity(ledger) == taken_at_once

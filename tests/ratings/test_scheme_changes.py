@@ -8,24 +8,25 @@ from typing import Any
 
 import pytest
 
-from ledger.answers import player_games, players, pools, rankings
+from ledger.answers import player_games, players, pools
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.facts.events import ConversionRange, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Carry
 from ledger.imports.csv import games as csv_games
-from ledger.imports.files import open_lines, open_source
+from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings.projection import PoolProjection
-from ledger.schemes import named
+from ledger.schemes import find_scheme
 from ledger.schemes.scheme import Newcomer
-from ledger.testing import in_terms_of_facts
+from ledger.testing import rows_by_facts
 from tests.kit.games import scheme_adopted
 from tests.kit.lived_histories import tables_that_differ
 from tests.kit.places import OTB, SAMPLE
+from tests.kit.source_files import open_lines
 from tests.tiers import in_tiers, times
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -38,7 +39,7 @@ def taken(path: Path, scheme: str, *later: Any, before: bool = False) -> Ledger:
     if before:
         ledger.append_many(later)
     with open_lines(str(SAMPLE)) as (lines, reading):
-        ledger.import_games(frames(pgn.games(lines, reading), 500))
+        ledger.import_games(batch_games(pgn.read_games(lines, reading), 500))
     ledger.catch_up()
     if not before:
         for one in later:
@@ -93,7 +94,7 @@ def test_a_scheme_adopted_late_gives_the_rows_of_one_adopted_early(
     ranges = [ConversionRange(factor="1.05", offset="-20")] if carry is Carry.CONVERT else []
     event = adopted_since(scheme, carry, *ranges)
     late, early = sample_ledger("elo", event), sample_ledger("elo", event, before=True)
-    assert in_terms_of_facts(late.views.connection) == in_terms_of_facts(early.views.connection)
+    assert rows_by_facts(late.views.connection) == rows_by_facts(early.views.connection)
 
 
 @pytest.mark.slow
@@ -149,14 +150,14 @@ def test_a_converted_rating_follows_the_map_of_its_range(sample_ledger: Callable
             assert pool.eras[1].converted(old) == pytest.approx(expected, abs=1e-9)
             newcomer = Newcomer(None, None, ms / 86_400_000)
             numbers = pool.eras[1].numbers
-            state = named("nothingbutchess").carried(expected, len(rows), newcomer, numbers)
+            state = find_scheme("nothingbutchess").carried(expected, len(rows), newcomer, numbers)
             checked += state[0] == round(expected) or state[0] == expected
     assert checked
 
 
 def test_a_hera_and_a_graph_say_which_system_they_belong_to(sample_ledger: Callable[..., Ledger]) -> None:
     ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART))
-    told = {row["scheme"] for row in as_rows(player_games.graph(ledger, ledger.player("emma")))}
+    told = {row["scheme"] for row in as_rows(player_games.graph_points(ledger, ledger.player("emma")))}
     assert told == {"elo", "chessworld"}
     for person in ledger.people.by_number(range(1, 17)).values():
         summary = as_row(players.summary(ledger, person))
@@ -170,7 +171,7 @@ def test_who_has_not_played_since_a_restart_is_not_ranked_with_the_others(sample
     ledger = sample_ledger("elo", adopted_since("chessworld", Carry.RESTART, since=since))
     played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
     assert 0 < len(played) < 16
-    assert {row["player"] for row in as_rows(rankings.ranking(ledger))} == played
+    assert {row["player"] for row in as_rows(ledger.ranking())} == played
     absent = next(one for one in ledger.people.by_number(range(1, 17)).values() if one.player not in played)
     assert as_row(players.summary(ledger, absent))["rank"] is None
 
@@ -183,8 +184,8 @@ def test_who_has_not_played_since_a_conversion_is_ranked_with_the_converted_rati
     half = ConversionRange(factor="0.5", offset="700")
     plain, ledger = sample_ledger("elo"), sample_ledger("elo", adopted_since("elo", Carry.CONVERT, half, since=since))
     played = {row["player"] for row in ledger.rows("current", "ended_ms >= ?", (instant_ms(since),))}
-    before = {row["player"]: row["rating"] for row in as_rows(rankings.ranking(plain))}
-    ranked = {row["player"]: row for row in as_rows(rankings.ranking(ledger))}
+    before = {row["player"]: row["rating"] for row in as_rows(plain.ranking())}
+    ranked = {row["player"]: row for row in as_rows(ledger.ranking())}
     assert len(ranked) == 16 > len(played) > 0
     for player in set(ranked) - played:
         assert ranked[player]["rating"] == pytest.approx(before[player] / 2 + 700, abs=0.02)
@@ -199,9 +200,9 @@ def test_a_scheme_that_is_adopted_for_later_rates_nobody_yet(sample_ledger: Call
         sample_ledger("elo"),
         sample_ledger("elo", adopted_since("glicko2", Carry.RESTART, since="2030-01-01")),
     )
-    assert as_rows(rankings.ranking(ledger)) == as_rows(rankings.ranking(plain))
+    assert as_rows(ledger.ranking()) == as_rows(plain.ranking())
     assert as_rows(pools.pools(ledger))[0]["scheme"] == "elo"
-    assert [era["scheme"] for era in as_rows(pools.eras(ledger))] == ["elo", "glicko2"]
+    assert [era["scheme"] for era in as_rows(pools.scheme_periods(ledger))] == ["elo", "glicko2"]
 
 
 @pytest.mark.slow
@@ -214,7 +215,7 @@ def test_runs_and_tournaments_closed_late_or_early_give_the_same_rows(sample_led
         TournamentClosed(pool="standard", tournament="Club evening", ended_at="2006-09-30"),
     )
     late, early = sample_ledger("elo", *facts), sample_ledger("elo", *facts, before=True)
-    assert in_terms_of_facts(late.views.connection) == in_terms_of_facts(early.views.connection)
+    assert rows_by_facts(late.views.connection) == rows_by_facts(early.views.connection)
 
 
 @pytest.mark.slow
@@ -226,7 +227,7 @@ def test_real_games_by_elo_to_2005_and_chessworld_from_2006_are_what_a_rebuild_g
     Ledger.create(tmp_path / "otb.db", scheme="elo", clock=lambda: NOW).close()
     with Ledger.open(tmp_path / "otb.db", projectors=(), clock=lambda: NOW) as ledger:
         with open_source(str(OTB)) as source:
-            ledger.import_games(islice(csv_games.frames(source.stream(), source.reading), 0, None, step))
+            ledger.import_games(islice(csv_games.read_frames(source.chunks(), source.reading), 0, None, step))
         ledger.catch_up()
         ledger.append(adopted_since("chessworld", Carry.KEEP))
         ledger.catch_up()

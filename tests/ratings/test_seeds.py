@@ -16,7 +16,7 @@ from ledger.ledger import Ledger
 from ledger.ratings import views
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projectors.history import highest_of
-from ledger.schemes import built_in_names, named
+from ledger.schemes import built_in_names, find_scheme
 from ledger.schemes.scheme import Newcomer, Seed
 from tests.kit.clubs import takes_misfits
 from tests.kit.games import game_recorded, scheme_adopted, seeded, tournament_closed
@@ -136,7 +136,7 @@ def test_glicko_players_bring_rd_and_volatility_which_grow_from_the_day_of_the_l
 
 @pytest.mark.parametrize("scheme", sorted(built_in_names()))
 def test_every_scheme_begins_a_player_at_the_rating_of_the_list(scheme: str) -> None:
-    rated_by = named(scheme)
+    rated_by = find_scheme(scheme)
     numbers = rated_by.numbers_from({})
     for games in (None, 0.0, 7.0, 12.0, 60.0):
         seed = Seed(1234.0, games, 80.0, 0.05, 1300.0, 20.0, 18_000.0)
@@ -149,10 +149,10 @@ def test_every_scheme_begins_a_player_at_the_rating_of_the_list(scheme: str) -> 
 
 
 def test_a_player_of_the_english_lists_keeps_the_grade_by_even_results(seeded_ledger: Make) -> None:
-    listed = named("ecf-grade")
+    listed = find_scheme("ecf-grade")
     numbers = listed.numbers_from({})
     state = listed.begin(Newcomer(seed=Seed(150.0, 40.0, day=16_600.0)), numbers)
-    assert listed.lists(state, numbers)
+    assert listed.is_listed(state, numbers)
     seeds = [seeded(player, "150", games=40, effective_at="2015-06-01") for player in (1, 2)]
     ledger = seeded_ledger("ecf-grade", [*seeds, game_recorded("g", ended_at="2015-09-01", outcome=Outcome.DRAW)])
     assert (after(ledger, 1), after(ledger, 2)) == (150.0, 150.0)

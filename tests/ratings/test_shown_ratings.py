@@ -154,13 +154,13 @@ def test_many_games_in_columns_begin_as_few_in_rows(
 def test_a_comparison_begins_newcomers_so(scheme: str, tmp_path: Path, folder_of_ledgers: list[Ledger]) -> None:
     ledger = made_in(tmp_path, folder_of_ledgers, [*GAMES, *LATE], scheme)
     connection, pool = ledger.views.connection, ledger.pool()
-    games = replaying.read(connection, pool.pool, OPEN)
+    games = replaying.load_games(connection, pool.pool, OPEN)
     current = {row["player"]: row["rating"] if row["listed"] else None for row in ledger.rows("current")}
     assert [rating for rating in current.values() if rating is not None]
     for flag in (True, False):
         chosen = pool_candidate(pool, scheme, {"from_shown": not flag})
-        orders = replaying.ordered(connection, pool, games, [chosen], from_shown=flag)
-        (found,) = replaying.replay([chosen], orders, lambda: 0.0, 1)
+        orders = replaying.order_games(connection, pool, games, [chosen], from_shown=flag)
+        (found,) = replaying.replay_schemes([chosen], orders, lambda: 0.0, 1)
         final = [None if isnan(rating) else rating for rating in found.final.tolist()]
         assert dict(zip(games.players.tolist(), final, strict=True)) == current
 
@@ -168,7 +168,9 @@ def test_a_comparison_begins_newcomers_so(scheme: str, tmp_path: Path, folder_of
 @pytest.mark.parametrize("scheme", ["elo", "glicko2", "uschess"])
 def test_it_is_in_force_from_the_first_game_on(scheme: str, tmp_path: Path, folder_of_ledgers: list[Ledger]) -> None:
     ledger = made_in(tmp_path, folder_of_ledgers, GAMES, scheme)
-    assert {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, "2023-12-31"))} == {4: 1111}
+    assert {row["player"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, "2023-12-31"))} == {
+        4: 1111
+    }
     states = PlayerStates(ledger.views.connection, ledger.pool())
     assert states.at(3, instant_ms("2024-01-04")).in_force is None  # nobody can know it before
     assert states.at(3, instant_ms("2024-01-05"), before=True).in_force == 1500
@@ -203,7 +205,7 @@ def test_a_first_build_without_the_setting_does_not_ask_for_it(
 ) -> None:
     """Not even where declared ratings are read: the games would be read once more, and sorted."""
     asked = []
-    gather = Roster.gather
+    gather = Roster.preload
 
     def watched(roster: Roster, *, pasts: bool, shown: bool) -> None:
         statements: list[str] = []
@@ -212,7 +214,7 @@ def test_a_first_build_without_the_setting_does_not_ask_for_it(
         roster._connection.set_trace_callback(None)
         asked.append((pasts, any("white_rating" in statement for statement in statements)))
 
-    monkeypatch.setattr(Roster, "gather", watched)
+    monkeypatch.setattr(Roster, "preload", watched)
     ledger = Ledger.create(tmp_path / "club.db", scheme="elo", settings={"from_shown": True} if taken else {})
     folder_of_ledgers.append(ledger)
     for number in range(1, PLAYERS + 1):

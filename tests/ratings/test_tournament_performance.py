@@ -14,7 +14,7 @@ from ledger.answers.rows import as_rows
 from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
-from ledger.ratings.installed_projectors import BUILT_IN, NO_LONGER, available
+from ledger.ratings.installed_projectors import BUILT_IN, RETIRED, installed_projectors
 from ledger.ratings.projectors import tournament_performance
 from ledger.runtime.lazy import pl
 from tests.kit.clubs import NOW, ClubOfTwo
@@ -92,9 +92,13 @@ def test_a_ledger_without_read_models_has_it_too(corrected_cup: Ledger) -> None:
 
 
 def test_it_is_told_of_and_exported_with_the_types_of_its_columns(corrected_cup: Ledger, tmp_path: Path) -> None:
-    (table,) = (row for row in as_rows(querying.tables(corrected_cup)) if row["table"] == tournament_performance.NAME)
+    (table,) = (
+        row for row in as_rows(querying.readable_tables(corrected_cup)) if row["table"] == tournament_performance.NAME
+    )
     assert table["rows"] is None
-    columns = [row for row in as_rows(querying.columns(corrected_cup)) if row["table"] == tournament_performance.NAME]
+    columns = [
+        row for row in as_rows(querying.readable_columns(corrected_cup)) if row["table"] == tournament_performance.NAME
+    ]
     assert {row["column"]: row["type"] for row in columns} == tournament_performance.TYPES
     stored = corrected_cup.views.connection.execute(f"PRAGMA table_info({tournament_performance.NAME})").fetchall()
     assert [row[1] for row in stored] == [row["column"] for row in columns]
@@ -116,4 +120,4 @@ def test_no_plug_in_takes_its_name_and_an_older_installation_offers_none(correct
     taken = attrs.evolve(WIN_STREAKS, name=tournament_performance.NAME)
     with pytest.raises(ProjectionError, match="takes the name of a table of the ledger"):
         Ledger.open(corrected_cup.path, projectors=(taken,))
-    assert NO_LONGER.isdisjoint(projector.name for projector in available())
+    assert RETIRED.isdisjoint(projector.name for projector in installed_projectors())

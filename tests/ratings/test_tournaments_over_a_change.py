@@ -12,13 +12,12 @@ import pytest
 from ledger.answers import publications
 from ledger.answers.explanations import explain
 from ledger.answers.predictions import predict
-from ledger.answers.rankings import ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.facts.events import Event, SchemeAdopted, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.testing import in_terms_of_facts
+from ledger.testing import rows_by_facts
 from tests.kit.clubs import recorded_of_old
 from tests.ratings.whole_tournaments import (
     ANN,
@@ -82,9 +81,9 @@ def test_whenever_it_is_adopted_the_rows_are_the_same(new_club: Ledger, place: i
 
 
 def assert_as_rebuilt(ledger: Ledger) -> None:
-    stood = in_terms_of_facts(ledger.views.connection)
+    stood = rows_by_facts(ledger.views.connection)
     ledger.rebuild()
-    assert in_terms_of_facts(ledger.views.connection) == stood
+    assert rows_by_facts(ledger.views.connection) == stood
 
 
 @pytest.mark.slow
@@ -121,8 +120,8 @@ def test_an_opening_says_that_it_goes_over_the_change_before_its_games_do(new_cl
     assert lists(new_club, ANN) == [("2025-02-28", 2020), ("2025-03-31", 2030)]
     foretold = as_row(predict(new_club, nobody(CARL), nobody(ANN), "club", at="2025-02-24"))
     assert (foretold["rating"], foretold["win"]["change"]) == (2000, 20)  # on 24 February, by the older K
-    assert [row["rating"] for row in as_rows(ranking(new_club, "club"))] == [2030, 1990, 1980]
-    assert [run["games"] for run in as_rows(publications.runs(new_club, "club"))] == [1, 1]
+    assert [row["rating"] for row in as_rows(new_club.ranking("club"))] == [2030, 1990, 1980]
+    assert [run["games"] for run in as_rows(publications.rating_runs(new_club, "club"))] == [1, 1]
 
 
 def test_its_explanation_is_by_the_new_settings(new_club: Ledger) -> None:

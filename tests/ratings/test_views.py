@@ -7,7 +7,6 @@ import attrs
 import pytest
 
 from ledger import schemes
-from ledger.answers.rankings import ranking
 from ledger.answers.rows import as_rows
 from ledger.audit.audit import table_digests
 from ledger.errors import StorageError
@@ -15,7 +14,7 @@ from ledger.facts.events import ConversionRange, Event, GameRecorded, RatingRunC
 from ledger.facts.periods import OPEN
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.ratings import read_cache
+from ledger.ratings import views as views_module
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo, takes_misfits
 from tests.kit.games import game_recorded, scheme_adopted
@@ -58,7 +57,7 @@ def _club_of_five_games(tmp_path: Path) -> Path:
 def test_a_new_version_of_a_scheme_builds_the_views_anew(
     club_of_five_games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = schemes.named("chessworld")
+    old = schemes.find_scheme("chessworld")
     with Ledger.open(club_of_five_games) as ledger:
         before = [row["rating"] for row in ledger.rows("current")]
     install(monkeypatch, attrs.evolve(old, version=2, rate_game=generous))
@@ -84,11 +83,11 @@ def test_an_open_ledger_goes_on_with_views_that_were_deleted_and_built_by_anothe
 
 def test_views_are_level_only_when_every_entry_is_folded_in(club_of_five_games: Path) -> None:
     with Ledger.open(club_of_five_games) as ledger:
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
         ledger.append(game_of_day(7, 1, 2))
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
         sidecar(club_of_five_games, "views").unlink()
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
 
 
 @pytest.fixture(name="with_small_schemes")
@@ -209,7 +208,7 @@ def test_a_new_version_of_a_later_scheme_builds_the_views_anew(
         before = ratings(ledger)
     install(monkeypatch, attrs.evolve(BY_GAME, version=2, rate_game=generous))
     with Ledger.open(club_of_five_games) as ledger:
-        assert not ledger.views.is_level()
+        assert not ledger.views.is_up_to_date()
         ledger.catch_up()
         assert ratings(ledger) != before
         projections = ledger.views.connection.execute("SELECT * FROM projections").fetchall()
@@ -233,20 +232,20 @@ def test_an_open_ledger_goes_on_by_the_scheme_that_another_one_adopted(club_of_f
 def test_who_does_not_follow_answers_as_far_as_the_views_are_and_writes_nothing(club_of_two: ClubOfTwo) -> None:
     with Ledger.open(club_of_two.path, follow=False) as reader:
         with pytest.raises(StorageError, match="there are no views of this release yet; who writes the ledger"):
-            ranking(reader)
+            reader.ranking()
         club_of_two.ledger.level()
-        before = as_rows(ranking(reader))
+        before = as_rows(reader.ranking())
         club_of_two.ledger.append(game_recorded("r2"))
         files = file_digests(club_of_two.folder)
         with reader.moment() as position:
             assert position == club_of_two.ledger.journal.size() - 1
             assert reader.journal_of_moment.size() == position
-        assert as_rows(ranking(reader)) == before
+        assert as_rows(reader.ranking()) == before
         assert file_digests(club_of_two.folder) == files
         with pytest.raises(StorageError):
             reader.append(game_recorded("r3"))
         club_of_two.ledger.level()
-        assert as_rows(ranking(reader)) != before
+        assert as_rows(reader.ranking()) != before
         with reader.moment() as position:
             assert position == club_of_two.ledger.journal.size()
 
@@ -254,10 +253,10 @@ def test_who_does_not_follow_answers_as_far_as_the_views_are_and_writes_nothing(
 def test_who_does_not_follow_sees_views_that_were_put_in_place(club_of_two: ClubOfTwo) -> None:
     club_of_two.ledger.level()
     with Ledger.open(club_of_two.path, follow=False) as reader:
-        before = as_rows(ranking(reader))
+        before = as_rows(reader.ranking())
         club_of_two.ledger.append(game_recorded("r2"))
         club_of_two.ledger.rebuild()
-        assert as_rows(ranking(reader)) != before
+        assert as_rows(reader.ranking()) != before
 
 
 def test_answers_share_what_they_read_of_players_until_somebody_has_written(club_of_five_games: Path) -> None:
@@ -289,7 +288,7 @@ def test_what_is_known_of_everybody_is_read_only_where_a_newcomer_or_another_sch
     def read(_: object) -> NoReturn:
         raise AssertionError("all standings and changes were read")
 
-    monkeypatch.setattr(read_cache, "Roster", read)
+    monkeypatch.setattr(views_module, "Roster", read)
     with Ledger.open(club_of_five_games) as ledger, ledger.moment():
         states = ledger.states(ledger.pool())
         now = states.now(1, ledger.now_ms())

@@ -219,7 +219,7 @@ def stopped_build(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise _StopError
 
     with monkeypatch.context() as patch, Ledger.open(path) as ledger:
-        patch.setattr("ledger.ratings.building.PoolBuild.write", stop)
+        patch.setattr("ledger.ratings.view_builds.PoolBuild.write", stop)
         with pytest.raises(_StopError):
             ledger.rebuild()
     building = Path(f"{sidecar(path, 'views')}.building")

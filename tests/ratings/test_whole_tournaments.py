@@ -14,7 +14,7 @@ from ledger.answers.rows import as_row
 from ledger.facts.events import Event, TournamentClosed, TournamentOpened
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
-from ledger.testing import in_terms_of_facts
+from ledger.testing import rows_by_facts
 from tests.kit.clubs import recorded_of_old
 from tests.ratings.whole_tournaments import (
     ANN,
@@ -220,9 +220,9 @@ def test_who_was_rated_meanwhile_counts_as_unrated_for_opponents(new_club: Ledge
 def test_a_late_game_moves_the_tournament_and_the_rows_are_those_of_one_rebuild(new_club: Ledger, late: int) -> None:
     others = [game for place, game in enumerate(OVER_A_MONTH_END) if place != late]
     told(new_club, EVERYBODY, AUGUST, others, OVER_A_MONTH_END[late : late + 1])
-    stood = in_terms_of_facts(new_club.views.connection)
+    stood = rows_by_facts(new_club.views.connection)
     new_club.rebuild()
-    assert in_terms_of_facts(new_club.views.connection) == stood
+    assert rows_by_facts(new_club.views.connection) == stood
     assert ratings(new_club)[ANN] == 2040
 
 

@@ -208,7 +208,7 @@ def test_what_fails_half_way_leaves_nothing_behind(club_of_two: ClubOfTwo, monke
 
     ledger = club_of_two.ledger
     head = ledger.head()
-    monkeypatch.setattr(SqliteWriter, "keep_texts", fail)
+    monkeypatch.setattr(SqliteWriter, "store_texts", fail)
     with pytest.raises(StorageError):
         ledger.append_each([Submission(game_recorded("a", text=HASHES[0]), "eve", None, MOVES[0])])
     assert ledger.head() == head

@@ -19,7 +19,7 @@ from ledger.errors import RejectedError
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import KEPT_FAULTS, SourceGame
 from ledger.facts.words import Outcome, Termination
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.recording import game_columns
 from tests.kit import strategies
@@ -129,7 +129,7 @@ def test_a_file_of_games_is_judged_as_its_games_one_by_one(twins: Twins, sources
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ledger.recording.game_import.SLICE", 3)
         patch.setattr("ledger.recording.game_columns.JUDGED", 2)
-        reports = [twins.imported.import_games(frames(part)) for part in (sources[:first], sources[first:])]
+        reports = [twins.imported.import_games(batch_games(part)) for part in (sources[:first], sources[first:])]
     alone = {game.line: recorded_alone(twins.appended, game) for game in sources}
     faults = dict(fault for report in reports for fault in report.faults)
     assert faults == {line: words for line, words in alone.items() if isinstance(words, str)}
@@ -170,7 +170,7 @@ def test_no_game_that_the_rules_refuse_is_passed_over(
             rated=True,
         )
         try:
-            judge.check(event, Evidence(Context.JOURNAL, now_ms, Everything()))
+            judge.check(event, Evidence(Context.WITHOUT_VIEWS, now_ms, Everything()))
         except RejectedError:
             assert suspected
 
@@ -200,7 +200,7 @@ def test_games_judged_at_once_are_judged_as_each_of_them(
                     rated=True,
                 )
             )
-    evidence = Evidence(Context.JOURNAL, now_ms, {"scheme:standard@start", "player:1", "player:2"})
+    evidence = Evidence(Context.WITHOUT_VIEWS, now_ms, {"scheme:standard@start", "player:1", "player:2"})
     alone = at_once = None
     try:
         for game in games:
@@ -235,7 +235,7 @@ def test_games_as_they_usually_are_need_not_be_looked_at_one_by_one(started_at: 
 
 @pytest.mark.slow
 def test_of_many_faulty_games_the_first_are_named_and_all_are_counted(twins: Twins) -> None:
-    (frame,) = frames([PLAIN._replace(black_id="name:ann")])
+    (frame,) = batch_games([PLAIN._replace(black_id="name:ann")])
     row = pl.int_range(pl.len(), dtype=pl.Int64)
     odd_word = pl.when(row % 2 == 1).then(pl.lit("mate")).otherwise("termination")
     many = pl.concat([frame] * 20_000).with_columns(line=row, key="many" + row.cast(pl.String), termination=odd_word)

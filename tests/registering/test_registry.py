@@ -9,7 +9,7 @@ import pytest
 from ledger.duplicates.namesakes import Namesakes
 from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts.events import RatingSeeded
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import player_schema
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
@@ -52,13 +52,13 @@ def test_nobody_joins_on_another_day_than_before_or_in_the_future(pair_of_player
     with pytest.raises(ConflictError, match="joined_at"):
         pair_of_players.registry.add("id:1", "Ann", joined="2001-02-03", actor="eve")
     assert pair_of_players.player("Ann").joined_at == joined
-    with pytest.raises(RejectedError, match="nobody has joined on 2999"):
+    with pytest.raises(RejectedError, match="the player joined on 2999"):
         pair_of_players.registry.add("id:9", "Ivy", joined="2999", actor="eve")
 
 
 @pytest.mark.parametrize("since", ["2019", "2021"])
 def test_a_rating_of_a_list_acts_before_and_after_the_first_game(since: str, pair_of_players: Ledger) -> None:
-    listed = Past(rating="2100", pool="standard", since=since)
+    listed = PriorRating(rating="2100", pool="standard", since=since)
     learnt = pair_of_players.registry.learn(1, birth_year=1990, past=listed, actor="eve")
     assert (learnt.recorded, learnt.acts_in) == (2, ("standard",))
 
@@ -82,10 +82,10 @@ def test_a_declared_rating_acts_where_no_list_goes_before_it(
 
 def test_registering_somebody_again_brings_no_second_rating_of_one_instant(pair_of_players: Ledger) -> None:
     registry = pair_of_players.registry
-    past = Past(rating="2100", pool="standard", since="2019")
+    past = PriorRating(rating="2100", pool="standard", since="2019")
     assert [registry.add("id:1", "Ann", past=past, actor="eve").recorded for _ in range(2)] == [1, 0]
     with pytest.raises(RejectedError, match=r"same-instant: .*2019-01-01 is the instant of 2019"):
-        registry.add("id:1", "Ann", past=Past(rating="2200", pool="standard", since="2019-01-01"), actor="eve")
+        registry.add("id:1", "Ann", past=PriorRating(rating="2200", pool="standard", since="2019-01-01"), actor="eve")
     assert [row["rating"] for row in pair_of_players.rows("seeds")] == [2100.0]
 
 
@@ -93,7 +93,7 @@ def test_a_list_of_a_pool_that_is_none_registers_nobody(pair_of_players: Ledger,
     path = tmp_path / "players.csv"
     path.write_text("id,name,rating\nid:7,Gil,1800\n", "utf-8")
     with open_source(str(path)) as source:
-        players = formats.frames(source, "csv", "standard", None)
+        players = formats.read_players(source, "csv", "standard", None)
         with pytest.raises(UnknownNameError, match="blitz"):
             pair_of_players.registry.take_list(players, pool="blitz", actor="eve")
     with pytest.raises(UnknownNameError):

@@ -31,7 +31,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry, Standing
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime import sqlite
@@ -50,8 +50,8 @@ Question = tuple[str, ...]  # a command and its options, without the ledger
 def club_games(ledger: Ledger, first: int, last: int, choice: PoolChoice | None = None) -> None:
     """Import the sample club's games from the first to the last, with their movetext."""
     with open_source(str(SAMPLE)) as source:
-        games = islice(pgn.games(source.lines(), source.reading), first, last)
-        outcome = ledger.import_games(frames(games, 40), choice=choice, actor="import")
+        games = islice(pgn.read_games(source.lines(), source.reading), first, last)
+        outcome = ledger.import_games(batch_games(games, 40), choice=choice, actor="import")
     assert (outcome.recorded, outcome.faults) == (last - first, []), outcome
 
 
@@ -89,7 +89,7 @@ def made_games(count: int, seed: int, **fields: Any) -> Iterator[SourceGame]:
 
 def take(ledger: Ledger, games: Iterator[SourceGame], choice: PoolChoice | None = None) -> None:
     """Import games that were made here."""
-    outcome = ledger.import_games(frames(games, 50), choice=choice, actor="import")
+    outcome = ledger.import_games(batch_games(games, 50), choice=choice, actor="import")
     assert not outcome.faults, outcome.faults[:3]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ledger.journal.kept_lists import shared_places
+from ledger.journal.stored_lists import shared_ranks
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.commands import Run
@@ -78,7 +78,7 @@ def assert_told(answer: Any, recorded: Any) -> None:
         assert len(answer) == len(recorded)
         for name in PLACES if recorded and isinstance(recorded[0], Mapping) and "rating" in recorded[0] else ():
             if name in recorded[0]:
-                assert [row[name] for row in answer] == shared_places([row["rating"] for row in recorded])
+                assert [row[name] for row in answer] == shared_ranks([row["rating"] for row in recorded])
         for now, then in zip(answer, recorded, strict=True):
             assert_told(now, then)
     else:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ledger.runtime import arith
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 
 SAMPLES = 1500
 MANTISSA_EDGE = 0.7071067811865476  # where log2 changes the exponent
@@ -135,14 +135,14 @@ def test_expected_scores_are_those_of_the_formula_at_any_difference() -> None:
 
 
 def test_compiled_expected_scores_are_the_same_bits() -> None:
-    fast: Callable[[float], Any] = compiled(arith.logistic)
+    fast: Callable[[float], Any] = compile_kernel(arith.logistic)
     for difference in differences():
         assert arith.logistic(difference).hex() == fast(difference).hex()
 
 
 @pytest.mark.parametrize("function", [arith.exp2, arith.exp, arith.pow10, arith.log2, arith.log, arith.log10])
 def test_compiled_functions_give_the_same_bits(function: Callable[[float], float]) -> None:
-    fast: Callable[[float], Any] = compiled(function)
+    fast: Callable[[float], Any] = compile_kernel(function)
     arguments = positives() if function.__name__.startswith("log") else exponents(-1100.0, 1100.0)
     for x in arguments:
         assert function(x).hex() == fast(x).hex()

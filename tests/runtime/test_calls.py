@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ledger import GameRecorded, Ledger, LedgerError, MalformedError, Outcome, Standing, TreeHead, UnknownNameError
-from ledger.answers import player_games, players, predictions, rankings, recorded_games, streaks
+from ledger.answers import player_games, players, predictions, recorded_games, streaks, upsets
 from ledger.answers.crosstables import crosstable
 from ledger.audit.audit import audit
 from ledger.backups import backup, restore
@@ -22,11 +22,11 @@ WRONG_CALLS: dict[str, Callable[[Any], object]] = {
     "a name for a player": lambda ledger: players.summary(ledger, "Ann"),  # type: ignore[arg-type]
     "a number for a player": lambda ledger: streaks.streaks(ledger, 1),  # type: ignore[arg-type]
     "two names": lambda ledger: predictions.predict(ledger, "Ann", "Bob"),  # type: ignore[arg-type]
-    "nobody": lambda ledger: player_games.graph(ledger, None),  # type: ignore[arg-type]
+    "nobody": lambda ledger: player_games.graph_points(ledger, None),  # type: ignore[arg-type]
     "a file for a ledger": lambda ledger: players.summary("club.db", ledger.player(1)),  # type: ignore[arg-type]
     "a date for an instant": lambda ledger: players.summary(ledger, ledger.player(1), at=date(2024, 1, 1)),  # type: ignore[arg-type]
-    "a text for a limit": lambda ledger: rankings.ranking(ledger, limit="3"),  # type: ignore[arg-type]
-    "a pool for its name": lambda ledger: rankings.ranking(ledger, ledger.pool()),
+    "a text for a limit": lambda ledger: upsets.upsets(ledger, limit="3"),  # type: ignore[arg-type]
+    "a pool for its name": lambda ledger: upsets.upsets(ledger, ledger.pool()),
     "no name of a tournament": lambda ledger: crosstable.crosstable(ledger, None),  # type: ignore[arg-type]
     "a number for a game": lambda ledger: recorded_games.recorded_game(ledger, 5),  # type: ignore[arg-type]
     "one event for several": lambda ledger: ledger.append_many(game_recorded("g1")),

@@ -33,12 +33,12 @@ import json, sys
 from importlib import import_module
 from ledger.runtime.kernels import compiled
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import always, as_it_stands, never
+from ledger.schemes.scheme import always_listed, never_provisional, unchanged_by_time
 
 numbers = {numbers}
-state, asked = np.array([1500.0, 3.0]), (as_it_stands, never, always)
+state, asked = np.array([1500.0, 3.0]), (unchanged_by_time, never_provisional, always_listed)
 answers = [
-    compiled(kernel)(state, *((1.0, 2.0) if kernel is as_it_stands else ()), numbers) for kernel in asked
+    compiled(kernel)(state, *((1.0, 2.0) if kernel is unchanged_by_time else ()), numbers) for kernel in asked
 ]
 json.dump([[sum(compiled(kernel).stats.cache_hits.values()) for kernel in asked], answers], sys.stdout)
 """

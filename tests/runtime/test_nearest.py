@@ -7,7 +7,7 @@ import pytest
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from ledger.players.sqlite_people import SqlitePeople
-from ledger.runtime.nearest import choice_of, did_you_mean, nearest
+from ledger.runtime.nearest import did_you_mean, expected_names, similar_names
 
 POOLS = ("standard", "rapid", "blitz", "bullet")
 
@@ -20,15 +20,15 @@ POOLS = ("standard", "rapid", "blitz", "bullet")
     ],
 )  # fmt: skip
 def test_near_names_are_found_and_far_ones_are_not(word: str, meant: list[str]) -> None:
-    assert nearest(word, POOLS) == meant
+    assert similar_names(word, POOLS) == meant
 
 
 def test_the_words_of_a_suggestion() -> None:
     assert did_you_mean("rapd", POOLS) == "did you mean 'rapid'? "
     assert did_you_mean("glick", ("glicko", "glicko2")) == "did you mean 'glicko' or 'glicko2'? "
     assert did_you_mean("xyz", POOLS) == ""
-    assert choice_of("blits", POOLS) == f"did you mean 'blitz'? expected one of {sorted(POOLS)}"
-    assert choice_of("a", []) == "expected one of []"
+    assert expected_names("blits", POOLS) == f"did you mean 'blitz'? expected one of {sorted(POOLS)}"
+    assert expected_names("a", []) == "expected one of []"
 
 
 @pytest.fixture(name="club_of_names")

@@ -8,8 +8,8 @@ import pytest
 
 from ledger.errors import StorageError
 from ledger.runtime import postgres, postgres_rows
-from ledger.runtime.postgres_rows import BadTextError, pieces
-from ledger.runtime.postgres_session import array, bigint
+from ledger.runtime.postgres_rows import BadTextError, copy_pieces
+from ledger.runtime.postgres_session import packed_array, packed_bigint
 
 TYPES = ("int8", "int4", "text", "bytea")
 
@@ -45,30 +45,30 @@ ROWS = [
 def test_every_value_stands_as_copy_takes_it(at_once: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever stands in one column with it: all of one type, some of them, nothing."""
     monkeypatch.setattr(postgres_rows, "AT_ONCE", at_once)
-    made = list(pieces(TYPES, iter(ROWS), most))
+    made = list(copy_pieces(TYPES, iter(ROWS), most))
     assert b"".join(piece.data for piece in made) == plainly(ROWS)
     assert sum(piece.rows for piece in made) == len(ROWS)
     assert max(piece.rows for piece in made) <= most
     assert all(piece.data == plainly(ROWS[first : first + piece.rows]) for first, piece in _placed(made))
 
 
-def _placed(made: Sequence[postgres_rows.Piece]) -> list[tuple[int, postgres_rows.Piece]]:
+def _placed(made: Sequence[postgres_rows.CopyPiece]) -> list[tuple[int, postgres_rows.CopyPiece]]:
     return [(sum(piece.rows for piece in made[:place]), piece) for place, piece in enumerate(made)]
 
 
 def test_pieces_end_after_a_megabyte_or_so_many_rows() -> None:
     long = [(number, 0, "t", bytes(10_000)) for number in range(1_500)]
-    sizes = [len(piece.data) for piece in pieces(TYPES, long)]
+    sizes = [len(piece.data) for piece in copy_pieces(TYPES, long)]
     assert len(sizes) == 3
     assert max(sizes) < 6 * postgres_rows.PIECE
-    assert [piece.rows for piece in pieces(TYPES, [(1, 1, "", b"")] * 12, 5)] == [5, 5, 2]
-    assert list(pieces(TYPES, [])) == []
+    assert [piece.rows for piece in copy_pieces(TYPES, [(1, 1, "", b"")] * 12, 5)] == [5, 5, 2]
+    assert list(copy_pieces(TYPES, [])) == []
 
 
 def test_a_text_that_is_none_is_told_with_its_row() -> None:
     rows = [(number, 0, "\ud800" if number == 8 else "fine", b"") for number in range(1, 20)]
     with pytest.raises(BadTextError) as caught:
-        list(pieces(TYPES, rows))
+        list(copy_pieces(TYPES, rows))
     assert caught.value.row == 8
 
 
@@ -121,8 +121,10 @@ def test_addresses_are_told_from_paths() -> None:
 
 @pytest.mark.parametrize("value", [0, 1, -1, 2**40, 2**63 - 1, -(2**63)])
 def test_numbers_come_back_from_the_binary_protocol(value: int) -> None:
-    assert int.from_bytes(bigint(value), "big", signed=True) == value
+    assert int.from_bytes(packed_bigint(value), "big", signed=True) == value
 
 
 def test_an_array_has_its_type_and_the_length_of_each_item() -> None:
-    assert array(25, [b"ab", b""]).hex() == "0000000100000000000000190000000200000001" + "000000026162" + "00000000"
+    assert (
+        packed_array(25, [b"ab", b""]).hex() == "0000000100000000000000190000000200000001" + "000000026162" + "00000000"
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ledger.runtime import sqlite
-from ledger.runtime.query_runner import Limits, QueryError, rows_of
+from ledger.runtime.query_runner import QueryError, QueryLimits, run_query
 
 
 def test_rows_that_the_process_cannot_take_are_told_in_its_words(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_rows_that_the_process_cannot_take_are_told_in_its_words(tmp_path: Path)
         # as where its disk is full; far more than a pipe holds
         return (("INSERT INTO nowhere VALUES (?)", [("x" * 1000,)] * 1000) for _ in range(50))
 
-    rows = rows_of(path, (), "SELECT a FROM t", {}, filling, Limits(seconds=30, memory=0, longest=1000))
+    rows = run_query(path, (), "SELECT a FROM t", {}, filling, QueryLimits(seconds=30, memory=0, longest=1000))
     with pytest.raises(QueryError, match="no such table: nowhere") as caught:
         next(rows)
     assert caught.value.kind == "failed"

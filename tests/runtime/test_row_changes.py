@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.runtime.columns import FEW, MANY, Columns, changes, keyed
+from ledger.runtime.columns import FEW, MANY, Columns, changed_rows, combined_keys
 from tests.tiers import examples
 
 VALUES = st.sampled_from([0.0, 1.5, -2.0, nan])
@@ -18,7 +18,7 @@ Rows = dict[tuple[int, int], tuple[float, str | None]]
 def columns(cols: Columns, rows: Rows) -> list[Any]:
     keys = sorted(rows)
     return [
-        keyed(cols, cols.small([player for player, _ in keys]), cols.small([n for _, n in keys])),
+        combined_keys(cols, cols.small([player for player, _ in keys]), cols.small([n for _, n in keys])),
         cols.floats([rows[key][0] for key in keys]),
         cols.texts([rows[key][1] for key in keys]),
     ]
@@ -32,7 +32,7 @@ def shown(rows: Rows) -> dict[tuple[int, int], tuple[str, str | None]]:
 @given(TABLES, TABLES)
 @examples(quick=20, ci=60, nightly=2_000)
 def test_what_is_gone_and_what_is_written_make_the_one_table_the_other(old: Rows, new: Rows) -> None:
-    found = [cols.lists(changes(cols, columns(cols, old), columns(cols, new))) for cols in (FEW, MANY)]
+    found = [cols.lists(changed_rows(cols, columns(cols, old), columns(cols, new))) for cols in (FEW, MANY)]
     assert found[0] == found[1]
     gone, written = ([sorted(rows)[at] for at in places] for places, rows in zip(found[0], (old, new), strict=True))
     assert set(gone) == old.keys() - new.keys()

@@ -30,7 +30,7 @@ def test_a_value_comes_back_as_it_went_in(value: object, kind: str, tmp_path: Pa
 def test_what_the_driver_says_of_a_damaged_schema_becomes_one_line() -> None:
     words = "malformed database schema (games) - near\n  'key': syntax error" + " x" * 500
     with pytest.raises(CorruptError) as told:
-        sqlite.refuse("club.views.db", sqlite.sqlite3.DatabaseError(words))
+        sqlite.raise_translated("club.views.db", sqlite.sqlite3.DatabaseError(words))
     assert str(told.value).startswith("club.views.db: malformed database schema (games) - near 'key': syntax error")
     assert "\n" not in str(told.value)
     assert len(str(told.value)) < 400

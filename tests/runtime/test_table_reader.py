@@ -9,7 +9,7 @@ import pytest
 
 from ledger.errors import CorruptError, StorageError
 from ledger.runtime import sqlite
-from ledger.runtime.table_reader import ReadingConnection, ReadingProcess, TableReader, TableScan, literal
+from ledger.runtime.table_reader import ReadingConnection, ReadingProcess, TableReader, TableScan, sql_literal
 
 ROWS = [
     (group, number, None if number < 8 else number / 3, None if number < 12 else f"it's {number}", float("inf"))
@@ -74,7 +74,9 @@ def test_both_ways_give_the_same_rows_in_order_and_of_one_moment(reader: TableRe
         )
         with closing(sqlite.connect(table)) as other:
             other.execute("INSERT OR REPLACE INTO t VALUES ('z', 1, NULL, NULL, 1.0)")
-    chosen = TableScan(columns=SCAN.columns, source="t", key=SCAN.key, where=[f'"group" = {literal("b" + chr(39))}'])
+    chosen = TableScan(
+        columns=SCAN.columns, source="t", key=SCAN.key, where=[f'"group" = {sql_literal("b" + chr(39))}']
+    )
     assert [len(frame) for frame in reader.frames(chosen, 10)] == [10, 5]
     assert list(reader.frames(TableScan(columns=SCAN.columns, source="t", key=SCAN.key, where=["number > 99"]))) == []
 
@@ -102,7 +104,7 @@ def test_a_damaged_file_is_named_and_so_is_a_process_that_died(table: Path) -> N
 @pytest.mark.slow
 def test_nothing_can_be_written_by_it(table: Path) -> None:
     reader = ReadingProcess(table)
-    reader._ask("DELETE FROM t")
+    reader._process.send("query", "DELETE FROM t")
     with pytest.raises(StorageError, match="read-only"):
         reader._answer()
     reader.close()

@@ -8,10 +8,10 @@ import attrs
 import pytest
 
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.schemes.fide import DEFAULT, SCHEME, Player, carry
-from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, When
-from ledger.testing.scheme_contract import evaluated
+from ledger.schemes.scheme import ExplainedPlayer, Newcomer, OpponentGame, When
+from ledger.testing.scheme_contract import evaluate_rule
 
 Games = Sequence[tuple[Player, float]]  # opponents and own scores
 
@@ -36,13 +36,13 @@ def play(own: Player, games: Games, on: str = "2025-11-30", numbers: Any = DEFAU
     return after
 
 
-def whole(own: Player, games: Games, on: str, numbers: Any = DEFAULT) -> tuple[ExplainedPlayer, list[MetOpponent]]:
+def whole(own: Player, games: Games, on: str, numbers: Any = DEFAULT) -> tuple[ExplainedPlayer, list[OpponentGame]]:
     n = len(games)
     black, score = list(range(1, n + 1)), [score for _, score in games]
-    batch = Rateable([0] * n, black, score, [day(on)] * n, [0, n], [9.0], [day(on)])
+    batch = RateableGames([0] * n, black, score, [day(on)] * n, [0, n], [9.0], [day(on)])
     side, *others = engine.rate_one_batch(SCHEME, numbers, batch, [own, *(opponent for opponent, _ in games)])
     return side, [
-        MetOpponent(other.before, score, began=day(on)) for other, (_, score) in zip(others, games, strict=True)
+        OpponentGame(other.before, score, began=day(on)) for other, (_, score) in zip(others, games, strict=True)
     ]
 
 
@@ -56,5 +56,5 @@ def at_day(player: Player, on: str, numbers: Any = DEFAULT) -> Player:
 def explained(own: Player, games: Games, on: str = "2025-11-30") -> Any:
     side, meetings = whole(own, games, on)
     told = SCHEME.explain(side, meetings, When(9.0, day(on)), DEFAULT)
-    assert evaluated(told) == pytest.approx(told.unrounded)
+    assert evaluate_rule(told) == pytest.approx(told.unrounded)
     return told

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from random import Random
 
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 
 PLAYERS = 12
 Batch = list[tuple[int, int, float]]
@@ -27,7 +27,7 @@ def many_periods() -> list[tuple[float, Batch]]:
     ]
 
 
-def rateable(periods: Sequence[tuple[float, Batch]]) -> Rateable:
+def rateable(periods: Sequence[tuple[float, Batch]]) -> RateableGames:
     """The games of these periods as the engine takes them."""
     games = [game for _, batch in periods for game in batch]
     white, black, score = (list(column) for column in zip(*games, strict=True))
@@ -35,13 +35,13 @@ def rateable(periods: Sequence[tuple[float, Batch]]) -> Rateable:
     for _, batch in periods:
         starts.append(starts[-1] + len(batch))
     numbers = [period for period, _ in periods]
-    return Rateable(white, black, score, [0.0] * len(games), starts, numbers, numbers)
+    return RateableGames(white, black, score, [0.0] * len(games), starts, numbers, numbers)
 
 
-def one_batch(games: Sequence[tuple[int, int, float]], period: float) -> Rateable:
+def one_batch(games: Sequence[tuple[int, int, float]], period: float) -> RateableGames:
     """The games of one period as the engine takes them."""
     white, black, score = (list(column) for column in zip(*games, strict=True))
-    return Rateable(white, black, score, [0.0] * len(games), [0, len(games)], [period], [0.0])
+    return RateableGames(white, black, score, [0.0] * len(games), [0, len(games)], [period], [0.0])
 
 
 def reference_volatility(sigma: float, phi: float, v: float, delta: float, tau: float) -> float:

@@ -16,14 +16,14 @@ from ledger.errors import ConflictError
 from ledger.facts import codec
 from ledger.facts.events import SchemeAdopted
 from ledger.facts.source_games import SourceGame
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime import arith
 from ledger.schemes import elo
 from ledger.schemes.scheme import POOL_SETTINGS, Scheme
-from ledger.schemes.settings import as_written
+from ledger.schemes.settings import stored_setting
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
 from tools.commands import USAGE, settings_given
@@ -33,26 +33,26 @@ PINNED = Path(__file__).with_name("adopted_settings.json")
 
 def test_what_an_adoption_without_settings_means_never_changes() -> None:
     pinned = json.loads(PINNED.read_text("utf-8"))
-    meant = {scheme.name: scheme.meant({}) for scheme in schemes.built_in()}
+    meant = {scheme.name: scheme.adopted_settings({}) for scheme in schemes.built_in_schemes()}
     for name, settings in pinned.items():
         assert {setting: meant[name][setting] for setting in settings} == settings
     assert meant == pinned, "a scheme or setting is new: add it to the file"
 
 
-@pytest.mark.parametrize("scheme", schemes.built_in(), ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("scheme", schemes.built_in_schemes(), ids=lambda scheme: scheme.name)
 def test_settings_written_in_full_are_the_same_numbers(scheme: Scheme) -> None:
-    assert scheme.numbers_from(scheme.meant({})) == scheme.numbers_from({})
-    assert scheme.numbers_from(scheme.in_full({})) == scheme.numbers_from(scheme.for_new_pools)
-    SchemeAdopted(pool="standard", scheme=scheme.name, settings=scheme.in_full({}))  # may stand in an event
-    assert scheme.meant(scheme.in_full({})) == scheme.in_full({})
+    assert scheme.numbers_from(scheme.adopted_settings({})) == scheme.numbers_from({})
+    assert scheme.numbers_from(scheme.complete_settings({})) == scheme.numbers_from(scheme.for_new_pools)
+    SchemeAdopted(pool="standard", scheme=scheme.name, settings=scheme.complete_settings({}))  # may stand in an event
+    assert scheme.adopted_settings(scheme.complete_settings({})) == scheme.complete_settings({})
 
 
 @pytest.mark.parametrize(
     ("value", "written"), [(32.0, 32), (0.5, "0.5"), (-0.25, "-0.25"), (1e-06, "0.000001"), (True, True), (0.1, "0.1")]
 )
 def test_a_setting_is_written_as_switch_whole_number_or_decimal(value: float, written: object) -> None:
-    assert as_written(value) == written
-    assert type(as_written(value)) is type(written)
+    assert stored_setting(value) == written
+    assert type(stored_setting(value)) is type(written)
 
 
 def test_what_is_recorded_names_every_setting_and_the_versions(club_of_two: ClubOfTwo) -> None:
@@ -61,7 +61,7 @@ def test_what_is_recorded_names_every_setting_and_the_versions(club_of_two: Club
     assert adopted == SchemeAdopted(
         pool="blitz",
         scheme="elo",
-        settings={**elo.SCHEME.in_full({}), "k": "16.5"},
+        settings={**elo.SCHEME.complete_settings({}), "k": "16.5"},
         scheme_version=1,
         arithmetic=arith.VERSION,
     )
@@ -170,7 +170,7 @@ def test_the_command_and_the_library_agree_on_what_is_the_same_adoption(
 def test_pools_that_an_import_meets_are_rated_like_the_first_of_an_old_ledger(tmp_path: Path) -> None:
     path = old_ledger(tmp_path, SchemeAdopted(pool="standard", scheme="elo", settings={"k": 16}))
     with Ledger.open(path) as ledger:
-        ledger.import_games(frames([game(1)]), choice=PoolChoice(pool="rapid"))
+        ledger.import_games(batch_games([game(1)]), choice=PoolChoice(pool="rapid"))
         ledger.catch_up()
         (met,) = (pool for pool in ledger.pools() if pool.name != "standard")
         assert met.eras[0].numbers == ledger.pool("standard").eras[0].numbers

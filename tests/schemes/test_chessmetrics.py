@@ -32,13 +32,13 @@ def played(months: dict[int, Sequence[Game]], **settings: int) -> Player:
     """Player 0 after the games of some months, against ever new opponents."""
     numbers = SCHEME.numbers_from(settings)
     opponents = [opponent for games in months.values() for opponent, _score in games]
-    state = engine.newcomers(SCHEME, numbers, [Newcomer(), *map(Newcomer, opponents)])
+    state = engine.initial_states(SCHEME, numbers, [Newcomer(), *map(Newcomer, opponents)])
     met = 0
     for month, games in months.items():
         n = len(games)
         others = list(range(met + 1, met + n + 1))
         met += n
-        part = engine.Rateable(
+        part = engine.RateableGames(
             [0] * n, others, [score for _other, score in games], [0.0] * n, [0, n], [float(month)], [closing(month)]
         )
         engine.rate(FEW, SCHEME, numbers, part, state, [0] * (len(opponents) + 1))
@@ -102,8 +102,8 @@ def test_months_passed_in_steps_are_months_passed_at_once(months: int, settings:
 
 
 def test_opponents_count_with_the_list_before() -> None:
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(2000), Newcomer(2200), Newcomer(2400)])
-    games = engine.Rateable([0, 1], [1, 2], [0.5, 0.5], [0.0] * 2, [0, 2], [5.0], [closing(5)])
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer(2000), Newcomer(2200), Newcomer(2400)])
+    games = engine.RateableGames([0, 1], [1, 2], [0.5, 0.5], [0.0] * 2, [0, 2], [5.0], [closing(5)])
     engine.rate(FEW, SCHEME, DEFAULT, games, state, [0] * 3)
     assert state[:: len(SCHEME.state)] == [2200.0, 2200.0, 2200.0]
 
@@ -111,7 +111,7 @@ def test_opponents_count_with_the_list_before() -> None:
 def test_two_lists_of_one_month_have_the_same_age() -> None:
     state = played({0: [(2000, 0.5)]})
     both = [*flat_of(state), *SCHEME.begin(Newcomer(2300), DEFAULT)]
-    games = engine.Rateable([0], [1], [0.5], [0.0], [0, 1], [1.0], [closing(0)])
+    games = engine.RateableGames([0], [1], [0.5], [0.0], [0, 1], [1.0], [closing(0)])
     engine.rate(FEW, SCHEME, DEFAULT, games, both, [1, 0])
     assert both[0] == 2150.0
 

@@ -34,8 +34,8 @@ from ledger.schemes.chessworld import (
     strength,
 )
 from ledger.schemes.chessworld import provisional as is_provisional
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, ExplainedPlayer, MetOpponent, Newcomer, Scheme, When
-from ledger.testing.scheme_contract import SchemeContract, evaluated
+from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, ExplainedPlayer, Newcomer, OpponentGame, Scheme, When
+from ledger.testing.scheme_contract import SchemeContract, evaluate_rule
 from tests.vectors.published import rating_class
 
 EXACT = 1e-9
@@ -365,10 +365,10 @@ def test_the_terms_of_an_explanation_give_its_result(
     numbers = SCHEME.numbers_from(settings)
     mine = after(own, opponent, score, numbers)
     explained = ExplainedPlayer(Player(*own), Player(*mine))
-    told = explain(explained, [MetOpponent(Player(*opponent), score)], THEN, numbers)
+    told = explain(explained, [OpponentGame(Player(*opponent), score)], THEN, numbers)
     assert told.rule == rule
     assert told.result == told.unrounded == mine[0]
-    assert evaluated(told) == pytest.approx(told.result, abs=EXACT)
+    assert evaluate_rule(told) == pytest.approx(told.result, abs=EXACT)
     values = {term.symbol: term.value for term in told.terms}
     assert (values["r1"], values["r2"], values["w"]) == (own[0], opponent[0], score)
     assert "ChessWorld rating FAQ" in told.source
@@ -377,7 +377,7 @@ def test_the_terms_of_an_explanation_give_its_result(
 def test_a_capped_opponent_is_shown_with_both_numbers() -> None:
     own, opponent = (1200.0, 5.0, 6000.0), (2700.0, 99.0, 0.0)
     explained = ExplainedPlayer(Player(*own), Player(*after(own, opponent, 0.0)))
-    told = explain(explained, [MetOpponent(Player(*opponent), 0.0, colour=1)], THEN, DEFAULT)
+    told = explain(explained, [OpponentGame(Player(*opponent), 0.0, colour=1)], THEN, DEFAULT)
     values = {term.symbol: term.value for term in told.terms}
     assert (values["r2"], values["r2'"], values["p"], values["n"]) == (2700, 1520, 1120, 6)
 

@@ -39,14 +39,14 @@ def seasons(own: int | None, *lists: Sequence[Game], begins: int = 50, **setting
     """Player 0 after lists of games against ever new opponents; an empty list is a period without games."""
     numbers = SCHEME.numbers_from(settings)
     opponents = [opponent for games in lists for opponent, _score in games]
-    state = engine.newcomers(SCHEME, numbers, [Newcomer(own), *map(Newcomer, opponents)])
+    state = engine.initial_states(SCHEME, numbers, [Newcomer(own), *map(Newcomer, opponents)])
     met = 0
     for period, games in enumerate(lists, start=begins):
         if games:
             others = list(range(met + 1, met + len(games) + 1))
             met += len(games)
             n = len(games)
-            part = engine.Rateable(
+            part = engine.RateableGames(
                 [0] * n, others, [score for _other, score in games], [0.0] * n, [0, n], [float(period)], [0.0]
             )
             engine.rate(FEW, SCHEME, numbers, part, state, [0] * (len(opponents) + 1))
@@ -177,15 +177,15 @@ def test_an_ungraded_player_may_start_from_100_instead() -> None:
 
 
 def test_two_ungraded_players_know_of_each_other_only_that_they_are_ungraded() -> None:
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(), Newcomer()])
-    engine.rate(FEW, SCHEME, DEFAULT, engine.Rateable([0], [1], [1.0], [0.0], [0, 1], [7.0], [0.0]), state, [0, 0])
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer(), Newcomer()])
+    engine.rate(FEW, SCHEME, DEFAULT, engine.RateableGames([0], [1], [1.0], [0.0], [0, 1], [7.0], [0.0]), state, [0, 0])
     # starting grades 150 and 50, each at most 40 from the other
     assert (state[0], state[len(SCHEME.state)]) == (160.0, 40.0)
 
 
 def test_a_graded_player_meets_an_ungraded_one_at_the_starting_grade() -> None:
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(150), Newcomer(None), Newcomer(130)])
-    games = engine.Rateable([0, 1], [1, 2], [1.0, 0.5], [0.0, 0.0], [0, 2], [7.0], [0.0])
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer(150), Newcomer(None), Newcomer(130)])
+    games = engine.RateableGames([0, 1], [1, 2], [1.0, 0.5], [0.0, 0.0], [0, 2], [7.0], [0.0])
     engine.rate(FEW, SCHEME, DEFAULT, games, state, [0, 0, 0])
     # the newcomer: 140 - 25 = 115; the winner: 115 + 50; the other: 115 + 0
     assert (state[0], state[2 * len(SCHEME.state)]) == (165.0, 115.0)

@@ -44,14 +44,14 @@ def day(month: int, of_month: int = 1) -> float:
 
 
 def players(*declared: int | None) -> list[float]:
-    return engine.newcomers(SCHEME, DEFAULT, [Newcomer(rating, None, day(0)) for rating in declared])
+    return engine.initial_states(SCHEME, DEFAULT, [Newcomer(rating, None, day(0)) for rating in declared])
 
 
 def rate(state: list[float], month: int, *games: Result, **settings: int | bool) -> None:
     """One month's list, in place."""
     numbers, n = SCHEME.numbers_from(settings), len(games)
     white, black, score = zip(*games, strict=True)
-    part = engine.Rateable(white, black, score, [0.0] * n, [0, n], [float(month)], [day(month + 1) - 0.001])
+    part = engine.RateableGames(white, black, score, [0.0] * n, [0, n], [float(month)], [day(month + 1) - 0.001])
     engine.rate(FEW, SCHEME, numbers, part, state, [0] * (len(state) // FIELDS))
 
 
@@ -105,7 +105,7 @@ def test_juniors_have_twice_the_k_to_the_end_of_the_year_of_their_18th_birthday(
 
 
 def test_a_junior_moves_twice_as_far() -> None:
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(1500, 2010, day(0)), Newcomer(1500, 1980, day(0))])
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer(1500, 2010, day(0)), Newcomer(1500, 1980, day(0))])
     rate(state, 0, (0, 1, 1.0))
     assert ratings(state) == [1520.0, 1490.0]
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers import explanations, predictions, publications, rankings
+from ledger.answers import explanations, predictions, publications
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit import audit
 from ledger.errors import UnknownNameError
 from ledger.facts.source_games import SourceGame
-from ledger.imports.files import open_lines
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.schemes import built_in_names
-from ledger.testing.kit import bits
+from ledger.testing.kit import bit_patterns
 from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import SAMPLE
+from tests.kit.source_files import open_lines
 from tests.tiers import few_quick
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -34,7 +34,7 @@ each_kind = pytest.mark.parametrize("ledger", few_quick(built_in_names(), *KINDS
 @pytest.fixture(name="games", scope="module")
 def _games() -> list[SourceGame]:
     with open_lines(str(SAMPLE)) as (lines, reading):
-        return list(pgn.games(lines, reading))
+        return list(pgn.read_games(lines, reading))
 
 
 @pytest.fixture(name="ledger", scope="module")
@@ -44,7 +44,7 @@ def _ledger(
     path = tmp_path_factory.mktemp(request.param) / "club.db"
     settings = SETTINGS.get(request.param)
     with Ledger.create(path, scheme=request.param, settings=settings, clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(games, 500))
+        ledger.import_games(batch_games(games, 500))
         ledger.catch_up()
         yield ledger
 
@@ -55,7 +55,7 @@ def test_later_games_first_gives_the_same_rows(ledger: Ledger, games: list[Sourc
     settings = SETTINGS.get(scheme)
     with Ledger.create(tmp_path / "club.db", scheme=scheme, settings=settings, clock=lambda: NOW) as other:
         for part in (games[600:], games[:300], games[300:600]):
-            other.import_games(frames(part, 500))
+            other.import_games(batch_games(part, 500))
             other.catch_up()
         expected = rows_by_identity(ledger)
         found = rows_by_identity(other)
@@ -82,8 +82,8 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
     for row in rows[:EXPLAINED] + rows[-EXPLAINED:]:
         told = as_row(explanations.explain(ledger, person, keys[row["game"]]))
         era = ledger.pool().eras[0]
-        listed = era.scheme.lists([row[name] for name in era.scheme.state], era.numbers)
-        assert told["after"] is None or bits([told["after"]]) == bits([row["rating"]])
+        listed = era.scheme.is_listed([row[name] for name in era.scheme.state], era.numbers)
+        assert told["after"] is None or bit_patterns([told["after"]]) == bit_patterns([row["rating"]])
         assert (told["after"] is None) is not listed
         if told["before"] is None or told["after"] is None:  # unrated before or after
             assert told["change"] is None
@@ -97,8 +97,8 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
     told = as_row(predictions.predict(ledger, ledger.player("ann"), ledger.player("bob")))
     assert 0.0 <= told["expected_score"] <= 1.0
     assert told["scheme"] == ledger.pool().scheme.name
-    ranking = as_rows(rankings.ranking(ledger, limit=50))
-    on_the_list = as_rows(publications.list_on(ledger, "2006-12-31"))
+    ranking = as_rows(ledger.ranking(limit=50))
+    on_the_list = as_rows(publications.list_in_force_on(ledger, "2006-12-31"))
     if ledger.pool().by_game:  # no period is open after the last game, so that both are of one moment
         assert [(row["player"], row["rating"]) for row in ranking] == [(r["player"], r["rating"]) for r in on_the_list]
     assert len(ranking) > 10
@@ -107,22 +107,22 @@ def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
 
 @each_scheme
 def test_a_list_of_a_day_holds_what_was_in_force(ledger: Ledger) -> None:
-    last = as_rows(publications.list_on(ledger, "2006-12-31"))
+    last = as_rows(publications.list_in_force_on(ledger, "2006-12-31"))
     assert last
     assert [row["rating"] for row in last] == sorted((row["rating"] for row in last), reverse=True)
-    assert as_rows(publications.list_on(ledger, "1999-12-31")) == []
-    middle = as_rows(publications.list_on(ledger, "2005-08-15"))
+    assert as_rows(publications.list_in_force_on(ledger, "1999-12-31")) == []
+    middle = as_rows(publications.list_in_force_on(ledger, "2005-08-15"))
     if ledger.pool().by_game:
         with pytest.raises(UnknownNameError, match="rates each game when it ends"):
-            as_rows(publications.runs(ledger))
+            as_rows(publications.rating_runs(ledger))
         assert all("next_run" not in row for row in middle)
         return
-    found = as_rows(publications.runs(ledger))
+    found = as_rows(publications.rating_runs(ledger))
     assert sum(run["games"] for run in found) == 900 - sum(1 for _ in ledger.rows("games", "reason IS NOT NULL"))
     assert [run["as_of"] for run in found] == sorted(run["as_of"] for run in found)
     following = min(run["as_of"] for run in found if run["as_of"] > "2005-08-15")
     assert {row["next_run"] for row in middle} == {following}
-    later = {row["player"]: row["rating"] for row in as_rows(publications.list_on(ledger, following))}
+    later = {row["player"]: row["rating"] for row in as_rows(publications.list_in_force_on(ledger, following))}
     assert {row["player"]: row["next_rating"] for row in middle if row["next_rating"] is not None}.items() <= (
         later.items()
     )

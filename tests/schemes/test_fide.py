@@ -13,7 +13,7 @@ from ledger.facts.events import RatingSeeded, TournamentOpened
 from ledger.facts.periods import months_of, year_of
 from ledger.ledger import Ledger
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
 from ledger.schemes.fide import DEFAULT, SCHEME
@@ -32,7 +32,7 @@ from ledger.schemes.formulas.fide_rules import (
     round_hundredths,
 )
 from ledger.schemes.scheme import Scheme
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.kit.games import game_recorded
 from tests.schemes.fide_periods import day, play, player, whole
@@ -235,7 +235,7 @@ def test_a_tie_goes_away_from_zero() -> None:
     st.booleans(),
 )
 def test_the_kernel_gives_what_decimals_give(own: int, games: list[tuple[int, float]], on: str, rapid: bool) -> None:
-    numbers = with_settings(DEFAULT, rapid=rapid)
+    numbers = replace_settings(DEFAULT, rapid=rapid)
     sides = [(player(rating, 50, on=on), score) for rating, score in games]
     side, _ = whole(player(own, 50, on=on), sides, on, numbers)
     exact = tournament(own, games, int(side.work.k), day(on), rapid=rapid)
@@ -248,7 +248,7 @@ def test_all_ratings_of_a_period_are_those_before_it() -> None:
     newcomer, rated = player(), player(1800, 100)
     n = 6
     state = [*flat_of(newcomer), *(flat_of(rated) * 6)]
-    games = Rateable([0] * 5 + [0], [1, 2, 3, 4, 5, 6], [1.0] * n, [0.0] * n, [0, n], [9.0], [day("2025-11-30")])
+    games = RateableGames([0] * 5 + [0], [1, 2, 3, 4, 5, 6], [1.0] * n, [0.0] * n, [0, n], [9.0], [day("2025-11-30")])
     engine.rate(FEW, SCHEME, DEFAULT, games, state, [0] * 7)
     assert state[0] > 1400.0, "five wins make a rating"
     assert state[len(SCHEME.state)] == 1800.0, "but for the others they were games against an unrated player"

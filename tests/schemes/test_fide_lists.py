@@ -7,7 +7,7 @@ import pytest
 from ledger.schemes.fide import DEFAULT, SCHEME, enter, expected_score, listed, provisional
 from ledger.schemes.formulas.fide_rules import compressed, initial, initial_2024, initial_before_2024, nearest
 from ledger.schemes.scheme import COUNTS, TOO_SHORT, Newcomer
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from tests.schemes.fide_periods import at_day, day, explained, play, player
 from tests.vectors.published import time_control_class
 
@@ -98,7 +98,7 @@ def test_games_of_march_2024_are_rated_from_the_risen_ratings() -> None:
 
 
 def test_without_the_rise_the_new_floor_takes_the_rating() -> None:
-    numbers = with_settings(DEFAULT, compress=False)
+    numbers = replace_settings(DEFAULT, compress=False)
     assert at_day(player(1399, 100, on="2023-01-01"), "2024-03-01", numbers).rating == 0
     assert at_day(player(1400, 100, on="2023-01-01"), "2024-03-01", numbers).rating == 1400
 

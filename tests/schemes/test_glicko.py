@@ -11,7 +11,7 @@ from ledger.runtime.records import flat_of
 from ledger.schemes import scheme
 from ledger.schemes.glicko import DEFAULT, NEVER, SCHEME, Player, after_period, decayed, enter, expected_between, impact
 from ledger.schemes.scheme import Newcomer, Scheme, When
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.schemes.glicko_periods import PLAYERS, many_periods, one_batch, rateable
 from tests.vectors.published import interval
@@ -100,14 +100,14 @@ def test_a_newcomers_rd_does_not_grow_before_the_first_game() -> None:
 def test_rd_does_not_fall_below_its_floor() -> None:
     games = [(1500.0, 30.0, 0.5)] * 300
     assert after_period(1500.0, 40.0, games)[1] == 30.0
-    assert after_period(1500.0, 40.0, games, with_settings(DEFAULT, rd_floor=0.0))[1] < 30.0
+    assert after_period(1500.0, 40.0, games, replace_settings(DEFAULT, rd_floor=0.0))[1] < 30.0
 
 
 def test_many_periods_agree_with_the_reference() -> None:
     expected = dict.fromkeys(range(PLAYERS), (1500.0, 350.0, NEVER))
     for period, batch in many_periods():
         expected = reference_period(expected, batch, period)
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
     engine.rate(FEW, SCHEME, DEFAULT, rateable(many_periods()), state, [0] * PLAYERS)
     assert state == pytest.approx([value for p in range(PLAYERS) for value in expected[p]], abs=1e-6)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
-from ledger.schemes import named, scheme
+from ledger.schemes import find_scheme, scheme
 from ledger.schemes.glicko2 import (
     DEFAULT,
     NEVER,
@@ -24,7 +24,7 @@ from ledger.schemes.glicko2 import (
     new_volatility,
 )
 from ledger.schemes.scheme import Newcomer, Scheme, Seed, When
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.testing.scheme_contract import SchemeContract
 from tests.schemes.glicko_periods import PLAYERS, many_periods, one_batch, rateable, reference_volatility
 from tests.vectors.published import rate_internal
@@ -81,7 +81,7 @@ one_game = st.tuples(ratings, deviations, st.sampled_from((0.0, 0.5, 1.0)))
 @given(ratings, deviations, st.floats(0.02, 0.2), st.lists(one_game, min_size=1, max_size=8), st.floats(0.2, 1.2))
 def test_a_period_agrees_with_the_reference(rating: float, rd: float, sigma: float, games: Games, tau: float) -> None:
     """To the accuracy that step 5 has itself: it may stop 1e-6 from the root, by the sign of a rounding error."""
-    got = after_period(rating, rd, sigma, games, with_settings(DEFAULT, tau=tau))
+    got = after_period(rating, rd, sigma, games, replace_settings(DEFAULT, tau=tau))
     assert got == pytest.approx(reference(rating, rd, sigma, games, tau), abs=2e-5)
 
 
@@ -172,7 +172,7 @@ def test_many_periods_agree_with_the_reference() -> None:
     expected = dict.fromkeys(range(PLAYERS), (1500.0, 350.0, 0.06, NEVER))
     for period, batch in many_periods():
         expected = reference_period(expected, batch, period)
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer()] * PLAYERS)
     engine.rate(FEW, SCHEME, DEFAULT, rateable(many_periods()), state, [0] * PLAYERS)
     assert state == pytest.approx([value for p in range(PLAYERS) for value in expected[p]], abs=1e-6)
 
@@ -201,8 +201,8 @@ def reference_period(
 
 @pytest.mark.parametrize("name", ["glicko", "glicko2"])
 def test_bounds_hold_what_many_upsets_bring(name: str) -> None:
-    rated_by = named(name)
-    upsets = engine.Rateable([0] * 30, [1] * 30, [0.0] * 30, [1.0] * 30, [0, 30], [1.0], [1.0])
+    rated_by = find_scheme(name)
+    upsets = engine.RateableGames([0] * 30, [1] * 30, [0.0] * 30, [1.0] * 30, [0, 30], [1.0], [1.0])
     after = []
     for settings in ({}, {"largest_change": 300}, {"rating_floor": 1000, "rating_limit": 1600}):
         numbers = rated_by.numbers_from(settings)

@@ -18,7 +18,7 @@ from ledger.schemes.harkness import (
     performance,
     provisional,
 )
-from ledger.schemes.scheme import ExplainedPlayer, MetOpponent, Newcomer, Scheme, When
+from ledger.schemes.scheme import ExplainedPlayer, Newcomer, OpponentGame, Scheme, When
 from ledger.testing.scheme_contract import SchemeContract
 
 EXACT = 1e-9
@@ -38,7 +38,7 @@ def event(
     """Ratings and events after one event of players with these ratings; 0 for unrated."""
     players = [Player(rating, 1.0 if rating else 0.0) for rating in ratings]
     white, black, score = zip(*games, strict=True)
-    batch = engine.Rateable(white, black, score, [0.0] * len(games), [0, len(games)], [0.0], [0.0])
+    batch = engine.RateableGames(white, black, score, [0.0] * len(games), [0, len(games)], [0.0], [0.0])
     rated = engine.rate_one_batch(SCHEME, numbers, batch, players)
     return [(player.after.rating, player.after.events) for player in rated]
 
@@ -82,7 +82,7 @@ def test_who_met_no_opponent_that_counts_stays_as_before() -> None:
         (0.0, 0.0),
     ]
     stays = ExplainedPlayer(Player(1500.0, 1.0), Player(1500.0, 1.0))
-    told = explain(stays, [MetOpponent(Player(0.0, 0.0), 1.0)], When(), NOT_COUNTED)
+    told = explain(stays, [OpponentGame(Player(0.0, 0.0), 1.0)], When(), NOT_COUNTED)
     assert told.unrounded == told.result == 1500.0
 
 

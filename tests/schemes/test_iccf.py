@@ -11,7 +11,7 @@ import pytest
 
 from ledger.facts.periods import closing, number
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.schemes.iccf import (
     DEFAULT,
     DP,
@@ -30,7 +30,7 @@ from ledger.schemes.iccf import (
     provisional,
 )
 from ledger.schemes.scheme import Newcomer, Scheme
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.testing import SchemeContract
 
 EXACT = 1e-9
@@ -59,7 +59,7 @@ def rated(rating: float, games: float = 100.0, entry: float | None = None) -> Pl
 def run(own: Player, games: Sequence[tuple[Player, float]], numbers: Settings = DEFAULT, day: float = AFTER) -> Player:
     """The first player after a period with the given opponents and scores."""
     places = range(len(games))
-    batch = Rateable(
+    batch = RateableGames(
         [0 for _ in places],
         [place + 1 for place in places],
         [score for _, score in games],
@@ -74,7 +74,7 @@ def run(own: Player, games: Sequence[tuple[Player, float]], numbers: Settings = 
 
 
 def numbers(**given: Any) -> Settings:
-    return with_settings(DEFAULT, **given)
+    return replace_settings(DEFAULT, **given)
 
 
 def test_the_table_stands_as_printed_and_rises() -> None:
@@ -161,7 +161,7 @@ def test_from_list_2012_2_the_opponents_higher_and_the_own_current_rating_count(
 def test_before_and_with_the_switch_off_both_entry_ratings_count() -> None:
     kept = numbers(entry_lists=8.0)
     fallen, risen = rated(1900.0, entry=2100.0), rated(2100.0, entry=1900.0)
-    for day, given in ((BEFORE, kept), (AFTER, with_settings(kept, higher_rating=False))):
+    for day, given in ((BEFORE, kept), (AFTER, replace_settings(kept, higher_rating=False))):
         for rating in (own_rating, opponent_rating):
             assert [rating(one, day, given) for one in (fallen, risen)] == [2100.0, 1900.0]
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports.lichess import history_date
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.runtime.columns import FEW
 from ledger.schemes import scheme
 from ledger.schemes.lichess import (
@@ -33,20 +32,21 @@ from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     TOO_SHORT,
     ExplainedPlayer,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Scheme,
     When,
 )
-from ledger.schemes.settings import with_settings
-from ledger.testing.scheme_contract import SchemeContract, evaluated
+from ledger.schemes.settings import replace_settings
+from ledger.testing.scheme_contract import SchemeContract, evaluate_rule
 from tests.schemes.glicko_periods import reference_volatility
+from tests.vectors.glicko import history_date
 
 SCALE = 173.7178
 Triple = tuple[float, float, float]
 State = tuple[float, float, float, float]
 RESIGNED, RATED, STANDINGS = (0, 1), True, (0, 0)
-NO_REGULATOR = with_settings(DEFAULT, regulator=1.0)
+NO_REGULATOR = replace_settings(DEFAULT, regulator=1.0)
 
 
 class TestLichess(SchemeContract):
@@ -120,8 +120,8 @@ def test_many_games_agree_with_the_reference() -> None:
             rating = max(rating, 400.0)
             rating += max(rating - live[p][0], 0.0) * 0.015
             expected[p] = (rating, min(max(rd, 45.0), 500.0), min(volatility, 0.1), day)
-    state = engine.newcomers(SCHEME, DEFAULT, [Newcomer(day=100.0)] * players)
-    engine.rate(FEW, SCHEME, DEFAULT, Rateable(*map(list, zip(*games, strict=True))), state, [0] * players)
+    state = engine.initial_states(SCHEME, DEFAULT, [Newcomer(day=100.0)] * players)
+    engine.rate(FEW, SCHEME, DEFAULT, RateableGames(*map(list, zip(*games, strict=True))), state, [0] * players)
     assert state == pytest.approx([value for p in range(players) for value in expected[p]], abs=1e-6)
 
 
@@ -240,16 +240,16 @@ def test_in_a_pool_of_tournaments_they_are() -> None:
 
 
 def test_an_explanation_tells_the_side_of_the_first_move_and_the_limits() -> None:
-    numbers = with_settings(DEFAULT, advantage=11.782457)
+    numbers = replace_settings(DEFAULT, advantage=11.782457)
     before, when = (1500.0, 350.0, 0.06, 5.0), When(0.0, 5.0)
     white, black = played(before, before, 1.0, 5.0, numbers)
     for side, score, colour in ((white, 1.0, 0), (black, 0.0, 1)):
         own, opponent = Player(*before), Player(*before)
-        told = explain(ExplainedPlayer(own, side), [MetOpponent(opponent, score, colour)], when, numbers)
-        assert evaluated(told) == pytest.approx(side.rating, abs=1e-9)
+        told = explain(ExplainedPlayer(own, side), [OpponentGame(opponent, score, colour)], when, numbers)
+        assert evaluate_rule(told) == pytest.approx(side.rating, abs=1e-9)
     floored = played((401.0, 350.0, 0.06, 5.0), (401.0, 350.0, 0.06, 5.0), 0.0, 5.0)[0]
     own = Player(401.0, 350.0, 0.06, 5.0)
-    assert "at least 400" in explain(ExplainedPlayer(own, floored), [MetOpponent(own, 0.0, 0)], when, DEFAULT).rounding
+    assert "at least 400" in explain(ExplainedPlayer(own, floored), [OpponentGame(own, 0.0, 0)], when, DEFAULT).rounding
 
 
 def test_months_of_a_rating_history_begin_at_0() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from ledger.facts.words import Outcome, Standing, Termination
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable, predict
-from ledger.schemes import named
+from ledger.ratings.engine import RateableGames, predict
+from ledger.schemes import find_scheme
 from ledger.schemes.playchess import (
     DEFAULT,
     SCHEME,
@@ -32,15 +32,15 @@ from ledger.schemes.scheme import (
     HALF_MOVES_UNKNOWN,
     REASONS,
     ExplainedPlayer,
-    MetOpponent,
     Newcomer,
+    OpponentGame,
     Scheme,
     Seed,
     When,
 )
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.testing import SchemeContract
-from ledger.testing.scheme_contract import evaluated
+from ledger.testing.scheme_contract import evaluate_rule
 from tests.vectors.playchess import FUNCTIONS
 
 EXACT = 1e-9
@@ -62,7 +62,7 @@ class TestPlayChess(SchemeContract):
 def run(own: Player, games: Sequence[tuple[Player, float]], numbers: Settings = DEFAULT) -> Player:
     """The first player after a run with the given opponents and scores."""
     places = range(len(games))
-    batch = Rateable(
+    batch = RateableGames(
         [0 for _ in places],
         [place + 1 for place in places],
         [score for _, score in games],
@@ -85,7 +85,7 @@ def rated(rating: float, games: float = 100.0) -> Player:
 
 
 def numbers(**given: Any) -> Settings:
-    return with_settings(DEFAULT, **given)
+    return replace_settings(DEFAULT, **given)
 
 
 @pytest.mark.parametrize(("score", "rating"), [(1.0, 1400.0), (0.5, 1000.0), (0.0, 600.0)])
@@ -244,12 +244,12 @@ def test_who_comes_with_few_games_keeps_the_rating_while_scoring_evenly_against_
 def test_an_explanation_shows_each_game_of_the_run() -> None:
     own, opponents = rated(1600.0), [rated(1600.0), rated(2600.0)]
     after = run(own, [(opponents[0], 1.0), (opponents[1], 0.0)])
-    meetings = (MetOpponent(opponents[0], 1.0), MetOpponent(opponents[1], 0.0, 1))
+    meetings = (OpponentGame(opponents[0], 1.0), OpponentGame(opponents[1], 0.0, 1))
     told = explain(ExplainedPlayer(own, after), meetings, NOW, DEFAULT)
     assert told.rule == "Ro + r·g·(W - We)"
     values = {term.symbol: term.value for term in told.terms}
     assert (values["r"], values["g"], values["dR1"]) == (20.0, 1.0, 10.0)
-    assert evaluated(told) == pytest.approx(told.result, abs=EXACT)
+    assert evaluate_rule(told) == pytest.approx(told.result, abs=EXACT)
 
 
 def test_the_published_examples_run_through_the_public_functions() -> None:
@@ -263,7 +263,7 @@ def test_the_published_examples_run_through_the_public_functions() -> None:
 
 @pytest.mark.parametrize("scheme", ["playchess", "playchess-dummies"])
 def test_the_cut_off_holds_for_a_rating_without_games_and_not_for_a_declared_strength(scheme: str) -> None:
-    rated_by = named(scheme)
+    rated_by = find_scheme(scheme)
     numbers = rated_by.numbers_from({})
     opponent = rated_by.begin(Newcomer(seed=Seed(1000.0, 100.0)), numbers)
     listed = rated_by.begin(Newcomer(seed=Seed(1973.0, 0.0)), numbers)

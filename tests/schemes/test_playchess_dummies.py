@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from ledger.schemes.playchess_dummies import DEFAULT, SCHEME, Player, Settings, enter, mean_with, performance, rate_game
 from ledger.schemes.scheme import Newcomer, Scheme
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.testing import SchemeContract
 
 State = tuple[float, float]
@@ -58,5 +58,5 @@ def test_a_win_never_lowers_a_rating() -> None:
 def test_the_tenth_game_is_the_last_of_the_mean() -> None:
     assert played((1000.0, 9.0), (1000.0, 9.0), 1.0)[0][0] == 1040.0
     assert played((1000.0, 10.0), (1000.0, 9.0), 1.0)[0][0] == 1000.0 + 20 * 1.5 * 0.5
-    for_ever = with_settings(DEFAULT, mean_games=1_000_000.0)
+    for_ever = replace_settings(DEFAULT, mean_games=1_000_000.0)
     assert played((1000.0, 99.0), (1000.0, 9.0), 1.0, for_ever)[0][0] == 1004.0

@@ -12,7 +12,7 @@ import pytest
 from ledger import ProjectionError
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
-from ledger.runtime.plugins import loaded
+from ledger.runtime.plugins import load_plugin
 from ledger.schemes.scheme import Newcomer, Scheme, When, state
 from ledger.schemes.scheme_faults import faults_of_scheme
 from ledger.schemes.settings import numbers_of, setting
@@ -138,7 +138,7 @@ FAULTY = attrs.evolve(SOUND, rate_game=misspelt)
 def test_the_faults_of_a_plug_in_are_told_in_full_when_it_is_loaded() -> None:
     point = EntryPoint("statutes", f"{__name__}:FAULTY", "ledger.schemes")
     with pytest.raises(ProjectionError) as caught:
-        loaded(point, Scheme, faults_of_scheme)
+        load_plugin(point, Scheme, faults_of_scheme)
     assert "the plug-in 'tests.schemes.test_scheme_faults:FAULTY'" in str(caught.value)
     assert "functions of modules): correct it, or remove the package" in str(caught.value)
 
@@ -164,12 +164,12 @@ def test_a_function_that_gives_no_player_is_named_with_its_line() -> None:
 def test_a_function_that_fails_is_named_with_its_scheme_and_line(name: str) -> None:
     odd: dict[str, Any] = {name: fails}
     scheme, numbers = attrs.evolve(SOUND, **odd), Numbers(10.0)
-    games = engine.Rateable([0], [1], [1.0], [19000.0])
+    games = engine.RateableGames([0], [1], [1.0], [19000.0])
     calls: dict[str, Callable[[], object]] = {
         "enter": lambda: scheme.begin(Newcomer(), numbers),
         "carry": lambda: scheme.carried(1500.0, 3.0, Newcomer(), numbers),
-        "listed": lambda: scheme.lists((1500.0,), numbers),
-        "provisional": lambda: scheme.calls_provisional((1500.0,), numbers),
+        "listed": lambda: scheme.is_listed((1500.0,), numbers),
+        "provisional": lambda: scheme.is_provisional((1500.0,), numbers),
         "at": lambda: scheme.player_at((1500.0,), When(0.0, 19000.0), numbers),
         "explain": lambda: scheme.explained(None, (), None, numbers),  # type: ignore[arg-type]
         "rate_game": lambda: engine.rate(FEW, scheme, numbers, games, [1500.0, 1500.0], [0, 0]),

@@ -13,7 +13,7 @@ import pytest
 from ledger import schemes
 from ledger.errors import MalformedError
 from ledger.schemes.scheme import Scheme
-from ledger.schemes.settings import numbers_of, setting, with_settings
+from ledger.schemes.settings import numbers_of, replace_settings, setting
 from tests.kit.places import ROOT
 from tests.tiers import in_tiers
 
@@ -22,16 +22,16 @@ import sys
 from ledger import schemes
 from ledger.errors import MalformedError
 from ledger.runtime.columns import MANY
-from ledger.ratings.engine import Rateable, newcomers, rate, rating_loop
+from ledger.ratings.engine import RateableGames, initial_states, rate, rating_loop
 from ledger.runtime.kernels import compiled
 from ledger.schemes.scheme import Newcomer, Rhythm
 
-scheme = schemes.named(sys.argv[1])
+scheme = schemes.find_scheme(sys.argv[1])
 numbers = scheme.numbers_from({})
 ids, ends = MANY.small([0, 1]), MANY.floats([1.0, 0.5])
 batches = () if scheme.rhythm is Rhythm.GAME else (MANY.small([0, 2]), MANY.floats([1.0]), MANY.floats([9.0]))
-state = MANY.floats(newcomers(scheme, numbers, [Newcomer(), Newcomer()]))
-games = Rateable(ids, MANY.small([1, 0]), ends, MANY.floats([1.0, 2.0]), *batches)
+state = MANY.floats(initial_states(scheme, numbers, [Newcomer(), Newcomer()]))
+games = RateableGames(ids, MANY.small([1, 0]), ends, MANY.floats([1.0, 2.0]), *batches)
 rate(MANY, scheme, numbers, games, state, MANY.zeros(2))
 stats = compiled(rating_loop(scheme)).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
@@ -42,7 +42,7 @@ def test_the_entry_points_are_the_files() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         declared = tomllib.load(file)["project"]["entry-points"]["ledger.schemes"]
     assert set(declared) == set(schemes.built_in_names())
-    for scheme in schemes.built_in():
+    for scheme in schemes.built_in_schemes():
         assert declared[scheme.name] == f"ledger.schemes.{scheme.name.replace('-', '_')}:SCHEME"
 
 
@@ -50,7 +50,7 @@ def test_a_name_that_is_no_scheme_is_not_looked_for_among_the_shared_files() -> 
     assert {"base", "glicko2-volatility", "uschess-formulas"}.isdisjoint(schemes.built_in_names())
 
 
-@pytest.mark.parametrize("scheme", schemes.built_in(), ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("scheme", schemes.built_in_schemes(), ids=lambda scheme: scheme.name)
 def test_the_numbers_of_kernels_are_the_settings_in_their_order(scheme: Scheme) -> None:
     numbers = scheme.numbers_from({})
     fields = attrs.fields_dict(scheme.settings)
@@ -81,7 +81,7 @@ def test_numbers_can_be_tried_with_other_settings() -> None:
         rounded: bool = setting(False, "whole points", "switch", "this file")  # noqa: FBT003
 
     numbers = numbers_of(Settings)(20.0, False)  # noqa: FBT003
-    assert with_settings(numbers, k=32.0).k == 32.0
+    assert replace_settings(numbers, k=32.0).k == 32.0
     assert numbers.k == 20.0
 
 
@@ -118,4 +118,4 @@ def senseless_settings() -> Iterator[tuple[str, dict[str, int | str]]]:
 def test_a_senseless_setting_is_refused_by_name(scheme: str, given: dict[str, int | str]) -> None:
     refused = [*given][-1]
     with pytest.raises(MalformedError, match="initial_rd" if refused == "rd_cap" else refused):
-        schemes.named(scheme).numbers_from(given)
+        schemes.find_scheme(scheme).numbers_from(given)

@@ -12,11 +12,11 @@ from ledger.runtime.columns import FEW
 from ledger.runtime.records import flat_of
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
-from ledger.schemes.scheme import MetOpponent, Newcomer, Scheme, Seed, When
-from ledger.schemes.settings import with_settings
+from ledger.schemes.scheme import Newcomer, OpponentGame, Scheme, Seed, When
+from ledger.schemes.settings import replace_settings
 from ledger.schemes.uschess import DEFAULT, SCHEME, Player
 from ledger.testing import SchemeContract
-from ledger.testing.scheme_contract import evaluated
+from ledger.testing.scheme_contract import evaluate_rule
 from tests.schemes.uschess_sections import DAY, STRANGER, against, day_of, player, section, worked
 from tests.vectors.published import effective_2004, floor_absolute
 
@@ -260,7 +260,7 @@ def told(players: Sequence[Player], games: Sequence[tuple[int, int, float]]) -> 
     """The explanation for player 0."""
     sides = worked(players, games)
     meetings = [
-        MetOpponent(
+        OpponentGame(
             sides[b if w == 0 else w].before, s if w == 0 else 1.0 - s, int(w != 0), sides[b if w == 0 else w].work
         )
         for w, b, s in games
@@ -274,7 +274,7 @@ def test_every_bound_is_told() -> None:
     won = [(0, i, 1.0) for i in range(1, 5)]
     capped = told([player(2650.0, 4.0), *four], won)
     assert "100 to 2700" in capped.rounding
-    assert capped.result == 2700.0 < capped.unrounded == pytest.approx(evaluated(capped))
+    assert capped.result == 2700.0 < capped.unrounded == pytest.approx(evaluate_rule(capped))
     match = told([player(1500.0), player(1600.0)], [(0, 1, 1.0)] * 8)
     assert "a match changes" in match.rounding
     floored = told([player(1610.0, peak=1835.0), player(1500.0)], [(0, 1, 0.0)])
@@ -286,7 +286,7 @@ def test_every_bound_is_told() -> None:
 def test_a_rating_on_a_flat_stretch_is_told_as_such() -> None:
     flat = told([player(None), player(1500.0), player(100.0)], [(0, 1, 0.0), (0, 2, 1.0)])
     assert flat.rule.startswith("R0,")
-    assert flat.result == flat.unrounded == evaluated(flat) == 750.0
+    assert flat.result == flat.unrounded == evaluate_rule(flat) == 750.0
 
 
 def test_each_win_more_lifts_the_rating() -> None:
@@ -301,8 +301,8 @@ def test_numbers_of_something_else_in_the_column_of_ratings_end_in_a_rating(game
     numbers = SCHEME.numbers_from({})
     for rating in (999_999_999_999.0, 4_915_112_345.0):
         pasts = [Seed(rating, games), Seed(999_999_999_999.0, other_games)]
-        state = engine.newcomers(SCHEME, numbers, [Newcomer(seed=past) for past in pasts])
-        section = engine.Rateable([0], [1], [0.0], [20_000.0], [0, 1], [0.0], [20_000.0])
+        state = engine.initial_states(SCHEME, numbers, [Newcomer(seed=past) for past in pasts])
+        section = engine.RateableGames([0], [1], [0.0], [20_000.0], [0, 1], [0.0], [20_000.0])
         engine.rate(FEW, SCHEME, numbers, section, state, [0, 0])
         assert all(99_000.0 < one < 101_000.0 for one in (state[0], state[len(SCHEME.state)]))
 
@@ -372,11 +372,11 @@ def test_a_newcomer_is_unrated_and_not_listed_and_grows_older() -> None:
 def test_without_a_birth_year_a_newcomer_starts_at_750_or_as_an_adult() -> None:
     assert SCHEME.enter(STRANGER, DEFAULT).start == 750.0
     for switch in ("assume_adult", "old_starts"):
-        assert SCHEME.enter(STRANGER, with_settings(DEFAULT, **{switch: True})).start == 1300.0
+        assert SCHEME.enter(STRANGER, replace_settings(DEFAULT, **{switch: True})).start == 1300.0
 
 
 def test_a_fide_rating_is_converted_by_the_formula_of_the_day() -> None:
-    numbers = with_settings(DEFAULT, declared_fide=True)
+    numbers = replace_settings(DEFAULT, declared_fide=True)
     early, late = (SCHEME.enter(Newcomer(1500.0, None, day_of(2024, *day)), numbers) for day in ((2, 29), (3, 1)))
     assert (early.rating, early.games) == (180.0 + 0.94 * 1500.0, 5.0)
     assert (late.rating, late.games) == (-1073.0 + 1.5667 * 1500.0, 5.0)

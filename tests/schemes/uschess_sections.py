@@ -7,11 +7,11 @@ from typing import Any
 import attrs
 
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable
+from ledger.ratings.engine import RateableGames
 from ledger.schemes import uschess
 from ledger.schemes.formulas.uschess import Work, games_against
 from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from ledger.schemes.uschess import DEFAULT, SCHEME, Player
 
 DAY = 20_600.0  # in 2026
@@ -39,8 +39,8 @@ def worked(
 ) -> list[ExplainedPlayer]:
     """One section of ``(White, Black, White's score)``, with the work numbers."""
     white, black, score = (list(column) for column in zip(*games, strict=True))
-    batch = Rateable(white, black, score, [day] * len(games), [0, len(games)], [0.0], [day])
-    return engine.rate_one_batch(SCHEME, with_settings(DEFAULT, **settings), batch, players)
+    batch = RateableGames(white, black, score, [day] * len(games), [0, len(games)], [0.0], [day])
+    return engine.rate_one_batch(SCHEME, replace_settings(DEFAULT, **settings), batch, players)
 
 
 def section(

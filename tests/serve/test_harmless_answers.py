@@ -34,7 +34,7 @@ EVIL = (
     "a\u202egnp.exe",
 )
 # Two pairs of processes hand each other rows through a pipe of their own.
-OWN_PIPES = {"ledger.runtime.messages", "ledger.runtime.query_process", "ledger.runtime.query_runner"}
+OWN_PIPES = {"ledger.runtime.worker_messages", "ledger.runtime.query_process", "ledger.runtime.query_runner"}
 
 
 class Tags(HTMLParser):

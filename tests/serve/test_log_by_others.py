@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
@@ -59,7 +59,7 @@ def _log(served: Path, tmp_path: Path) -> Iterator[ServedLog]:
     with serving(served, "--listen", "127.0.0.1:0", "--log", "entries") as (_, address):
         until(lambda: signed_size(served) == size)  # the server signs the head when it starts
         with Ledger.open(served) as ledger:
-            receipt.write_text(receipt_of(ledger, "more-7"), "utf-8")
+            receipt.write_text(make_receipt(ledger, "more-7"), "utf-8")
             ledger.append(game_recorded("unsigned", half_moves=60))
         yield ServedLog(address, served, verifier, older, receipt)
 

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from ledger.answers.asking import Naming
 from ledger.correcting.corrections import Corrections
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import EVIL_NAMES, EVIL_TOURNAMENTS, OFFICER, OTHER_OFFICER, REASON, SITE
@@ -418,7 +418,7 @@ def test_an_empty_field_of_a_form_asks_nothing(browse: Asked) -> None:
 def test_the_next_page_is_of_the_same_question_though_that_says_nought(crowded: Path, browse: Asked) -> None:
     with Ledger.open(crowded) as ledger:
         for number in range(100):
-            past = Past(rating=str(1_000 + number))
+            past = PriorRating(rating=str(1_000 + number))
             ledger.registry.add(f"name:listed {number}", f"Listed {number}", past=past, actor="test")
         ledger.level()
     first = browse("/ranking?min_games=0").text
@@ -527,9 +527,9 @@ def test_what_changed_between_two_lists_is_what_the_library_says(browse: Asked, 
     with Ledger.open(crowded, follow=False) as ledger:
         from ledger.answers import differences
 
-        pair = differences.two_lists(ledger, "standard@2006-06-30/1", "standard@2006-10-31/1")
-        whole = differences.differences(ledger, *pair, why=True)
-        moved = differences.differences(ledger, *pair, why=False)
+        pair = differences.lists_to_compare(ledger, "standard@2006-06-30/1", "standard@2006-10-31/1")
+        whole = differences.list_differences(ledger, *pair, why=True)
+        moved = differences.list_differences(ledger, *pair, why=False)
     assert [(row.player, row.change, row.difference) for row in whole] == [
         (row.player, row.change, row.difference) for row in moved
     ]

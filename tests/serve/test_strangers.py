@@ -11,7 +11,7 @@ import pytest
 
 from ledger.answers.asking import OWN_WORDS
 from ledger.audit.reader import VerifierKey, verify_receipt
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
 from tests.kit.code import sources
@@ -97,7 +97,7 @@ def test_a_receipt_that_names_a_person_is_whoever_keeps_the_ledger_s_to_give(ser
     assert verify_receipt(given.content, [key])
     assert "tlog-proof" in stranger("/games/by-a-program", Accept="text/html").text
     with Ledger.open(served, follow=False) as ledger:
-        assert verify_receipt(receipt_of(ledger, "by-a-person").encode(), [key]), "the owner has it"
+        assert verify_receipt(make_receipt(ledger, "by-a-person").encode(), [key]), "the owner has it"
 
 
 @pytest.mark.parametrize("stranger", ["entries"], indirect=True)

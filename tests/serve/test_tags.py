@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
 from ledger.players.pending_changes import Pending
@@ -129,7 +129,7 @@ def test_whose_rating_is_of_another_system_is_asked_anew_on_the_day_when_the_sys
         monkeypatch.setattr(Ledger, "now_ms", lambda _: int(day.timestamp() * 1000))
 
     with Ledger.open(served) as ledger:
-        past = Past(rating="1500", highest="1600", source="elo")
+        past = PriorRating(rating="1500", highest="1600", source="elo")
         player = ledger.registry.add("name:new", "New", past=past, actor="test").player
         scheme = ledger.first_scheme()
         changed = scheme_adopted("elo", pool=scheme.pool, settings={}, effective_from="2031-01-01", carry=Carry.KEEP)

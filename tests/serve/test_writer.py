@@ -323,7 +323,7 @@ def test_what_was_accepted_before_sigterm_is_answered_and_nothing_new_is_taken(
             assert error.problem.status == 503
             assert "nothing of this was recorded" in error.problem.detail or "not known" in error.problem.detail
     with Ledger.open(written_club) as ledger:
-        assert ledger.views.is_level()
+        assert ledger.views.is_up_to_date()
 
 
 def test_kills_under_load_lose_no_acknowledged_game(written_club: Path, meeting_folder: Path) -> None:
@@ -380,13 +380,13 @@ def test_single_games_are_recorded_between_the_parts_of_a_large_file_in_the_orde
     file = tmp_path / "large.csv"
     rows = [f"ann,bob,1-0,2020-01-{day:02},part:{day}" for day in range(1, 3 * parts + 1)]
     file.write_text("\n".join(["white,black,result,date,id", *rows, ""]), "utf-8")
-    whole = vars(importing)["game_frames"]
+    whole = vars(importing)["read_game_frames"]
 
     def in_parts(*arguments: Any) -> Iterator[Any]:
         for frame in whole(*arguments):
             yield from (frame.slice(first, 3) for first in range(0, frame.height, 3))
 
-    monkeypatch.setattr(importing, "game_frames", in_parts)
+    monkeypatch.setattr(importing, "read_game_frames", in_parts)
     queue, came = Queue(), list[str]()
     outcomes: list[tuple[Waiting, Any]] = []
     asks = Asking(token, None)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ledger.answers.datasette_metadata import OF_EXPORTS, OF_VIEWS, OURS
+from ledger.answers.datasette_metadata import EXPORT_QUERIES, OURS, VIEW_QUERIES
 from ledger.ratings.projectors.tournament_performance import NAME as VIEW
 from tests.kit.commands import Run
 from tests.kit.every_table import make_club_with_every_table, rows, tables
@@ -58,12 +58,12 @@ def test_the_views_are_served_untouched_with_units_and_ready_questions(tmp_path:
     copy = Path(shutil.copy(views, tmp_path / "served" / views.name))
     before = copy.read_bytes()
     counted = {f"/club~2Eviews/{name}.json?_size=0": name for name in (*tables(views), VIEW)}
-    asked = {query_address("club~2Eviews", name, question.sql): name for name, question in OF_VIEWS.items()}
+    asked = {query_address("club~2Eviews", name, question.sql): name for name, question in VIEW_QUERIES.items()}
     pages = served(copy, metadata, [*counted, *asked, "/club~2Eviews/history?_size=2", "/club~2Eviews"])
     assert {name: json.loads(pages[address])["filtered_table_rows_count"] for address, name in counted.items()} == {
         name: rows(views, name) for name in counted.values()
     }
-    assert {name for address, name in asked.items() if json.loads(pages[address])} >= {*OF_VIEWS} - {"not_counted"}
+    assert {name for address, name in asked.items() if json.loads(pages[address])} >= {*VIEW_QUERIES} - {"not_counted"}
     assert "rating after the game or its batch, points, unrounded (points)" in pages["/club~2Eviews/history?_size=2"]
     assert "Games that do not count" in pages["/club~2Eviews"]
     assert copy.read_bytes() == before
@@ -75,9 +75,9 @@ def test_an_export_is_served_with_links_from_games_to_names(sample_club: Path, t
     assert run("datasette", sample_club, "--export", path, "-o", tmp_path / "m.json").code == 0
     metadata = json.loads((tmp_path / "m.json").read_text("utf-8"))
     assert metadata["databases"]["open"]["tables"]["players"]["label_column"] == "name"
-    asked = {query_address("open", name, question.sql): name for name, question in OF_EXPORTS.items()}
+    asked = {query_address("open", name, question.sql): name for name, question in EXPORT_QUERIES.items()}
     pages = served(path, metadata, [*asked, "/open/games?_size=1"])
-    assert {name for address, name in asked.items() if json.loads(pages[address])} == set(OF_EXPORTS)
+    assert {name for address, name in asked.items() if json.loads(pages[address])} == set(EXPORT_QUERIES)
     assert '<a href="/open/players/' in pages["/open/games?_size=1"]
 
 

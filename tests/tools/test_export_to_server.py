@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers.exports import server_copy
-from ledger.answers.exports.server_copy import copy_tables
-from ledger.answers.exports.server_tables import server_tables
+from ledger.answers.exports import postgres_copy
+from ledger.answers.exports.postgres_copy import copy_to_postgres
+from ledger.answers.exports.postgres_tables import postgres_tables
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import psycopg
 from tests.kit.backups import SCHEMA, Rows, asked, columns_there, differences, tables_there
@@ -91,7 +91,7 @@ def under_way(club: Path, url: str) -> Iterator[None]:
 
         def export() -> None:
             with Ledger.open(club) as ledger:
-                copy_tables(ledger, url, SCHEMA)
+                copy_to_postgres(ledger, url, SCHEMA)
 
         going = elsewhere.submit(export)
         waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
@@ -138,16 +138,16 @@ def test_a_second_export_meanwhile_is_refused(sample_club: Path, read_by_others:
 
 KILLED = """
 import os, signal, sys
-from ledger.answers.exports import server_copy
+from ledger.answers.exports import postgres_copy
 from tools import cli
 step, table, *words = sys.argv[1:]
-whole = getattr(server_copy._Copy, step)
+whole = getattr(postgres_copy._Copy, step)
 def killed(self, at, *more, **named):
     done = whole(self, at, *more, **named)
     if at.name == table:
         os.kill(os.getpid(), signal.SIGKILL)
     return done
-setattr(server_copy._Copy, step, killed)
+setattr(postgres_copy._Copy, step, killed)
 sys.exit(cli.main(words))
 """
 
@@ -396,7 +396,7 @@ def test_options_that_do_not_go_together_are_wrong_usage(
 def test_who_changes_the_rows_meanwhile_is_waited_for_and_named(
     sample_club: Path, read_by_others: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_copy, "PATIENCE", 0.1)
+    monkeypatch.setattr(postgres_copy, "PATIENCE", 0.1)
     assert run(*exported_words(sample_club, read_by_others)).code == 0
     with psycopg.connect(read_by_others) as other:
         other.execute("UPDATE ratings.pools SET name = 'x'")
@@ -421,6 +421,6 @@ def test_a_copy_that_an_earlier_release_made_is_brought_to_the_tables_of_this_on
     assert run(*exported_words(sample_club, read_by_others)).code == 0
     with Ledger.open(sample_club) as ledger:
         assert differences(ledger, read_by_others) == []
-        assert {table.name for table in server_tables(ledger)} <= tables_there(read_by_others)
+        assert {table.name for table in postgres_tables(ledger)} <= tables_there(read_by_others)
     assert "proposal" in columns_there(read_by_others, "origin")
     assert asked(read_by_others, "SELECT 1 FROM pg_indexes WHERE indexname = 'games_of_black'") == [(1,)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers.graphs import html, png
-from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.graph_data import Page
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.facts.json_schemas import class_schema
 from ledger.ledger import Ledger
@@ -61,7 +61,7 @@ def test_an_html_page_takes_its_look_from_the_style_sheet_that_css_prints(graphe
     assert '<link rel="stylesheet" href="/graph.css">' in page
     assert "<style" not in page
     sheet = run("graph", graphed_club, "ann", "--format", "css", "--theme", "dark").out
-    assert sheet.strip() == html.style(Look(theme=Theme.DARK))
+    assert sheet.strip() == html.style_sheet(Look(theme=Theme.DARK))
     done = run("graph", graphed_club, "ann", "--format", "json", "--style-sheet", "/graph.css")
     assert (done.code, "--style-sheet goes with html, svg, not with json" in done.err) == (USAGE, True)
 

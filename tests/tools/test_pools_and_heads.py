@@ -119,7 +119,7 @@ def test_a_change_of_scheme_shows_in_show_and_graph(empty_club: Path, capsys: py
     assert told["hera"] > told["rating_now"]  # begun anew
     assert (told["hera_date"], told["hera_scheme"]) == (str(days[54]), "chessworld")
     with Ledger.open(empty_club) as ledger:
-        drawn = [row["scheme"] for row in as_rows(player_games.graph(ledger, ledger.player("Ann")))]
+        drawn = [row["scheme"] for row in as_rows(player_games.graph_points(ledger, ledger.player("Ann")))]
     assert drawn == ["chessworld"] * 55 + ["elo"] * 5
 
 

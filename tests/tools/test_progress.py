@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.imports.reading import Reading, frames
+from ledger.imports.reading import Reading, batch_games
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import source_games
@@ -77,7 +77,7 @@ def test_a_question_that_has_to_build_the_views_shows_how_far_it_is(
     empty_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Ledger.open(empty_club) as ledger:
-        ledger.import_games(frames(source_games(20)))
+        ledger.import_games(batch_games(source_games(20)))
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with Ledger.open(empty_club) as ledger:

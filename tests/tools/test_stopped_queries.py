@@ -79,7 +79,7 @@ def test_one_call_of_a_function_is_stopped_with_its_time(
 
 @pytest.mark.parametrize("kind", MUCH_MEMORY)
 def test_what_takes_more_memory_than_it_may_is_stopped(kind: str, asked_ledger: Ledger) -> None:
-    with pytest.raises(MalformedError, match="query: stopped, for it takes more than 64 MiB of memory; allow it more"):
+    with pytest.raises(MalformedError, match="query: stopped: it takes more than 64 MiB of memory; allow it more"):
         list(querying.query(asked_ledger, MUCH_MEMORY[kind], memory=64, seconds=0))
 
 

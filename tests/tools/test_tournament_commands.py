@@ -130,8 +130,8 @@ def test_an_import_names_games_outside_what_is_told_of_their_tournament(federati
     )
     done = run("import", federation, games)
     assert done.code == 0
-    assert f"{games}:3: note: ended on 2025-10-03, outside what is told of 'Cup'" in done.err
-    assert f"{games}:4: note: ended on 2025-09-07, outside what is told of 'Autumn open'" in done.err
+    assert f"{games}:3: note: ended on 2025-10-03, outside the announced days of 'Cup'" in done.err
+    assert f"{games}:4: note: ended on 2025-09-07, outside the announced days of 'Autumn open'" in done.err
     assert "note: 2 games outside the days" in done.err
 
 

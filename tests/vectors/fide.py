@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any
 
-from ledger.imports.trf.lines import player_line
+from ledger.imports.trf.lines import parse_player_line
 from ledger.schemes.fide import DEFAULT
 from ledger.schemes.formulas.fide_rules import (
     LATEST,
@@ -91,7 +91,7 @@ def _time_control_class(given: Inputs) -> str:
 
 
 def _trf_player(given: Inputs) -> dict[str, Any]:
-    player = player_line(given["line"])
+    player = parse_player_line(given["line"])
     return {
         "rank": player.rank, "sex": player.sex, "title": player.title, "name": player.name, "rating": player.rating,
         "fed": player.federation, "id": player.fide_id, "birth": player.birth, "points": player.points,

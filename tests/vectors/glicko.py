@@ -1,13 +1,20 @@
-"""Published examples of Glicko, Glicko-2 and Lichess, answered by the schemes and by the importer of Lichess."""
+"""Published examples of Glicko, Glicko-2 and Lichess, answered by the schemes; and dates of Lichess's histories."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import date
 
-from ledger.imports.lichess import history_date
 from ledger.imports.reading import speed_class
 from ledger.schemes import glicko, glicko2, lichess
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from tests.vectors.comparing import Functions, Inputs
 from tests.vectors.published import interval, rate_internal
+
+
+def history_date(point: Sequence[int]) -> str:
+    """The date of a point ``[year, month, day, rating]`` of a rating history of Lichess; months are 0 to 11."""
+    year, month, day, *_rating = point
+    return date(year, month + 1, day).isoformat()
+
 
 Games = list[tuple[float, float, float]]
 
@@ -18,7 +25,7 @@ def _games(inputs: Inputs) -> Games:
 
 def _glicko_settings(inputs: Inputs) -> glicko.Settings:
     c = inputs.get("c")
-    return glicko.DEFAULT if c is None else with_settings(glicko.DEFAULT, c=float(c))
+    return glicko.DEFAULT if c is None else replace_settings(glicko.DEFAULT, c=float(c))
 
 
 def _glicko_period(inputs: Inputs) -> dict[str, float]:
@@ -41,7 +48,7 @@ def _glicko_expected(inputs: Inputs) -> float:
 
 def _glicko2_settings(inputs: Inputs) -> glicko2.Settings:
     tau = inputs.get("tau")
-    return glicko2.DEFAULT if tau is None else with_settings(glicko2.DEFAULT, tau=float(tau))
+    return glicko2.DEFAULT if tau is None else replace_settings(glicko2.DEFAULT, tau=float(tau))
 
 
 def _glicko2_period(inputs: Inputs) -> dict[str, float]:

@@ -12,13 +12,13 @@ from ledger.schemes.savard import (
     undecided,
     updated,
 )
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from tests.vectors.comparing import Functions, Inputs
 from tests.vectors.published import initial_rating
 
 
 def _step(inputs: Inputs) -> dict[str, float | None]:
-    numbers = with_settings(DEFAULT, score_scale=float(inputs.get("score_scale") or 1.0))
+    numbers = replace_settings(DEFAULT, score_scale=float(inputs.get("score_scale") or 1.0))
     e, h, other_e, other_h = (float(inputs[name]) for name in ("E", "H", "oE", "oH"))
     score, rank = float(inputs["W"]), RANKS.index(inputs["cls"])
     r = opponent_rating(e, other_e, other_h, score)

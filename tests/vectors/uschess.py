@@ -3,11 +3,11 @@
 import re
 from datetime import date
 
-from ledger.ratings.engine import Rateable, rate_one_batch
+from ledger.ratings.engine import RateableGames, rate_one_batch
 from ledger.schemes import uschess
 from ledger.schemes.formulas import uschess as formulas
 from ledger.schemes.scheme import Newcomer
-from ledger.schemes.settings import with_settings
+from ledger.schemes.settings import replace_settings
 from tests.schemes.uschess_sections import against
 from tests.vectors.comparing import Functions, Inputs
 from tests.vectors.published import approximate_provisional, effective_2004, floor_absolute, half_k_2004
@@ -117,9 +117,9 @@ def section(given: Inputs) -> list[float]:
         if member in starts:
             rating, games = starts[member]  # noqa: PLW2901
         players.append(_entrant(rating, float(games)))
-    numbers = with_settings(uschess.DEFAULT, dual_rated=bool(given.get("dual")), online=bool(given.get("online")))
+    numbers = replace_settings(uschess.DEFAULT, dual_rated=bool(given.get("dual")), online=bool(given.get("online")))
     day = _day(given["on"]) if given.get("on") else CLOSING
-    batch = Rateable(white, black, score, [day] * len(white), [0, len(white)], [0.0], [day])
+    batch = RateableGames(white, black, score, [day] * len(white), [0, len(white)], [0.0], [day])
     return [each.after.rating for each in rate_one_batch(uschess.SCHEME, numbers, batch, players)]
 
 

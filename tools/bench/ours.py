@@ -28,7 +28,7 @@ from ledger.ratings import engine, views_file
 from ledger.ratings.projector import DeclaredProjector
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
-from ledger.runtime.long_work import collector_paused, mapped_ahead
+from ledger.runtime.long_work import collector_paused, mapped_in_threads
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
@@ -44,7 +44,7 @@ PLAYERS = 200  # of it
 def take_csv(ledger: Ledger, csv: Path) -> None:
     """Import a CSV file."""
     with open_source(str(csv)) as source:
-        ledger.import_games(csv_games.frames(source.stream(), source.reading))
+        ledger.import_games(csv_games.read_frames(source.chunks(), source.reading))
 
 
 def first_build(path: Path, projectors: Sequence[DeclaredProjector] | None = None) -> Figure:
@@ -126,27 +126,27 @@ def replay_stored(path: Path) -> Figure:
 
         def replay() -> None:
             with collector_paused():
-                blocks = [block.games for _, block in mapped_ahead(decode_bodies, ledger.journal.read())]
+                blocks = [block.games for _, block in mapped_in_threads(decode_bodies, ledger.journal.read())]
             games = pl.concat(block for block in blocks if block is not None).sort("ended_ms", "round_order", "key")
             score = games["outcome"].replace_strict({"white": 1.0, "draw": 0.5, "black": 0.0}, default=0.5)
             # Writable, as the columns of a build are: a kernel would be compiled once more for those only read.
             white, black = (games[side].cast(pl.Int32).to_numpy(writable=True) for side in ("white", "black"))
             days = games["ended_ms"].to_numpy() / DAY_MS
-            rateable = engine.Rateable(white, black, score.to_numpy(writable=True), days)
+            rateable = engine.RateableGames(white, black, score.to_numpy(writable=True), days)
             players = int(max(white.max(), black.max())) + 1
-            state = MANY.floats(engine.newcomers(chessworld.SCHEME, chessworld.DEFAULT, [Newcomer()]) * players)
+            state = MANY.floats(engine.initial_states(chessworld.SCHEME, chessworld.DEFAULT, [Newcomer()]) * players)
             engine.rate(MANY, chessworld.SCHEME, chessworld.DEFAULT, rateable, state, MANY.zeros(players))
 
         return cost_of(replay).rates(ledger.journal.size())
 
 
-def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
+def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.RateableGames:
     """Return the games in the batches, and so in the order, in which the scheme rates them.
 
     Games by event are cut by month and tournament, or by month alone if they name none.
     """
     ended_at = columns["ended_at"]
-    games = engine.Rateable(columns["white"], columns["black"], columns["score"], ended_at / DAY_MS)
+    games = engine.RateableGames(columns["white"], columns["black"], columns["score"], ended_at / DAY_MS)
     if scheme.rhythm is Rhythm.GAME:
         return games
     calendar = scheme.calendar(numbers) if scheme.rhythm is Rhythm.PERIOD else MONTHLY
@@ -155,7 +155,7 @@ def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.Rateable:
     if scheme.rhythm is Rhythm.EVENT and "event" in columns:
         order = np.lexsort((columns["event"], period))
         event, period, closing = columns["event"][order], period[order], closing[order]
-        games = engine.Rateable(*(column[order] for column in games[:4]))
+        games = engine.RateableGames(*(column[order] for column in games[:4]))
         begins |= np.diff(event, prepend=event[0]) != 0
     first = np.flatnonzero(begins)
     starts = np.append(first, len(period))

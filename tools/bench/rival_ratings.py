@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from ledger import schemes as built_in
 from ledger.facts import periods
 from ledger.facts.periods import Calendar
-from ledger.runtime.kernels import bound, compiled
+from ledger.runtime.kernels import compile_kernel, with_globals
 from ledger.runtime.lazy import np
 
 from .datasets import Columns
@@ -74,7 +74,7 @@ def loop_run(system: str, columns: Columns, *, with_columns: bool = False) -> Ru
 
     def run() -> Any:
         state = np.tile(np.array(start), (total, 1))
-        compiled(loop)(white, black, score, *kept, state, history)
+        compile_kernel(loop)(white, black, score, *kept, state, history)
         return state
 
     return run
@@ -84,7 +84,7 @@ def loop_run(system: str, columns: Columns, *, with_columns: bool = False) -> Ru
 def _of(step: Callable[..., float], fields: int, columns: bool) -> Callable[..., None]:
     """Return the loop for a step and its state; Numba unrolls what a constant number counts."""
     name = f"_loop{step.__name__}{'_columns' if columns else ''}"
-    return bound(_loop, name, _step=step, FIELDS=fields, COLUMNS=columns)
+    return with_globals(_loop, name, _step=step, FIELDS=fields, COLUMNS=columns)
 
 
 def _step(state: Any, w: int, b: int, score: float) -> float:
@@ -237,7 +237,7 @@ def elochess(columns: Columns) -> Package:
     Ratings are whole numbers, and every rating counts as based on 50 games: what the package leaves to its user (who is
     new, floors, yardsticks of the unrated) is not done.
     """
-    scheme = built_in.named("uschess")
+    scheme = built_in.find_scheme("uschess")
     games = cut(columns, scheme, scheme.numbers_from({}))
     white, black, score, starts = (column.tolist() for column in (games.white, games.black, games.score, games.starts))
     batches = []

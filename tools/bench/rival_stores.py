@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from ledger.ratings.queries import tables
+from ledger.ratings.queries import table_names
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import sqlite_utils
 
@@ -168,7 +168,7 @@ class BareRows:
         """Find the rows that differ before and after the correction."""
         execute = self._connection.execute
         execute("ATTACH ? AS corrected", (str(self._views),))
-        for table in sorted(set(tables(self._connection)) - self.KEPT_APART):
+        for table in sorted(set(table_names(self._connection)) - self.KEPT_APART):
             before, after = (
                 list(map(tuple, execute(f'SELECT * FROM {a}."{table}" EXCEPT SELECT * FROM {b}."{table}"')))
                 for a, b in (("main", "corrected"), ("corrected", "main"))
@@ -185,7 +185,7 @@ class BareRows:
 
     def change(self, *, back: bool = False) -> None:
         """Delete the rows before, insert those after (or *back*: the other way round), and commit."""
-        with sqlite.immediate(self._connection):
+        with sqlite.write_transaction(self._connection):
             for delete, gone, insert, come in self._changed:
                 self._connection.executemany(delete, gone[back])
                 self._connection.executemany(insert, come[back])

@@ -16,9 +16,10 @@ import orjson
 
 from ledger.answers.crosstables.crosstable import crosstable as table_of
 from ledger.answers.exports.exporting import export as export_history
-from ledger.answers.graphs import json_form, pages, svg
+from ledger.answers.graphs import json_form, page_reader, svg
 from ledger.answers.graphs.looks import Look
-from ledger.answers.rankings import RankingChoice, ranking_in_full
+from ledger.answers.rankings import RankingChoice
+from ledger.answers.rankings import ranking as ranking_of
 from ledger.audit.audit import audit as audited
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.imports.files import open_source
@@ -105,7 +106,7 @@ def players(run: Run) -> Iterator[Line]:
             file.unlink()
         with Ledger.create(club, scheme="fide") as ledger, open_source(str(listed)) as source:
             ledger.level()
-            frames = formats.frames(source, "csv", "standard", None)
+            frames = formats.read_players(source, "csv", "standard", None)
             return cost_of(partial(ledger.registry.take_list, frames, actor="bench"))
 
     def bare(made: Path) -> Figure:
@@ -263,7 +264,7 @@ def ranking(run: Run) -> Iterator[Line]:
             rows = ledger.views.connection
             at = instant_text(rows.execute(query).fetchone()[0], Precision.DAY)
             bare = partial(_all_rows, rows, queries.ROWS_AT, [(ledger.pool().pool, instant_end_ms(at))])
-            ranked = partial(ranking_in_full, ledger, RankingChoice(at=at, limit=20))
+            ranked = partial(ranking_of, ledger, RankingChoice(at=at, limit=20))
             yield from _timed("ranking", data.name, ranked, bare, run)
 
 
@@ -329,11 +330,11 @@ def _bare_page(ledger: Ledger, person: Person) -> bytes:
 
 
 def _json_page(ledger: Ledger, person: Person) -> bytes:
-    return json_form.as_json(pages.page(ledger, person, last=GAMES))
+    return json_form.graph_json(page_reader.read_page(ledger, person, last=GAMES))
 
 
 def _svg_page(ledger: Ledger, person: Person) -> bytes:
-    return svg.draw(pages.page(ledger, person, last=GAMES), Look(opponents=True)).encode()
+    return svg.draw(page_reader.read_page(ledger, person, last=GAMES), Look(opponents=True)).encode()
 
 
 def pgn(run: Run) -> Iterator[Line]:
@@ -345,7 +346,7 @@ def pgn(run: Run) -> Iterator[Line]:
 
     def read() -> int:
         with path.open("rb") as file:
-            return sum(1 for _ in pgn_games.games(file, Reading(path.name)))
+            return sum(1 for _ in pgn_games.read_games(file, Reading(path.name)))
 
     def pace(counting: Callable[[], int]) -> float:
         begun = perf_counter()

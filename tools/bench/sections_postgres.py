@@ -21,9 +21,9 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from ledger.answers.exports.exporting import snapshot
-from ledger.answers.exports.server_copy import copy_tables
-from ledger.answers.exports.server_tables import server_tables
+from ledger.answers.exports.exporting import open_snapshot
+from ledger.answers.exports.postgres_copy import copy_to_postgres
+from ledger.answers.exports.postgres_tables import postgres_tables
 from ledger.errors import StorageError
 from ledger.facts.events import GameRecorded
 from ledger.journal import Journal
@@ -194,14 +194,14 @@ def _copy_lines(run: Run, server: Server) -> Iterator[Line]:
         return
     files, copy = run.new_folder("copies"), server.new_database()
     with run.part.open() as ledger:
-        with snapshot(ledger) as (reader, _):
-            for table in server_tables(ledger):
+        with open_snapshot(ledger) as (reader, _):
+            for table in postgres_tables(ledger):
                 with (files / table.name).open("wb") as file:
                     file.writelines(map(table.csv, table.rows(reader)))
-        copy_tables(ledger, copy, COPIES)
+        copy_to_postgres(ledger, copy, COPIES)
         works: dict[str, Callable[[], Figure]] = {
-            "postgres-export": lambda: cost_of(partial(copy_tables, ledger, server.new_database(), COPIES)),
-            "postgres-export-again": partial(cost_of, partial(copy_tables, ledger, copy, COPIES)),
+            "postgres-export": lambda: cost_of(partial(copy_to_postgres, ledger, server.new_database(), COPIES)),
+            "postgres-export-again": partial(cost_of, partial(copy_to_postgres, ledger, copy, COPIES)),
             "psql": partial(_copied_by_psql, copy, files),
         }
         measured = in_turns(works, run.rounds, warm=False)

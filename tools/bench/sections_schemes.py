@@ -19,7 +19,7 @@ from ledger.facts.periods import MONTHLY
 from ledger.ratings import engine
 from ledger.runtime.arith import logistic
 from ledger.runtime.columns import MANY
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, state
@@ -53,7 +53,7 @@ def _rate_elo(white: EloPlayer, black: EloPlayer, score: float, day: float, numb
 
 
 PLAIN_ELO: Scheme = attrs.evolve(  # mirrored, as ChessWorld's expected score is
-    built_in.named("chessworld"), name="bench-elo", numbers=EloNumbers, player=EloPlayer, rate_game=_rate_elo,
+    built_in.find_scheme("chessworld"), name="bench-elo", numbers=EloNumbers, player=EloPlayer, rate_game=_rate_elo,
     enter=lambda _, __: EloPlayer(1500.0),
 )  # fmt: skip
 
@@ -72,7 +72,7 @@ class SchemeVariant(NamedTuple):
 
 def variants() -> Iterator[SchemeVariant]:
     """Yield every built-in scheme with its default settings, and by week those that usually are."""
-    for scheme in built_in.built_in():
+    for scheme in built_in.built_in_schemes():
         numbers = scheme.numbers_from({})
         if scheme.name in WORKS["weekly"]:
             yield SchemeVariant(f"{scheme.name} by week", scheme, scheme.numbers_from(WORKS["weekly"][scheme.name]))
@@ -81,14 +81,14 @@ def variants() -> Iterator[SchemeVariant]:
         yield SchemeVariant(f"{scheme.name} by {rhythm}", scheme, numbers, scheme.name == "fide")
 
 
-def beginning(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> Any:
+def beginning(games: engine.RateableGames, scheme: Scheme, numbers: Any, declared: Any = None) -> Any:
     """Return the flat state of all players before the first game; *declared* ratings by player."""
     owner = MANY.interleave(games.white, games.black)
     first = np.zeros(int(owner.max()) + 1)
     first[owner[::-1]] = np.repeat(games.day, 2)[::-1]  # the last one written is the first one played
     known = repeat(None) if declared is None else declared.tolist()
     who = [Newcomer(rating, None, day) for rating, day in zip(known, first.tolist())]  # noqa: B905
-    return MANY.floats(engine.newcomers(scheme, numbers, who))
+    return MANY.floats(engine.initial_states(scheme, numbers, who))
 
 
 def shown(columns: Columns) -> Any:
@@ -101,14 +101,14 @@ def shown(columns: Columns) -> Any:
     return first
 
 
-def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: Any = None) -> rival_ratings.Run:
+def rating_run(games: engine.RateableGames, scheme: Scheme, numbers: Any, declared: Any = None) -> rival_ratings.Run:
     """Prepare a replay with both sides' full state after every game, compiled, one core; a run returns the state."""
-    games = engine.with_began(MANY, scheme, games)
+    games = engine.with_tournament_starts(MANY, scheme, games)
     start, sides = beginning(games, scheme, numbers, declared), 2 * len(games.white)
     players = len(start) // len(scheme.state)
     history, before, expected = np.empty(sides * len(scheme.state)), np.empty(sides), np.empty(sides)
-    n, loop = np.empty(sides, np.int32), compiled(engine.rating_loop(scheme))
-    room: Any = engine.room(MANY, scheme.player, 2)
+    n, loop = np.empty(sides, np.int32), compile_kernel(engine.rating_loop(scheme))
+    room: Any = engine.blank_records(MANY, scheme.player, 2)
     if scheme.rhythm is not Rhythm.GAME:
         room = engine.workspace(MANY, scheme, players, 2 * MANY.longest(games.starts))
 
@@ -124,7 +124,9 @@ def rating_run(games: engine.Rateable, scheme: Scheme, numbers: Any, declared: A
 def judged(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = None) -> tuple[float, float]:
     """Log-loss and Brier's score of what the scheme expected of White before each game."""
     games = cut(columns, scheme, numbers)
-    expected = forecasts.foresee(MANY, scheme, numbers, games, beginning(games, scheme, numbers, declared)).expected
+    expected = forecasts.predict_and_rate(
+        MANY, scheme, numbers, games, beginning(games, scheme, numbers, declared)
+    ).expected
     return forecasts.log_loss(expected, games.score), forecasts.brier(expected, games.score)
 
 
@@ -228,7 +230,7 @@ def accuracy_lines(name: str, columns: Columns, part: Columns) -> Iterator[Line]
 
 def agreement_lines(name: str, part: Columns) -> Iterator[Line]:
     """Yield the largest difference of our ratings from riix's after the last games: the same system by others."""
-    glicko, glicko2, lichess = (built_in.named(system) for system in ("glicko", "glicko2", "lichess"))
+    glicko, glicko2, lichess = (built_in.find_scheme(system) for system in ("glicko", "glicko2", "lichess"))
     weekly = cut(part, glicko, glicko.numbers_from(WORKS["weekly"]["glicko"]))
     weekly = weekly._replace(period=np.arange(float(len(weekly.period))))
     batched = partial(riix, part, steps="week with games", update_method="batched")

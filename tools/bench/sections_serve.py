@@ -19,7 +19,7 @@ from statistics import median, quantiles
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode, urlsplit
 
-from ledger.answers.graphs import json_form, pages
+from ledger.answers.graphs import json_form, page_reader
 from ledger.facts import codec
 from ledger.facts.events import Role
 from ledger.ledger import Ledger
@@ -135,7 +135,7 @@ def _added(data: GameSet, served: Served, players: Iterator[int], rounds: int) -
                 _ask(connection, f"/api/v1/players/{player}/graph?last={GAMES}")
                 before = time.process_time()
                 with ledger.moment():
-                    json_form.as_json(pages.page(ledger, ledger.player(player), last=GAMES))
+                    json_form.graph_json(page_reader.read_page(ledger, ledger.player(player), last=GAMES))
                 called += time.process_time() - before
             added.append(max(cpu_of(served.process) - begun - called, 1e-6))  # the machine may have slowed the call
             alone.append(called)

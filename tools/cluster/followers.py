@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from ledger.audit.derived import table_digests
+from ledger.audit.rebuilt_views import table_digests
 from ledger.errors import StorageError
 from ledger.facts.events import SchemeAdopted
 from ledger.journal.settings_file import ServerPlace

@@ -19,9 +19,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
 
+import orjson
+
 from ledger.errors import LedgerError
 from ledger.facts import codec
-from ledger.facts.codec import canonical
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_text
 from ledger.facts.words import Outcome, Termination
@@ -101,7 +102,7 @@ class Client:
     def _record(self, keys: Sequence[str]) -> list[tuple[str, int, str, bool]]:
         """Key, position and leaf of each, and whether it was known."""
         journal = self._open()
-        facts = {key: canonical(facts_of(key)) for key in keys}  # before others wait for us
+        facts = {key: facts_of(key) for key in keys}  # before others wait for us
         with journal.writing(PATIENCE, keys=keys) as writer:
             stand = writer.find(keys)
             new = [key for key in keys if key not in stand]
@@ -123,7 +124,7 @@ class Client:
         try:
             journal = self._open()
             head = journal.head()
-            journal.fence()
+            journal.ensure_durable()
         except LedgerError as error:
             self._note({"failed": str(error), "after": 0.0})
         else:
@@ -150,17 +151,18 @@ def key_of(teller: str, ms: int, place: int | None = None) -> str:
     return f"game:load:{teller}:{ms}" + ("" if place is None else f":{place}")
 
 
-def facts_of(key: str) -> dict[str, Any]:
-    """Return the game of an entry's key; the key gives all its facts, so that every client submits the same."""
+def facts_of(key: str) -> bytes:
+    """Return the canonical facts of a game, which follow from its key, so that every client submits the same."""
     _, _, _, ms, *place = key.split(":")
     number = zlib.crc32(key.encode())
     white, apart = number % PLAYERS, 1 + number // PLAYERS % (PLAYERS - 1)
     outcome, termination = _HOW_GAMES_END[number // 7 % len(_HOW_GAMES_END)]
-    return {
+    facts = {
         "pool": OF_FILES if place else LIVE, "white": 1 + white,
         "black": 1 + (white + apart) % PLAYERS, "outcome": outcome.value, "termination": termination.value,
         "half_moves": 60, "ended_at": instant_text(int(ms) + sum(map(int, place)) // _OF_ONE_INSTANT), "rated": True,
     }  # fmt: skip
+    return orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
 
 
 def recorded_at(ms: int) -> str:
@@ -170,7 +172,7 @@ def recorded_at(ms: int) -> str:
 
 def body_of(position: int, key: str, now: str, facts: bytes | None = None) -> bytes:
     """Return the entry of a key at a position, recorded now; *facts* are those of the key, if made already."""
-    return codec.assemble(position, now, "load", GameRecorded.KIND, key, facts or canonical(facts_of(key)))
+    return codec.assemble(position, now, "load", GameRecorded.KIND, key, facts or facts_of(key))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from ledger.answers.publications import MOST_DIGITS, entries_known
+from ledger.answers.publications import MOST_DIGITS, known_entries
 from ledger.errors import CorruptError, LedgerError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.events import SchemeAdopted
@@ -24,7 +24,7 @@ from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 from ledger.runtime import postgres, sqlite
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 from ledger.schemes import package_of
 
 from .. import output
@@ -164,7 +164,9 @@ def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:
     """
     pools = pool_names(ledger.journal)
     if name not in pools and not is_new:
-        raise click.UsageError(f"no pool {name!r} in this ledger; {choice_of(name, pools)}; --new-pool makes a new one")
+        raise click.UsageError(
+            f"no pool {name!r} in this ledger; {expected_names(name, pools)}; --new-pool makes a new one"
+        )
 
 
 def tell_package(scheme: str) -> None:
@@ -219,7 +221,7 @@ def _verifying() -> ModuleType:
 def _then(ledger: Ledger, known_at: str | None, as_if: int | None, *, keep: bool, apart: bool) -> Iterator[Ledger]:
     """Yield the ledger as it is, as it was known, or as it would be."""
     if known_at is not None:
-        position, listed = entries_known(ledger, known_at)
+        position, listed = known_entries(ledger, known_at)
         with Bars() as bars, ledger.known_at(position, listed=listed, keep=keep, progress=bars) as then:
             yield then
     elif as_if is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ledger.answers import highest, time_losses, upsets
+from ledger.answers import achievements, time_losses, upsets
 from ledger.answers import streaks as streaks_of
 from ledger.answers.rows import as_row, as_rows
 
@@ -45,7 +45,7 @@ def best(
     """
     with level(db_path, verify=verify, as_if=as_if) as ledger:
         with ledger.moment():
-            rows = as_rows(highest.achievements(ledger, ledger.player(player), pool, instant(at, "--at")))
+            rows = as_rows(achievements.achievements(ledger, ledger.player(player), pool, instant(at, "--at")))
         output.write(_for_people(rows) if fmt == "table" else rows, fmt)
 
 
@@ -120,18 +120,18 @@ def time_losses_(
     then = instant(at, "--at")
     with level(db_path, verify=verify, as_if=as_if) as ledger:
         if player is None:
-            rows = as_rows(time_losses.everybody(ledger, pool, then))
+            rows = as_rows(time_losses.time_loss_marks(ledger, pool, then))
             shown = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
             limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)
             if fmt == "table" and any(row["look"] for row in rows):
                 output.remark("look: somebody should look at these games before anything is said (--mark shows them)")
         elif marked:
             with ledger.moment():
-                judged = as_row(time_losses.mark(ledger, ledger.player(player), pool, then))
+                judged = as_row(time_losses.time_loss_mark(ledger, ledger.player(player), pool, then))
             output.write_one(judged, fmt)
         else:
             with ledger.moment():
-                windows = as_rows(time_losses.windows(ledger, ledger.player(player), pool, then))
+                windows = as_rows(time_losses.time_loss_windows(ledger, ledger.player(player), pool, then))
             output.write(windows, fmt)
 
 

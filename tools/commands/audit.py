@@ -10,9 +10,9 @@ import click
 
 from ledger.audit.audit import Verdict
 from ledger.audit.audit import audit as prove
-from ledger.audit.reader import NotAProofError, VerifierKey, verified_checkpoint
+from ledger.audit.reader import NotAProofError, VerifierKey, verify_note
 from ledger.audit.server_findings import server_findings
-from ledger.backups import in_files
+from ledger.backups import ledger_as_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.runtime.ledger_files import refuse_own_files
@@ -79,7 +79,7 @@ def audit(
         refuse_own_files(Path(save_head), db_path)
     kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head, checkpoints=False)
     head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
-    with Bars() as bars, in_files(db_path, bars, with_views=not journal_only) as files:
+    with Bars() as bars, ledger_as_files(db_path, bars, with_views=not journal_only) as files:
         verdict = prove(files, since=head, journal_only=journal_only, lists=lists, progress=bars)
     _tell(db_path, verdict)
     if verdict.entries:
@@ -87,8 +87,8 @@ def audit(
     for table, digest in verdict.digests.items():
         output.answer(f"{table} {digest}")
     server = server_findings(db_path)
-    if (place := server.went_to or verdict.went_to) is not None:
-        output.verdict("MOVED", f"{db_path}: the ledger went to {place}; what stands here is what it was then")
+    if (place := server.moved_to or verdict.moved_to) is not None:
+        output.verdict("MOVED", f"{db_path}: the ledger went to {place}; this one is as it was then")
     for part in server.not_compared:
         output.verdict("NOT COMPARED", f"{db_path} {part}")
     for fault in server.foreign:
@@ -157,7 +157,7 @@ def head_in(word: str, keys: Sequence[VerifierKey] = (), *, checkpoints: bool = 
         checkpoint = last_checkpoint(Path(word))
         assert checkpoint is not None  # the file was read just now
         lines = checkpoint.note.split("\n")[:-1]
-        return verified_checkpoint(lines, 1, keys).head if keys else checkpoint.head
+        return verify_note(lines, 1, keys).head if keys else checkpoint.head
     except FileNotFoundError:
         raise click.UsageError(f"--since: there is no file {word!r}; {advice}") from None
     except OSError as error:

@@ -70,12 +70,12 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, fil
 def _text(board: FinalBoard, kind: str, *, flipped: bool) -> str:
     match kind:
         case "svg":
-            return mini_boards.document(board.position, board.title, flipped=flipped)
+            return mini_boards.board_picture(board.position, board.title, flipped=flipped)
         case "fen":
             return f"{board.position.fen}\n"
         case "json":
             return output.json_text(as_row(board.answer))
         case _:
-            drawn = mini_boards.drawn_in_text(board.position, flipped=flipped)
+            drawn = mini_boards.board_text(board.position, flipped=flipped)
             last = f"after {counted(len(board.moves), 'half-move')}, the last {board.moves[-1]}"
             return f"{visible(board.title)}\n{last}\n\n{drawn}\n"

@@ -78,7 +78,7 @@ def calc(
       rating-ledger calc --scheme savard --h 1620 1550 1600 win --opponent-h 1580
       rating-ledger calc --scheme fide --k 20 2300 2450
     """
-    chosen = known.named(scheme)
+    chosen = known.find_scheme(scheme)
     if len(games_played) > 2 * MOST_GAMES:
         raise click.UsageError(f"more than {MOST_GAMES:,} games")
     if on is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ledger.audit.reader import NotAProofError, ProvenReceipt, verify_checkpoint, verify_receipt
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.ledger import Ledger
 
 from .. import output
@@ -79,7 +79,7 @@ def checkpoint(db_path: str, key_file: str | None, keep_in: str | None, since: s
     with Ledger.open(db_path) as ledger:
         key = None if key_file is None else Path(key_file)
         made = ledger.checkpoints.make(key, keep_in=None if keep_in is None else Path(keep_in))
-        _put(made.note if older is None else ledger.checkpoints.growth(older, made), "")
+        _put(made.note if older is None else ledger.checkpoints.consistency_proof(older, made), "")
         output.remark(f"{ledger.checkpoints.place}: {entries(made.head.size)} signed by {made.origin}")
 
 
@@ -104,7 +104,7 @@ def receipt(db_path: str, game: str, player: str | None, target: str | None) -> 
       rating-ledger receipt club.db lichess:Mxzwh32Z --with-name emma --to emma.tlog-proof
     """
     with Ledger.open(db_path) as ledger:
-        text = receipt_of(ledger, game, name_of=player)
+        text = make_receipt(ledger, game, name_of=player)
     if target is None:
         _put(text, "give a file by --to")
     else:

@@ -126,7 +126,7 @@ def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, t
       rating-ledger correct club.db batch - --each --reason 'letter of the arbiter' < corrections.csv
     """
     with open_source(file) as source, Ledger.open(db_path) as ledger:
-        content = source.stream().read()
+        content = b"".join(source.chunks())
         try:
             proposals = ledger.corrections.propose_batch(
                 content, reason=reason, each=each, by=by, token=token_given(ledger, token_file)

@@ -8,16 +8,16 @@ from typing import Any
 
 import click
 
-from ledger.answers.asking import average
+from ledger.answers.asking import format_average
 from ledger.answers.crosstables import formats, listing
-from ledger.answers.crosstables.crosstable import TableChoice
+from ledger.answers.crosstables.crosstable import TableOptions
 from ledger.answers.crosstables.crosstable import crosstable as table_of
-from ledger.answers.crosstables.documents import document
-from ledger.answers.crosstables.event_games import LEDGER, WHOSE
-from ledger.answers.crosstables.kinds import KINDS
-from ledger.answers.crosstables.layout import half, percent
+from ledger.answers.crosstables.crosstable_data import Crosstable
+from ledger.answers.crosstables.documents import render
+from ledger.answers.crosstables.event_games import LEDGER, RATING_SOURCES
+from ledger.answers.crosstables.layout import format_percent, format_points
 from ledger.answers.crosstables.listing import TournamentSearch
-from ledger.answers.crosstables.page import Crosstable
+from ledger.answers.crosstables.pairing_systems import PAIRING_SYSTEMS
 from ledger.answers.crosstables.performances import VARIANTS
 from ledger.answers.crosstables.tie_breaks import TIE_BREAKS
 from ledger.answers.graphs import png
@@ -95,7 +95,7 @@ def tournaments(
             if player is None:
                 rows = as_rows(listing.tournaments(ledger, pool, sought))
             else:
-                rows = as_rows(listing.tournaments_of(ledger, ledger.player(player), pool, sought, tpr))
+                rows = as_rows(listing.player_tournaments(ledger, ledger.player(player), pool, sought, tpr))
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
 
 
@@ -114,16 +114,16 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
     for row in rows:
         shown: dict[str, Any] = {**row}
         if "average_rating" in row:
-            shown["average_rating"] = average(row["average_rating"])
+            shown["average_rating"] = format_average(row["average_rating"])
         if "winners" in row:
             shown["format"] = row["format"] if row["format_is"] == "told" else f"{row['format']}?"
             shown["winners"] = "; ".join(row["winners"])
             del shown["format_is"]
         else:
-            shown["points"] = f"{half(row['points'])} of {row['games']}"
+            shown["points"] = f"{format_points(row['points'])} of {row['games']}"
             shown["place"] = f"{row['place']} of {row['players']}"
-            shown["er_offset"] = percent(row["er_offset"])
-            shown["performance"] = f"{average(row['performance'])} ({row['variant']})"
+            shown["er_offset"] = format_percent(row["er_offset"])
+            shown["performance"] = f"{format_average(row['performance'])} ({row['variant']})"
             for name in ("games", "players", "variant"):
                 del shown[name]
         rows_for_people.append(shown)
@@ -136,7 +136,9 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 @POOL
 @click.option("--edition", metavar="YEAR|MONTH|DAY", help="Which, of a name that comes back; the last one by default.")
 @VARIANT
-@click.option("--ratings", type=click.Choice(WHOSE), default=LEDGER, show_default=True, help="Whose: see above.")
+@click.option(
+    "--ratings", type=click.Choice(RATING_SOURCES), default=LEDGER, show_default=True, help="Whose: see above."
+)
 @click.option(
     "--tie-break",
     "tie_breaks",
@@ -145,7 +147,7 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
     metavar="NAME",
     help="Decides places, in the order given; repeatable. By default who is level on points shares a place.",
 )
-@click.option("--paired", type=click.Choice(KINDS), help="How it was paired, where others guess wrong.")
+@click.option("--paired", type=click.Choice(PAIRING_SYSTEMS), help="How it was paired, where others guess wrong.")
 @QUIET
 @click.option(
     "--format", "kind", type=click.Choice(FORMATS), help="By default as FILE is named, and txt without a file."
@@ -198,7 +200,7 @@ def crosstable(
     """
     kind = kind or _kind_of(file)
     _check(kind, theme, raw=raw)
-    choice = TableChoice(
+    choice = TableOptions(
         edition=edition,
         performance=tpr,
         ratings=ratings,
@@ -246,4 +248,4 @@ def _document(page: Crosstable, kind: str, theme: str | None, *, raw: bool) -> b
     """Return the table in one of the formats."""
     if kind == "csv":
         return output.divided(formats.spreadsheet_rows(page), "csv", raw=raw).encode()
-    return document(page, kind, dark=None if theme is None else theme == "dark")
+    return render(page, kind, dark=None if theme is None else theme == "dark")

@@ -9,14 +9,14 @@ import click
 
 from ledger.answers.asking import day
 from ledger.answers.exports.columns import ExportFilter
-from ledger.answers.exports.datasets import PREPARED
-from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, format_of, lines
+from ledger.answers.exports.datasets import NAMED_DATASETS
+from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, export_lines, format_of_file
 from ledger.answers.exports.exporting import export as export_to
-from ledger.answers.exports.server_copy import copy_tables
+from ledger.answers.exports.postgres_copy import copy_to_postgres
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
 from ledger.runtime.postgres import is_address
-from ledger.schemes.scheme import as_it_stands
+from ledger.schemes.scheme import unchanged_by_time
 
 from .. import output
 from ..choices import pools_of_the_ledger
@@ -24,7 +24,7 @@ from ..progress import Bars
 from . import AS_IF, AT_LEAST, DB, KNOWN_AT, level
 
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS)})
-_WHAT = f"[{'|'.join([*PREPARED, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
+_WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
 
 
 @click.command()
@@ -114,13 +114,13 @@ def export(
     if not what:
         raise click.UsageError(f"Missing argument '{_WHAT}': say what to export")
     to = None if target == "-" else target
-    chosen = file_format or (_of_standard_output(what) if to is None else format_of(what, Path(to)))
+    chosen = file_format or (_of_standard_output(what) if to is None else format_of_file(what, Path(to)))
     if raw and chosen != "csv":
         raise click.UsageError("--raw goes with CSV")
     with level(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
         if to is None:
-            output.documents(lines(ledger, what, fmt=chosen, selection=rows_asked, raw=raw))
+            output.documents(export_lines(ledger, what, fmt=chosen, selection=rows_asked, raw=raw))
         else:
             # into a device or a pipe it would come between or behind the rows, were that standard output itself
             tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
@@ -138,7 +138,7 @@ def export(
 def _time_says_otherwise(ledger: Ledger, pool: str | None) -> str | None:
     """Today, where a list of today may say other ratings than those after all games: time or periods change some."""
     pools = [ledger.pool(pool)] if pool is not None else ledger.pools()
-    ages = any(not of.by_game or any(era.scheme.at is not as_it_stands for era in of.eras) for of in pools)
+    ages = any(not of.by_game or any(era.scheme.at is not unchanged_by_time for era in of.eras) for of in pools)
     return day(ledger.now_ms()) if ages else None
 
 
@@ -160,7 +160,7 @@ def _to_server(
         raise click.UsageError(f"--to copies every table whole and goes without {', '.join(others)}")
     # apart: a writer would wait for the server otherwise
     with level(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger, Bars() as bars:
-        copied = copy_tables(ledger, address, schema, names=names, proposal=as_if, progress=bars)
+        copied = copy_to_postgres(ledger, address, schema, names=names, proposal=as_if, progress=bars)
     for table, rows, changed in copied:
         output.answer(f"{schema}.{table}: {rows:,} {_rows(rows)}, {changed:,} new or changed")
     if not names:

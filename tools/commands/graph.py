@@ -13,10 +13,10 @@ import click
 
 from ledger.answers.documents import NO_PNG
 from ledger.answers.graphs import documents, html, json_form, png
-from ledger.answers.graphs.bars import PAGE, Bar, Order, Page
-from ledger.answers.graphs.documents import PICTURES, RatingGraph, drawn
+from ledger.answers.graphs.documents import PICTURE_FORMATS, RatingGraph, render_page
+from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page
 from ledger.answers.graphs.looks import Look, Theme
-from ledger.answers.graphs.wording import points
+from ledger.answers.graphs.wording import format_rating
 from ledger.answers.pools import pools
 from ledger.errors import UnknownNameError
 from ledger.runtime.visible import visible
@@ -37,12 +37,12 @@ THEMES = [theme.value for theme in Theme]
 GOES_WITH: Mapping[str, Set[str]] = {
     "--last": {*FORMATS} - {"lichess", "css"},
     "--page": {*FORMATS} - {"lichess", "css"},
-    "--by date": {*PICTURES, "json", "csv", "vega-lite"},
-    "--against": {*PICTURES, "json", "csv", "vega-lite"},
-    "--opponents": {*PICTURES, "vega-lite"},
-    "--mono": {*PICTURES, "css"},
-    "--theme": {*PICTURES, "css"},
-    "--every-page": PICTURES,
+    "--by date": {*PICTURE_FORMATS, "json", "csv", "vega-lite"},
+    "--against": {*PICTURE_FORMATS, "json", "csv", "vega-lite"},
+    "--opponents": {*PICTURE_FORMATS, "vega-lite"},
+    "--mono": {*PICTURE_FORMATS, "css"},
+    "--theme": {*PICTURE_FORMATS, "css"},
+    "--every-page": PICTURE_FORMATS,
     "--style-sheet": {"svg", "html"},
     "--boards": {"html", "json", "csv", "svg"},
     "--no-boards": {"html"},
@@ -85,7 +85,7 @@ def graph(
     pool: str | None,
     last: int | None,
     number: int | None,
-    by: Order,
+    by: BarOrder,
     opponents: bool,
     mono: bool,
     against: str | None,
@@ -134,7 +134,7 @@ def graph(
         _check_address(sheet)
     look = Look(opponents, mono, Theme(theme or Theme.AUTO), sheet)
     if kind == "css":
-        _deliver(html.style(look).encode(), file)
+        _deliver(html.style_sheet(look).encode(), file)
         return
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
@@ -157,7 +157,7 @@ def graph(
             pages = list(_histories(rating_graph)) if kind == "lichess" else [rating_graph.page(kind)]
             pgn = rating_graph.pgn(pages[0]) if kind == "html" else None
         if kind == "lichess":
-            _deliver(json_form.exact(json_form.lichess_history(pages)), file)
+            _deliver(json_form.dump_json(json_form.lichess_history(pages)), file)
         elif kind == "txt" and file is None:
             _draw(pages[0])
         else:
@@ -195,8 +195,9 @@ def _check(kind: str, options: Mapping[str, bool], file: Path | None, last: int 
         for option, is_given in options.items()
         if is_given and kind not in GOES_WITH[option]
     ]
-    if last is not None and last % PAGE:
-        problems.append(f"--last takes {PAGE}, {2 * PAGE}, {3 * PAGE}, ..., or 0 for all games; got {last}")
+    if last is not None and last % GAMES_PER_PAGE:
+        multiples = ", ".join(str(GAMES_PER_PAGE * pages) for pages in (1, 2, 3))
+        problems.append(f"--last takes {multiples}, ..., or 0 for all games; got {last}")
     if options["--last"] and options["--page"]:
         problems.append("give --last or --page, not both")
     if options["--against"] and not options["--by date"]:
@@ -233,11 +234,11 @@ def _document(
     """Return a page in one of the formats."""
     match kind:
         case "csv":
-            return output.divided(json_form.rows(page), "csv", raw=raw).encode()
+            return output.divided(json_form.bar_rows(page), "csv", raw=raw).encode()
         case "txt":
             return "".join(f"{visible(line)}\n" for line in _in_characters(page, in_ascii=False)).encode()
         case _:
-            return drawn(page, kind, look, page_link=page_link, pgn=pgn)
+            return render_page(page, kind, look, page_link=page_link, pgn=pgn)
 
 
 def _deliver(content: bytes, file: Path | None) -> None:
@@ -300,6 +301,6 @@ def _in_characters(page: Page, *, in_ascii: bool) -> list[str]:
         proposals = ", ".join(map(str, bars[place].corrected))
         tell(CORRECTED, bars[place], f"corrected by proposal {proposals}")
     for bar in [bar for bar in bars if bar.published_list][-MARKS_BELOW_A_GRAPH:]:
-        said, would = points(bar.published_rating), points(bar.revised_rating)
+        said, would = format_rating(bar.published_rating), format_rating(bar.revised_rating)
         tell(AXIS, bar, f"list {bar.published_list} said {said}, now it would say {would}")
     return lines

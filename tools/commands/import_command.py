@@ -14,10 +14,10 @@ import click
 from ledger.answers.import_previews import ImportPreview
 from ledger.errors import RejectedError
 from ledger.facts.instants import instant_ms
-from ledger.imports.csv.games import PREFIX, results_given
-from ledger.imports.csv.header import headings_given
-from ledger.imports.files import FORMATS, text_encoding
-from ledger.imports.formats import SaidOfFile
+from ledger.imports.csv.games import PREFIX, parse_results
+from ledger.imports.csv.header import parse_headings
+from ledger.imports.files import FORMATS, encoding_name
+from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
@@ -200,7 +200,7 @@ def _previewed(ledger: Ledger, files: Sequence[str], wish: ImportWish, first: in
 
 def _said(
     source: str | None, dates: str | None, speeds: str, day: str | None, columns: Sequence[str], results: Sequence[str]
-) -> SaidOfFile:
+) -> FileHints:
     if source is not None and not PREFIX.fullmatch(source):
         raise click.UsageError(f"--source must match {PREFIX.pattern}, got {source!r}")
     if day is not None:
@@ -208,13 +208,13 @@ def _said(
             instant_ms(day)
         except ValueError as error:
             raise click.UsageError(f"--day: {error}") from None
-    return SaidOfFile(
+    return FileHints(
         source=source,
         day=day,
         dates=dates,
         speeds_by_clock=speeds == "lichess",
-        headings=_understood("--column", headings_given, columns),
-        results=_understood("--result", results_given, results),
+        headings=_understood("--column", parse_headings, columns),
+        results=_understood("--result", parse_results, results),
     )
 
 
@@ -230,7 +230,7 @@ def _understood(option: str, meaning: Callable[[Sequence[str]], Given], words: S
 
 def _encoding(word: str | None) -> str | None:
     try:
-        return None if word is None else text_encoding(word)
+        return None if word is None else encoding_name(word)
     except ValueError as error:
         raise click.UsageError(f"--encoding: {error}") from None
 

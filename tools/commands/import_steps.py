@@ -16,8 +16,9 @@ from ledger.correcting import verbs
 from ledger.duplicates.repeats import Difference
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import FileFault
-from ledger.imports.files import Source, detect, foreign, open_source
-from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.imports.files import Source, detect_format, foreign_kind, open_source
+from ledger.imports.formats import read_game_frames
+from ledger.imports.reading import FileHints
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
 from ledger.recording.pool_choice import PoolChoice
@@ -57,7 +58,7 @@ class ImportWish:
     strict: bool
     record_alike: bool
     fmt: str | None
-    said: SaidOfFile
+    said: FileHints
     encoding: str | None
     open_tournaments: bool
     differences: list[Difference] | None
@@ -90,7 +91,7 @@ def _is_pipe(path: str) -> bool:
 
 
 def _refuse_foreign(source: Source, fmt: str | None) -> None:
-    if fmt is None and (kind := foreign(source.first)):
+    if fmt is None and (kind := foreign_kind(source.first)):
         raise StorageError(source.reading.name, f"is {kind}")
 
 
@@ -98,14 +99,14 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
     """Import one file and say what became of it; False when games were faulty. With a *preview* nothing is written."""
     with open_source(path, wish.encoding) as source:
         _refuse_foreign(source, wish.fmt)
-        fmt = wish.fmt or detect(source.first, path)
+        fmt = wish.fmt or detect_format(source.first, path)
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
         outside = outside_games(ledger, wish.choice.pool)
         record = preview.import_games if preview else partial(ledger.import_games, token=recording_token(ledger))
         try:
             report = record(
-                outside.passing(game_frames(source, fmt, wish.said)),
+                outside.checked_frames(read_game_frames(source, fmt, wish.said)),
                 choice=wish.choice,
                 strict=wish.strict,
                 record_alike=wish.record_alike,

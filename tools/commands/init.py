@@ -148,7 +148,7 @@ def _keys_to_try(ledger: Ledger, player: int) -> str:
     try:
         with Bars() as bars:
             ledger.level(bars)
-        count = ledger.registry.keys_to_try(player)
+        count = ledger.registry.count_guessable_keys(player)
     except LedgerError as error:
         return f"how many of the games stand under keys of an earlier release could not be counted ({error})"
     games = "1 game stands under a key" if count == 1 else f"{count:,} games stand under keys"

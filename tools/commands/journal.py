@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import click
 
+from ledger.answers.journal_status import journal_status
 from ledger.answers.rows import as_row
-from ledger.answers.stored_journals import journal_told
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
 
@@ -36,7 +36,7 @@ def journal(db_path: str, fmt: str | None) -> None:
       rating-ledger journal club.db -t
     """
     with Ledger.open(db_path, follow=False) as ledger:
-        output.write_one(as_row(journal_told(ledger)), fmt)
+        output.write_one(as_row(journal_status(ledger)), fmt)
 
 
 @click.command()

@@ -9,7 +9,7 @@ import attrs
 import click
 
 from ledger.answers import opponents as statistics
-from ledger.answers.crosstables.performances import whole
+from ledger.answers.crosstables.performances import round_rating
 from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
@@ -18,9 +18,9 @@ from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, level
 BATCHES_IN_A_TABLE = 20
 BATCH = "batch"
 _WAYS: Mapping[str, Callable[..., Sequence[attrs.AttrsInstance]]] = {
-    BATCH: statistics.batches,
-    "colour": statistics.by_colour,
-    "strength": statistics.by_strength,
+    BATCH: statistics.statistics_by_batch,
+    "colour": statistics.statistics_by_colour,
+    "strength": statistics.statistics_by_strength,
 }
 _ONLY_IN_FULL = {"first_ended_at", "group", "points"}
 
@@ -73,7 +73,7 @@ def opponents(
     with level(db_path, verify=verify, as_if=as_if) as ledger:
         if against is not None:
             with ledger.moment():
-                answer = as_row(statistics.against(ledger, ledger.player(player), ledger.player(against), pool))
+                answer = as_row(statistics.results_against(ledger, ledger.player(player), ledger.player(against), pool))
             if fmt == "table":
                 output.write(answer["games"], fmt)
                 output.remark("{wins} won, {draws} drawn, {losses} lost: {points} of {played}".format_map(answer))
@@ -94,4 +94,4 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
 def _word(name: str, value: Any) -> Any:
     if value is not None and name in {"percent", "sd", "opponent_sd"}:
         return f"{value:.1f}"
-    return whole(value) if value is not None and name in {"mean", "opponent_mean"} else value
+    return round_rating(value) if value is not None and name in {"mean", "opponent_mean"} else value

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import click
 
-from ledger.answers.import_previews import listed_ratings
+from ledger.answers.import_previews import compare_list_ratings
 from ledger.answers.rows import as_rows
 from ledger.book import initial_ratings
 from ledger.errors import MalformedError
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing
 from ledger.imports.files import open_source
@@ -69,7 +69,7 @@ def _player_options(command: Command) -> Command:
     return command
 
 
-def _past(options: dict[str, Any], since: str | None, *, is_dated: bool = False) -> Past | None:
+def _past(options: dict[str, Any], since: str | None, *, is_dated: bool = False) -> PriorRating | None:
     """Return the earlier rating that options give; None without one.
 
     Args:
@@ -78,7 +78,7 @@ def _past(options: dict[str, Any], since: str | None, *, is_dated: bool = False)
         is_dated: True if --since also dates something else that is given.
     """
     if options["rating"] is not None:
-        return Past(**options, since=since)
+        return PriorRating(**options, since=since)
     stray = [name for name, value in options.items() if value is not None]
     stray += ["since"] if since is not None and not is_dated else []
     flags = [each.opts[-1] for each in click.get_current_context().command.params if each.name in stray]
@@ -188,7 +188,7 @@ def set_(
     with Ledger.open(db_path) as ledger:
         person = ledger.player(player)
         with _usage():
-            news = ledger.registry.news(
+            news = ledger.registry.new_facts(
                 person.player,
                 standing=None if standing is None else Standing(standing),
                 birth_year=birth_year,
@@ -199,7 +199,7 @@ def set_(
         receipts = record(ledger, news, actor)
         if receipts is None:
             return
-        learnt = ledger.registry.learnt(person.player, news, receipts)
+        learnt = ledger.registry.update_outcome(person.player, news, receipts)
         _rate(ledger)
         word = "recorded" if learnt.recorded else "was known already"
         where = f"; it acts in pool {', '.join(learnt.acts_in)}" if learnt.passed_by else ""
@@ -342,15 +342,15 @@ def import_(
             "among its own"
         )
     with Ledger.open(db_path) as ledger, open_source(file) as opened:
-        chosen = list_format or formats.detect(opened.first)
+        chosen = list_format or formats.detect_format(opened.first)
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
             report = ledger.registry.take_list(
-                formats.frames(opened, chosen, kind, since),
+                formats.read_players(opened, chosen, kind, since),
                 pool=pool,
                 since=since,
                 **({"actor": actor} if dry_run else recorded_by(ledger, actor)),
-                source=source or formats.list_name(chosen, kind),
+                source=source or formats.default_list_name(chosen, kind),
                 faults_so_far=lambda: _count_decisive(opened.reading, leave_out_faulty=leave_out_faulty),
                 advance=bar.advance,
                 propose=None if asked is None else lambda events: propose(ledger, events, asked),
@@ -370,7 +370,7 @@ def import_(
             _tell_ways(ledger, faults, leave_out_faulty=leave_out_faulty)
             sys.exit(REFUSED)
         if dry_run:
-            differences = as_rows(listed_ratings(ledger, report, pool))
+            differences = as_rows(compare_list_ratings(ledger, report, pool))
             limits.write(differences, fmt, limits.shown(limit, fmt, RATINGS_IN_A_TABLE))
         else:
             _rate(ledger)

@@ -51,7 +51,7 @@ def list_(db_path: str, at: str | None, fmt: str | None, verify: bool) -> None:
     """
     with level(db_path, verify=verify) as ledger:
         try:
-            rows = as_rows(policies.in_force(ledger, at))
+            rows = as_rows(policies.settings_in_force(ledger, at))
         except MalformedError as error:
             raise click.UsageError(f"--at: {error}") from None
         if fmt == "table":  # true and false are no points to be rounded

@@ -52,7 +52,7 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
         pictures.check_available()
     with level(db_path) as ledger:
         impact = ledger.preview(number)
-        answer = impacts.in_full(ledger, impact)
+        answer = impacts.impact_in_full(ledger, impact)
         tell_doubts(ledger, ledger.corrections.proposal(number).changes)
     if picture is not None:
         output.save(picture, move_pictures.draw(impact, as_rows(answer.moves), picture.suffix))
@@ -76,7 +76,7 @@ def check_seen(ledger: Ledger, number: int, seen: int | None) -> int | None:
     since, size = ledger.corrections.recorded_since(number)
     if since:
         impact = ledger.preview(number)
-        tell(impact, impacts.in_full(ledger, impact), None, "table")
+        tell(impact, impacts.impact_in_full(ledger, impact), None, "table")
         tell_doubts(ledger, ledger.corrections.proposal(number).changes)
         were = "entry was" if since == 1 else "entries were"
         words = f"{since:,} {were} recorded after proposal {number}; this is what it would move now"

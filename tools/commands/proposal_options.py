@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from ledger.answers import corrections
-from ledger.correcting.corrections import Proposed
+from ledger.correcting.corrections import RecordedProposal
 from ledger.errors import RejectedError
 from ledger.facts.changes import Change
 from ledger.facts.events import Event
@@ -107,26 +107,26 @@ def propose(ledger: Ledger, events: Sequence[Event], asked: ProposalWish, token_
     tell_proposed(ledger, ledger.propose(changes, reason=asked.reason, by=asked.by, token=token))
 
 
-def tell_proposed(ledger: Ledger, proposed: Proposed) -> None:
+def tell_proposed(ledger: Ledger, proposed: RecordedProposal) -> None:
     """Say what is proposed, what about it may be meant otherwise, and how to see what it would move."""
     number = proposed.proposal
     if proposed.duplicate:
         output.remark(f"proposal {number} is open already, with the same changes and reason; nothing was recorded")
     shown = ledger.corrections.proposal(number)
-    for words in corrections.described(ledger, shown.changes[:CHANGES_SHOWN]):
+    for words in corrections.describe_changes(ledger, shown.changes[:CHANGES_SHOWN]):
         output.remark(f"proposal {number}: {words}")
     if len(shown.changes) > CHANGES_SHOWN:
         output.remark(f"proposal {number}: and {counted(len(shown.changes) - CHANGES_SHOWN, 'more change')}")
     tell_doubts(ledger, shown.changes)
-    if proposed.alike:
-        output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, proposed.alike))}")
+    if proposed.related:
+        output.remark(f"note: open proposals speak of the same facts: {', '.join(map(str, proposed.related))}")
     preview = f"correct {shlex.quote(str(ledger.path))} preview {number}"
     output.answer(f"proposal {number} is open: '{preview}' shows what it would move")
 
 
 def tell_doubts(ledger: Ledger, changes: Iterable[Change]) -> None:
     """Say what about a proposal's changes may be meant otherwise, such as a late game that is recorded by now."""
-    for doubt in corrections.doubts(ledger, changes)[:CHANGES_SHOWN]:
+    for doubt in corrections.duplicate_warnings(ledger, changes)[:CHANGES_SHOWN]:
         output.remark(f"note: {doubt}")
 
 

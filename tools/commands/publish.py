@@ -134,14 +134,14 @@ def lists(
                 ledger.publications.restore_rows(ledger.publications.named(published), actor="admin", progress=bars)
         if published is None:
             with ledger.moment():
-                rows = as_rows(publications.lists(ledger, None if pool is None else ledger.pool(pool).name))
+                rows = as_rows(publications.published_lists(ledger, None if pool is None else ledger.pool(pool).name))
             shown_rows = limits.shown(limit, fmt, LISTS_IN_A_TABLE)
             columns = ("list", "players", "published_at", "by", "scheme", "entry")
             rows = [{column: row[column] for column in columns} for row in rows] if fmt == "table" else rows
             limits.write(rows, fmt, shown_rows, newest_last=True)
         else:
             with ledger.moment():
-                rows = as_rows(publications.rows(ledger, ledger.publications.named(published)))
+                rows = as_rows(publications.published_list_rows(ledger, ledger.publications.named(published)))
             limits.write(rows, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
 
 
@@ -172,11 +172,11 @@ def diff(
     """
     with level(db_path, verify=verify, as_if=as_if) as ledger:
         try:
-            earlier, later = differences.two_lists(ledger, published, other)
+            earlier, later = differences.lists_to_compare(ledger, published, other)
         except MalformedError as error:
             raise click.UsageError(str(error)) from None
         with Bars() as bars:
-            rows = differences.differences(ledger, earlier, later, bars)
+            rows = differences.list_differences(ledger, earlier, later, bars)
         if fmt != "table":
             limits.write(as_rows(rows), fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
             return

@@ -88,7 +88,9 @@ def tables(db_path: str, of_columns: bool, fmt: str | None) -> None:
       rating-ledger tables club.db --columns -t
     """
     with level(db_path) as ledger:
-        output.write(as_rows(querying.columns(ledger) if of_columns else querying.tables(ledger)), fmt)
+        output.write(
+            as_rows(querying.readable_columns(ledger) if of_columns else querying.readable_tables(ledger)), fmt
+        )
 
 
 @click.command()
@@ -105,4 +107,4 @@ def projectors(db_path: str, fmt: str | None) -> None:
       rating-ledger policy set club.db read-models win_streaks=true
     """
     with level(db_path) as ledger:
-        output.write(as_rows(read_models.projectors(ledger)), fmt)
+        output.write(as_rows(read_models.read_model_rows(ledger)), fmt)

@@ -8,9 +8,9 @@ from shlex import quote
 
 import click
 
-from ledger.answers.pools import PoolRow, as_word, era_in_force, to_adopt
+from ledger.answers.pools import PoolRow, scheme_period_in_force, setting_as_text, settings_to_adopt
 from ledger.answers.pools import pools as pools_of
-from ledger.answers.rankings import RankingChoice, RankingRow, implausible, ranking_in_full
+from ledger.answers.rankings import RankingChoice, RankingRow, implausible_ratings, ranking
 from ledger.answers.rows import as_rows
 from ledger.facts.instants import Precision, instant_text
 from ledger.ledger import Ledger
@@ -92,8 +92,8 @@ def ratings(
     )
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.moment():
-            rows = as_rows(ranking_in_full(ledger, choice, details=details))
-            extreme = [] if at else implausible(ledger, pool)
+            rows = as_rows(ranking(ledger, choice, details=details))
+            extreme = [] if at else implausible_ratings(ledger, pool)
             name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row.players]
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
         if not rows:
@@ -130,13 +130,13 @@ def _say_why_empty(ledger: Ledger, name: str, pools: Sequence[PoolRow], *, by_ti
 
 def _by_shown_ratings(ledger: Ledger, name: str) -> str:
     """Return a note that players of a pool may begin with the ratings of sources; empty if they do, or cannot."""
-    era = era_in_force(ledger, ledger.pool(name))
+    era = scheme_period_in_force(ledger, ledger.pool(name))
     if era.from_shown or era.scheme.scale != SHOWN_SCALE:
         return ""
     # An adoption has an instant of its own; before 1900 no game has a day.
     since = instant_text(era.since_ms + 1_000, Precision.SECOND) if era.since else "1900-01-01"
-    settings = {**to_adopt(era), FROM_SHOWN: True}
-    words = " ".join(f"--set {quote(f'{setting}={as_word(value)}')}" for setting, value in settings.items())
+    settings = {**settings_to_adopt(era), FROM_SHOWN: True}
+    words = " ".join(f"--set {quote(f'{setting}={setting_as_text(value)}')}" for setting, value in settings.items())
     adopt = f"scheme adopt {quote(str(ledger.path))} --pool {quote(name)} --scheme {era.scheme.name} --from {since}"
     return f"; so that players begin with those that sources show: '{adopt} {words}'"
 

@@ -8,17 +8,16 @@ from typing import Any
 import click
 
 from ledger.answers.asking import display_name
-from ledger.answers.recorded_games import GameByHand, Status, recorded_game
+from ledger.answers.recorded_games import GameStatus, ManualGame, recorded_game
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import GameRecorded
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Outcome, Termination
-from ledger.imports.by_hand import Told, game_by_hand
 from ledger.imports.csv import values
-from ledger.imports.csv.values import MAX_NAME
-from ledger.imports.reading import MAX_TEXT, name_identity
+from ledger.imports.manual_entry import GameForm, build_game
+from ledger.imports.reading import MAX_NAME, MAX_TEXT, name_identity
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
@@ -82,7 +81,7 @@ def record(
         bring_level(ledger)
         words = _told(ledger, options)
         players = _players(ledger, options, is_new=new)
-        game = game_by_hand(words, *players)
+        game = build_game(words, *players)
         if asked is not None:
             propose(ledger, [_event(ledger, game, chosen)], asked)
             return
@@ -104,7 +103,7 @@ def record(
             ledger.catch_up(bars)
         assert report.last_key is not None  # neither refused nor held back
         key = report.last_key
-        output.write_one(as_row(GameByHand(status=_status(report), game=recorded_game(ledger, key))), fmt)
+        output.write_one(as_row(ManualGame(status=_status(report), game=recorded_game(ledger, key))), fmt)
         _remark(ledger, report, key)
 
 
@@ -112,7 +111,7 @@ def _event(ledger: Ledger, game: SourceGame, pool: str) -> GameRecorded:
     """Return a game under the key that it would be recorded with, but its moves, which no proposal keeps."""
     white, black = (ledger.player_as_told(identity).player for identity in (game.white_id, game.black_id))
     return GameRecorded(
-        game=ledger.made_keys.key_of(game),
+        game=ledger.derived_keys.key_of(game),
         pool=pool,
         white=white,
         black=black,
@@ -126,13 +125,13 @@ def _event(ledger: Ledger, game: SourceGame, pool: str) -> GameRecorded:
     )
 
 
-def _told(ledger: Ledger, options: dict[str, Any]) -> Told:
+def _told(ledger: Ledger, options: dict[str, Any]) -> GameForm:
     words = {**options, "rated": not options["unrated"]}
     words["ended"] = words["ended"] or instant_text(ledger.now_ms(), Precision.DAY)
     if words["moves"] is not None and words["moves"].startswith("@"):
         with Path(words["moves"][1:]).open(encoding="utf-8-sig", errors="replace") as file:
             words["moves"] = file.read(MAX_TEXT + 1)
-    return Told(**{name: words[name] for name in _TOLD})
+    return GameForm(**{name: words[name] for name in _TOLD})
 
 
 def _players(ledger: Ledger, options: dict[str, Any], *, is_new: bool) -> list[tuple[str, str]]:
@@ -165,7 +164,7 @@ def _player(ledger: Ledger, word: str, option: str, *, is_new: bool) -> tuple[st
 
 def _newcomer(word: str, option: str) -> tuple[str, str]:
     try:
-        name = values.identity(word) if ":" in word else values.name(word)
+        name = values.parse_identity(word) if ":" in word else values.parse_name(word)
     except ValueError as error:
         raise MalformedError([f"{option} {word[:60]!r}: {error}"]) from None
     if name is None or name.isdecimal():
@@ -173,7 +172,7 @@ def _newcomer(word: str, option: str) -> tuple[str, str]:
     return (name, name.partition(":")[2]) if ":" in name else (name_identity(name), name)
 
 
-def _status(report: ImportReport) -> Status:
+def _status(report: ImportReport) -> GameStatus:
     if report.recorded:
         return "recorded"
     return "known already, and more is known now" if report.supplemented else "known already"

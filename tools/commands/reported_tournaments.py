@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from ledger.answers.announcements import Opening, openings
+from ledger.answers.announcements import MissingAnnouncement, missing_announcements
 from ledger.errors import RejectedError
 from ledger.facts.events import TournamentOpened
 from ledger.imports.reading import Reading
@@ -37,7 +37,7 @@ def open_reported(
         asked: they are proposed in these words; None: recorded.
         dry_run: report what would be announced, and record nothing.
     """
-    reported = list(openings(ledger, reading.tournaments, pool))
+    reported = list(missing_announcements(ledger, reading.tournaments, pool))
     if asked is not None and not dry_run:
         proposed = [opening.event for opening in reported if not opening.problem]
         reported = [opening for opening in reported if opening.problem]
@@ -63,7 +63,7 @@ def open_reported(
         output.remark(f"{reading.name}: and {len(reported) - SHOWN:,} more tournaments")
 
 
-def _recorded(ledger: Ledger, opening: Opening, actor: str) -> Opening:
+def _recorded(ledger: Ledger, opening: MissingAnnouncement, actor: str) -> MissingAnnouncement:
     """Record an opening; one that contradicts an earlier one of the same file comes back with the problem."""
     if not opening.problem:
         try:

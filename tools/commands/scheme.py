@@ -76,7 +76,7 @@ def list_(fmt: str | None) -> None:
             "source": listed.source,
             "package": known.package_of(name) or "rating-ledger",
         }
-        for name, listed in sorted(known.available().items())
+        for name, listed in sorted(known.available_schemes().items())
     ]
     output.write(rows, fmt)
 
@@ -96,7 +96,7 @@ def show(name: str, fmt: str | None) -> None:
       rating-ledger scheme show chessworld -t
       rating-ledger scheme show glicko2 --csv
     """
-    chosen = known.named(name)
+    chosen = known.find_scheme(name)
     rows = _settings_of(chosen)
     if fmt == "table":
         output.write_one(_described(chosen), "table")
@@ -165,7 +165,7 @@ def eras(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None
       rating-ledger scheme eras club.db -t
     """
     with level(db_path, verify=verify, as_if=as_if) as ledger:
-        output.write(as_rows(pools.eras(ledger)), fmt)
+        output.write(as_rows(pools.scheme_periods(ledger)), fmt)
 
 
 @scheme.command()
@@ -266,10 +266,10 @@ def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
             )
         return
     ms = instant_ms(event.effective_from)
-    if not eras or event.carry in {Carry.RESTART, Carry.CONVERT} or event.scheme not in known.available():
+    if not eras or event.carry in {Carry.RESTART, Carry.CONVERT} or event.scheme not in known.available_schemes():
         return
     before = max((era for era in eras if era.since_ms <= ms), key=lambda era: era.since_ms)
-    old, new = before.scheme, known.named(event.scheme)
+    old, new = before.scheme, known.find_scheme(event.scheme)
     if old.scale != new.scale:
         output.remark(
             f"note: {old.name} counts in {old.scale}, {new.name} in {new.scale}; keep takes the number as it is, "
@@ -317,9 +317,9 @@ def runs(
         shown_rows = limits.shown(limit, fmt, ROWS_IN_A_TABLE)
         asked = None if shown_rows == limits.EVERY_ROW else shown_rows + 1
         if on is None:
-            rows = as_rows(publications.runs(ledger, pool))
+            rows = as_rows(publications.rating_runs(ledger, pool))
         else:
-            rows = as_rows(publications.list_on(ledger, on, pool, limit=asked))
+            rows = as_rows(publications.list_in_force_on(ledger, on, pool, limit=asked))
         limits.write(_without_originals(rows) if fmt == "table" else rows, fmt, shown_rows, newest_last=on is None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ledger.answers.rows import as_rows
-from ledger.answers.searching import players_named
+from ledger.answers.searching import find_players
 from ledger.ledger import Ledger
 
 from .. import limits, output
@@ -31,4 +31,4 @@ def search(db_path: str, part: str, limit: int | None, fmt: str | None) -> None:
       rating-ledger search club.db 'garry kasp'
     """
     with Ledger.open(db_path) as ledger:
-        limits.write(as_rows(players_named(ledger, part)), fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
+        limits.write(as_rows(find_players(ledger, part)), fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))

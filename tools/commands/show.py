@@ -7,9 +7,9 @@ from math import floor
 import click
 
 from ledger.answers import marks, player_games, players, predictions, recorded_games
-from ledger.answers.boards import RESULTS
+from ledger.answers.boards import PGN_RESULTS
 from ledger.answers.pools import pools as pools_of
-from ledger.answers.recorded_games import listed_games
+from ledger.answers.recorded_games import filtered_games
 from ledger.answers.rows import as_row, as_rows
 from ledger.ledger import Ledger
 
@@ -153,18 +153,18 @@ def games(
       rating-ledger games club.db ann --on 2024-05
       rating-ledger games club.db ann --known-at standard@2024-02-29 -t
     """
-    occasion = player_games.Occasion(tournament, round_, instant(on, "--on"))
+    selection = player_games.GameFilter(tournament, round_, instant(on, "--on"))
     if player is None and tournament is None and on is None:
         raise click.UsageError("give a PLAYER, a --tournament, or the day of --on")
     with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
         with ledger.moment():
             if player is None:
-                rows = as_rows(listed_games(ledger, occasion, pool, most=shown_rows + 1, everything=everything))
+                rows = as_rows(filtered_games(ledger, selection, pool, most=shown_rows + 1, everything=everything))
             else:
                 person, last = ledger.player(player), shown_rows + 1
                 rows = as_rows(
-                    player_games.games(ledger, person, pool, last=last, everything=everything, occasion=occasion)
+                    player_games.games(ledger, person, pool, last=last, everything=everything, selection=selection)
                 )
         if player is None:
             limits.write(_both_sides(rows, everything=everything) if fmt == "table" else rows, fmt, shown_rows)
@@ -181,7 +181,7 @@ def _both_sides(rows: list[output.Row], *, everything: bool) -> list[output.Row]
             "ended": row["ended_at"][:10],
             "round": row["round"],
             "white": row["white"],
-            "result": RESULTS[row["outcome"]],
+            "result": PGN_RESULTS[row["outcome"]],
             "black": row["black"],
             "white before": _points(row["white_before"]),
             "after": _points(row["white_after"]),
@@ -206,7 +206,7 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
         if published:
             shown_row["list said (would say)"] = _both_numbers(row)
         if row.get("reason"):
-            shown_row["does not count"] = marks.why_not(row["reason"], row["voided_by"], row["why"])
+            shown_row["does not count"] = marks.unrated_reason(row["reason"], row["voided_by"], row["why"])
         elif "reason" in row:
             shown_row["does not count"] = None
         rows_for_people.append(shown_row)

@@ -8,8 +8,8 @@ import click
 
 from ledger.answers import announcements
 from ledger.answers.asking import display_name
-from ledger.answers.crosstables.editions import edition_day
-from ledger.answers.crosstables.layout import BYES
+from ledger.answers.crosstables.editions import first_day_of_edition
+from ledger.answers.crosstables.layout import BYE_WORDS
 from ledger.book.evidence import Context
 from ledger.facts.event_fields import MAX_ROUND
 from ledger.facts.events import RoundWithoutGame, TournamentClosed, TournamentOpened
@@ -78,7 +78,7 @@ def open_tournament(
         event = made(make)
         if close(ledger, event, what, actor) is None:
             return
-        if why := announcements.why_not_whole(ledger.pool(name), event, ()):
+        if why := announcements.reason_not_rated_together(ledger.pool(name), event, ()):
             output.remark(f"note: its games are not rated together: {why}")
 
 
@@ -147,7 +147,7 @@ def _tell_effect(ledger: Ledger, event: TournamentClosed, before: _Effect) -> No
     if changed := sum(after.ratings[game] != ratings for game, ratings in before.ratings.items()):
         output.remark(f"{counted(changed, 'game')} of it rated from the ratings of another day now")
         return
-    why = announcements.why_not_whole(pool, event, _ends(ledger, event.pool, event.tournament))
+    why = announcements.reason_not_rated_together(pool, event, _ends(ledger, event.pool, event.tournament))
     output.remark(f"note: no rating depends on this: {why or 'its games are rated as of that day already'}")
 
 
@@ -201,7 +201,7 @@ def bye(
         name = pool or ledger.first_scheme().pool
         bring_level(ledger)
         person = ledger.player(player)
-        day = edition_day(ledger, name, tournament, edition)
+        day = first_day_of_edition(ledger, name, tournament, edition)
 
         def make() -> RoundWithoutGame:
             return RoundWithoutGame(
@@ -222,7 +222,7 @@ def bye(
         (receipt,) = receipts
         where = f"{tournament!r}, edition of {day}" + (f", round {number}" if number else "")
         word = "was recorded already at" if receipt.duplicate else "recorded at"
-        output.remark(f"{display_name(person)}, {where}: {BYES[brings]} {word} entry {receipt.position}")
+        output.remark(f"{display_name(person)}, {where}: {BYE_WORDS[brings]} {word} entry {receipt.position}")
         output.remark(f"its key is {receipt.key}")
 
 

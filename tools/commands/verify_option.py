@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ledger.audit.audit import audit
-from ledger.audit.proven import recompute
 from ledger.audit.reader import FIRST_FALSEHOODS, Falsehood
-from ledger.backups import in_files
+from ledger.audit.recomputed_ledger import recompute_ledger
+from ledger.backups import ledger_as_files
 from ledger.ledger import Ledger
 
 from .. import output
@@ -22,10 +22,10 @@ from . import FALSE
 @contextmanager
 def recomputed(path: str) -> Iterator[Ledger]:
     """Open the ledger with temporary views of a journal and names that are proven first; end the program otherwise."""
-    with in_files(path, with_views=False) as files:
+    with ledger_as_files(path, with_views=False) as files:
         begun = time.perf_counter()
         with Bars() as bars:
-            made = recompute(files, bars, kind=Ledger)
+            made = recompute_ledger(files, bars, kind=Ledger)
         if made.ledger is None:
             tell_falsehoods(files.name, made.falsehoods)
             sys.exit(FALSE)
@@ -37,7 +37,7 @@ def recomputed(path: str) -> Iterator[Ledger]:
 
 def falsehoods(path: str) -> Sequence[Falsehood]:
     """Return what the audit finds false in a ledger."""
-    with in_files(path) as whole:
+    with ledger_as_files(path) as whole:
         return audit(whole).falsehoods
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ledger.answers.graphs import pages, svg
+from ledger.answers.graphs import page_reader, svg
 from ledger.answers.graphs.looks import Look
 from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.players.persons import SECRET_BYTES
 
@@ -25,13 +25,13 @@ def pictures() -> Mapping[str, str]:
     with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "club.db") as ledger:
         ledger.people.take_secret(_SECRET)  # the same keys in every drawing
         with open_source(str(FILE)) as source:
-            ledger.import_games(frames(pgn.games(source.stream(), source.reading)))
+            ledger.import_games(batch_games(pgn.read_games(source.lines(), source.reading)))
         ledger.level()
         ann, bob, emma = (ledger.player(name) for name in ("ann", "bob", "emma"))
         return {
-            "emma.svg": svg.draw(pages.page(ledger, emma), Look(opponents=True)),
-            "ann-and-bob.svg": svg.draw(pages.page(ledger, ann, number=1, by="date", against=bob)),
-            "emma-mono.svg": svg.draw(pages.page(ledger, emma, number=1), Look(mono=True)),
+            "emma.svg": svg.draw(page_reader.read_page(ledger, emma), Look(opponents=True)),
+            "ann-and-bob.svg": svg.draw(page_reader.read_page(ledger, ann, number=1, by="date", against=bob)),
+            "emma-mono.svg": svg.draw(page_reader.read_page(ledger, emma, number=1), Look(mono=True)),
         }
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import attrs
 
 import ledger
-from ledger.answers.exports.datasets import PREPARED
-from ledger.answers.exports.server_tables import NAMES, NAMES_DOC, ORIGIN, ORIGIN_DOC
+from ledger.answers.exports.datasets import NAMED_DATASETS
+from ledger.answers.exports.postgres_tables import NAMES, NAMES_DOC, ORIGIN, ORIGIN_DOC
 from ledger.answers.published_schemas import ANSWERS, VERSION
 from ledger.book.policies import POLICIES
 from ledger.book.tables import ColumnDoc
 from ledger.correcting.verbs import MOST_ROWS
 from ledger.facts.events import BY_KIND, OLD_KINDS
-from ledger.ratings import installed_projectors, view_docs
+from ledger.ratings import installed_projectors, table_docs
 
 from ..serve import limits
 from ..serve.atom import ROUTES as ATOM
@@ -50,7 +50,7 @@ def kinds() -> str:
 
 def views() -> str:
     """Return the page of the tables of the views, and of those that only a copy on a PostgreSQL server has."""
-    described = view_docs.described(installed_projectors.BUILT_IN)
+    described = table_docs.table_docs(installed_projectors.BUILT_IN)
     beside = {ORIGIN: ORIGIN_DOC, NAMES: NAMES_DOC}
     return "\n\n".join([
         "# Tables of the views",
@@ -65,10 +65,9 @@ def views() -> str:
 
 def exports() -> str:
     """Return the page of the exports, each with its columns."""
-    made = {name: make(()) for name, make in PREPARED.items()}
-    columns = {name: {column.name: column.meaning for column in item.columns} for name, item in made.items()}
+    columns = {name: {column.name: column.meaning for column in item.columns} for name, item in NAMED_DATASETS.items()}
     parts = ["# Columns of exports", "The rows that `rating-ledger export` writes."]
-    return "\n\n".join([*parts, *_described((name, item.doc, columns[name]) for name, item in made.items())])
+    return "\n\n".join([*parts, *_described((name, item.doc, columns[name]) for name, item in NAMED_DATASETS.items())])
 
 
 def answers() -> str:

@@ -15,7 +15,7 @@ import attrs
 from ledger.answers import corrections as answers
 from ledger.answers import player_games, recorded_games
 from ledger.answers.asking import names
-from ledger.correcting.corrections import ShownProposal
+from ledger.correcting.corrections import ProposalDetails
 from ledger.facts.changes import Verb
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
@@ -115,10 +115,10 @@ def corrections(ledger: Ledger, _: Query) -> AtomFeed:
     )
 
 
-def _touched_last(ledger: Ledger) -> list[ShownProposal]:
+def _touched_last(ledger: Ledger) -> list[ProposalDetails]:
     """Return the corrections of the latest entries, and a few more: those that one undoes change with it."""
     by_last = sorted(ledger.corrections.stored(), key=lambda each: -(each.decided_position or each.position))
-    touched: dict[int, ShownProposal] = {}
+    touched: dict[int, ProposalDetails] = {}
     waiting = [each.proposal for each in by_last[ENTRIES - 1 :: -1]]  # the latest of all is the last one
     while waiting:
         number = waiting.pop()
@@ -131,7 +131,7 @@ def _touched_last(ledger: Ledger) -> list[ShownProposal]:
     return [touched[number] for number in sorted(touched)]
 
 
-def _updated(every: Sequence[ShownProposal]) -> dict[int, str]:
+def _updated(every: Sequence[ProposalDetails]) -> dict[int, str]:
     """By number, when a correction was last proposed, decided, undone or brought back; undone ones are older."""
     updated: dict[int, str] = {}
     touched: dict[int, str] = {}

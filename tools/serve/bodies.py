@@ -17,7 +17,7 @@ from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import class_schema, documented
 from ledger.facts.words import Format, Outcome, Standing, Termination
-from ledger.imports.json_reading import json_object
+from ledger.imports.json_input import object_pairs_hook
 from ledger.runtime.nearest import did_you_mean
 
 from . import problems
@@ -168,7 +168,7 @@ def read(form: type[Form], content: bytes) -> Form:
         RefusedError: 400, with everything that is wrong and where.
     """
     try:
-        value = json.loads(content.decode() or "{}", object_pairs_hook=json_object, parse_constant=_no_constant)
+        value = json.loads(content.decode() or "{}", object_pairs_hook=object_pairs_hook, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise refused([Fault(parameter=None, detail=f"the body is no JSON in UTF-8: {error}", pointer="")]) from None
     faults: list[Fault] = []

@@ -54,7 +54,7 @@ def change_card(ledger: Ledger, changes: Sequence[Change]) -> ChangeCard:
         else:
             before, after = _values(change, game)
             return ChangeCard(title=title_of(game), before=before, after=after, game=game.game, more=more)
-    (words,) = corrections.described(ledger, [change])
+    (words,) = corrections.describe_changes(ledger, [change])
     return ChangeCard(title=words, more=more)
 
 

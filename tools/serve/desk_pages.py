@@ -25,11 +25,11 @@ from ledger.facts.words import Standing
 from ledger.imports.files import FORMATS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 from ledger.recording.pool_choice import BY_SPEED
-from ledger.runtime.nearest import choice_of
+from ledger.runtime.nearest import expected_names
 
 from .change_cards import change_card, title_of
 from .desk_verbs import complaints_told
@@ -220,7 +220,7 @@ def verb(ledger: Ledger, query: Query) -> VerbPage:
     """Return the form of one verb, with what is known filled in."""
     name = query["verb"]
     if name not in VERBS:
-        raise UnknownNameError("verb", name, choice_of(name, VERBS), where="of corrections")
+        raise UnknownNameError("verb", name, expected_names(name, VERBS), where="of corrections")
     words = VERBS[name]
     needed = (*words.needed, *words.options)
     fields = [
@@ -260,7 +260,7 @@ def proposal(ledger: Ledger, query: Query) -> ProposalPage:
     """Return one proposal: what it changes, who proposed and who decided it, and why."""
     row = corrections.proposal(ledger, query["number"])
     shown = ledger.corrections.proposal(row.proposal)
-    doubts = corrections.doubts(ledger, shown.changes) if row.state == "open" else []
+    doubts = corrections.duplicate_warnings(ledger, shown.changes) if row.state == "open" else []
     return ProposalPage(row=row, card=ProposalCard(row=row, change=change_card(ledger, shown.changes)), doubts=doubts)
 
 
@@ -339,7 +339,7 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
     )
 
 
-def alike(ledger: Ledger, _: Query) -> searching.SimilarGroup:
+def alike(ledger: Ledger, _: Query) -> searching.SimilarPlayers:
     """Identities that look like one person."""
     return searching.similar_players(ledger)
 
@@ -401,7 +401,7 @@ def publish(ledger: Ledger, query: Query) -> PublishPage:
         pools=[each.name for each in ledger.pools()],
         pool=pool,
         at=query["at"],
-        lists=publications.lists(ledger, pool)[::-1][:5],
+        lists=publications.published_lists(ledger, pool)[::-1][:5],
         draft=None if query["at"] is None else _draft(ledger, pool, query["at"]),
     )
 
@@ -411,8 +411,8 @@ def _draft(ledger: Ledger, pool: str, at: str) -> ListDraft:
     before = ledger.publications.in_force_at(pool, instant_end_ms(at))
     moved: list[ListDifference] = []
     if before is not None:
-        lists = differences.two_lists(ledger, before.name, f"{pool}@{at}/{differences.NOW}")
-        moved = differences.differences(ledger, *lists, why=False)
+        lists = differences.lists_to_compare(ledger, before.name, f"{pool}@{at}/{differences.NOW}")
+        moved = differences.list_differences(ledger, *lists, why=False)
     differ = [row for row in moved if row.change != differences.UNCHANGED]
     first = sorted(draft.rows.values(), key=lambda row: (row.rank, row.player))[:SHOWN]
     called = names(ledger, {row.player for row in first})

@@ -21,11 +21,11 @@ from ledger.answers import impacts
 from ledger.answers.asking import names
 from ledger.answers.rows import as_row
 from ledger.auth.sessions import Session
-from ledger.correcting.corrections import IdempotencyKey, Proposed
+from ledger.correcting.corrections import IdempotencyKey, RecordedProposal
 from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import documented, flattened
-from ledger.facts.pasts import Past
+from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Standing
 from ledger.handle import DEFAULT_ACTOR
 from ledger.ledger import Ledger
@@ -117,7 +117,7 @@ def note_use(ledger: Ledger, asks: AskingOfficer, _: Args) -> Answer:
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose one change, given by a verb of corrections and its words."""
 
-    def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
+    def record(idempotency_key: IdempotencyKey) -> list[RecordedProposal]:
         change = ledger.corrections.verbs.change(args["verb"], args["words"])
         return ledger.corrections.propose_each(
             [[change]], reason=args["reason"], token=asks.token, idempotency_key=idempotency_key
@@ -130,7 +130,7 @@ def propose_batch(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose every row of a file, given by its path or its content; with any fault nothing is proposed."""
     rows = Path(args["path"]).read_bytes() if "path" in args else args["rows"].encode()
 
-    def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
+    def record(idempotency_key: IdempotencyKey) -> list[RecordedProposal]:
         return ledger.corrections.propose_batch(
             rows, reason=args["reason"], each=args["each"], token=asks.token, idempotency_key=idempotency_key
         )
@@ -140,8 +140,12 @@ def propose_batch(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 
 
 def proposed_once(
-    ledger: Ledger, asks: AskingOfficer, args: Args, content: object, record: Callable[[IdempotencyKey], list[Proposed]]
-) -> list[Proposed]:
+    ledger: Ledger,
+    asks: AskingOfficer,
+    args: Args,
+    content: object,
+    record: Callable[[IdempotencyKey], list[RecordedProposal]],
+) -> list[RecordedProposal]:
     """Record proposals, unless the same was sent before under the word of a form or the header Idempotency-Key.
 
     That outlasts the process: a repeat of what was recorded just before it ended is recognised.
@@ -152,7 +156,7 @@ def proposed_once(
     )
 
 
-def proposed(made: Sequence[Proposed]) -> Answer:
+def proposed(made: Sequence[RecordedProposal]) -> Answer:
     """Return a proposal as it is sent; of several the first one, and the position of the last."""
     first = made[0]
     return {"proposal": first.proposal, "position": made[-1].receipts[-1].position, "duplicate": first.duplicate}
@@ -170,7 +174,9 @@ class PreviewAnswer:
 
 def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
     """Return the effect of the approval of a proposal; nothing is recorded."""
-    answer = impacts.in_full(ledger, ledger.preview(args["number"], others_wait=OTHERS_WAIT, at_most=TRIED_WITHIN))
+    answer = impacts.impact_in_full(
+        ledger, ledger.preview(args["number"], others_wait=OTHERS_WAIT, at_most=TRIED_WITHIN)
+    )
     moves = answer.moves[:MOST_MOVES]
     left_out = len(answer.moves) - len(moves)
     return as_row(PreviewAnswer(summary=answer.summary, moves=moves, left_out=left_out, lists=answer.lists))
@@ -208,7 +214,7 @@ def add_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
         birth_year=args["birth_year"],
         declared_rating=args["declared_rating"],
         joined=args["joined"],
-        past=None if args.get("past") is None else Past(**args["past"]),
+        past=None if args.get("past") is None else PriorRating(**args["past"]),
         actor=DEFAULT_ACTOR,
         token=asks.token,
     )

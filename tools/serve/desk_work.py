@@ -62,7 +62,7 @@ def work(ledger: Ledger, _: Query) -> WorkPage:
     waiting = [each.proposal for each in ledger.corrections.stored(open_only=True)]
     lists = []
     for pool in ledger.pools():
-        published = publications.lists(ledger, pool.name)
+        published = publications.published_lists(ledger, pool.name)
         lists.append(LastList(pool=pool.name, row=published[-1] if published else None))
     return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists)
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from ledger.answers import corrections as answers
 from ledger.answers import differences, upsets
 from ledger.answers.crosstables import crosstable
-from ledger.answers.crosstables.crosstable import TableChoice
-from ledger.answers.crosstables.layout import laid_out
+from ledger.answers.crosstables.crosstable import TableOptions
+from ledger.answers.crosstables.layout import lay_out_table
 from ledger.errors import UnknownNameError
 from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
@@ -42,12 +42,12 @@ def tournaments(ledger: Ledger, query: Query) -> forms.TournamentsPage:
 
 def table(ledger: Ledger, query: Query) -> forms.CrosstablePage:
     """Return the cross-table of a tournament."""
-    page = crosstable.crosstable(ledger, query["tournament"], query["pool"], TableChoice(edition=query["edition"]))
+    page = crosstable.crosstable(ledger, query["tournament"], query["pool"], TableOptions(edition=query["edition"]))
     first, *_ = pool_names(ledger)
     view = next((standing for standing in page.standings if standing.player == query["player"]), None)
     if query["player"] is not None and view is None:
         raise UnknownNameError("player", str(query["player"]), "the table shows who played", where="in this tournament")
-    layout = laid_out(page)
+    layout = lay_out_table(page)
     rows, paging = paged(query, list(zip(layout.rows, page.standings, strict=True)))
     return forms.CrosstablePage(
         table=page,
@@ -110,8 +110,8 @@ def list_changes(ledger: Ledger, query: Query) -> forms.ListChangesPage:
     earlier = [row for row in others if (row.as_of, row.edition) < (shown.as_of, shown.edition)]
     since = query["since"] or (earlier[0].list if earlier else differences.NOW)
     pair = (shown.list, differences.NOW) if since == differences.NOW else (since, shown.list)
-    first, second = differences.two_lists(ledger, *pair)
-    moved = differences.differences(ledger, first, second, why=False)
+    first, second = differences.lists_to_compare(ledger, *pair)
+    moved = differences.list_differences(ledger, first, second, why=False)
     rows, paging = paged(query, [row for row in moved if row.change != UNCHANGED])
     return forms.ListChangesPage(
         since=since,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ledger.answers import boards, corrections, recorded_games
 from ledger.answers.graphs import mini_boards
-from ledger.audit.receipts import receipt_of
-from ledger.board.playing import replayed
+from ledger.audit.receipts import make_receipt
+from ledger.board.playing import replay
 from ledger.errors import MalformedError, StorageError, UnknownNameError
-from ledger.imports.reading import address_of
+from ledger.imports.reading import game_address
 from ledger.ledger import Ledger
 
 from . import get_handlers
@@ -37,7 +37,7 @@ def game(ledger: Ledger, query: Query) -> forms.GamePage | Redirection:
     receipt, is_kept = _receipt(ledger, number)
     return forms.GamePage(
         game=stands,
-        address=address_of(stands.game),
+        address=game_address(stands.game),
         board=_board(ledger, stands.game, query["move"]),
         explained=get_handlers.sides_explained(ledger, stands),
         log=[get_handlers.without_officers(PublicLogEntry, row) for row in recorded_games.game_log(ledger, number)],
@@ -60,14 +60,14 @@ def _board(ledger: Ledger, key: str, move: int | None) -> forms.BoardShown | Non
         return None
     last = len(board.moves)
     move = last if move is None else min(move, last)
-    position = board.position if move == last else replayed(board.moves[:move])
+    position = board.position if move == last else replay(board.moves[:move])
     return forms.BoardShown(position=position, move=move, moves=board.moves)
 
 
 def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:
     """Return the receipt of a game that is there, and whether strangers do not get it."""
     try:
-        return receipt_of(ledger, game), False
+        return make_receipt(ledger, game), False
     except UnknownNameError:
         return None, True
     except StorageError:  # no checkpoint, or an older one
@@ -90,5 +90,5 @@ def picture(ledger: Ledger, query: Query) -> FileAnswer:
     board = _board(ledger, stands.game, query["move"])
     if board is None:
         return FileAnswer(_NO_MOVES.encode(), SVG)
-    drawn = mini_boards.document(board.position, board_title(board), side=SIDE, flipped=query["flipped"] == "yes")
+    drawn = mini_boards.board_picture(board.position, board_title(board), side=SIDE, flipped=query["flipped"] == "yes")
     return FileAnswer(drawn.encode(), SVG)

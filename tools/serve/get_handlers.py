@@ -15,11 +15,11 @@ import attrs
 import orjson
 
 from ledger import schemes
+from ledger.answers import achievements as player_achievements
 from ledger.answers import (
     boards,
     corrections,
     explanations,
-    highest,
     opponents,
     player_games,
     players,
@@ -35,16 +35,16 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
-from ledger.answers.asking import Naming, identity_shown, names, naming_now
+from ledger.answers.asking import Naming, current_naming, names, shown_identity
 from ledger.answers.crosstables import crosstable, listing
-from ledger.answers.crosstables.crosstable import TableChoice
+from ledger.answers.crosstables.crosstable import TableOptions
 from ledger.answers.game_pgn import game_pgn
-from ledger.answers.graphs import career_svg, html, json_form, pages, svg
+from ledger.answers.graphs import career_svg, html, json_form, page_reader, svg
 from ledger.answers.graphs.career import career
 from ledger.answers.graphs.looks import Look, Theme
-from ledger.answers.read_models import last_row
+from ledger.answers.read_models import last_game_row
 from ledger.answers.rows import as_rows
-from ledger.audit.receipts import receipt_of
+from ledger.audit.receipts import make_receipt
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
@@ -144,7 +144,7 @@ def all_pools(ledger: Ledger, _: Query) -> list[pools.PoolRow]:
 
 def all_eras(ledger: Ledger, _: Query) -> list[pools.EraRow]:
     """Return which scheme rates each pool since when."""
-    return pools.eras(ledger)
+    return pools.scheme_periods(ledger)
 
 
 def all_schemes(_: Ledger, __: Query) -> list[public_view.SchemeFacts]:
@@ -157,7 +157,7 @@ def all_schemes(_: Ledger, __: Query) -> list[public_view.SchemeFacts]:
             source=scheme.source,
             version=scheme.version,
         )
-        for name, scheme in sorted(schemes.available().items())
+        for name, scheme in sorted(schemes.available_schemes().items())
     ]
 
 
@@ -170,16 +170,16 @@ def some_players(ledger: Ledger, query: Query) -> list[searching.NamedPlayer]:
     if (query["q"] is None) == (not words):
         raise MalformedError(["give q, or number and identity, which may be repeated"])
     if query["q"] is not None:
-        if naming_now() is not Naming.FULL:
+        if current_naming() is not Naming.FULL:
             raise MalformedError(["q: players are not sought by a part of the name here; give number or identity"])
-        return searching.players_named(ledger, query["q"], limit=_most(query))
+        return searching.find_players(ledger, query["q"], limit=_most(query))
     if len(words) > MOST_PLAYERS:
         raise MalformedError([f"at most {MOST_PLAYERS} players at once, got {len(words)}"])
     people = [player_asked(ledger, word) for word in words]
     called = names(ledger, {person.player for person in people})
     return [
         searching.NamedPlayer(
-            player=person.player, name=called[person.player], identity=identity_shown(person.identity)
+            player=person.player, name=called[person.player], identity=shown_identity(person.identity)
         )
         for person in people
     ]
@@ -193,7 +193,7 @@ def player(ledger: Ledger, query: Query) -> public_view.PlayerFacts:
     return public_view.PlayerFacts(
         player=person.player,
         name=names(ledger, {person.player})[person.player],
-        identity=identity_shown(person.identity),
+        identity=shown_identity(person.identity),
         pool=pool.name,
         summary=summary,
     )
@@ -205,7 +205,7 @@ def player_asked(ledger: Ledger, word: str | int) -> Person:
     If names are not shown in full, no client may learn one by trying: players are not named by near ones there, and
     where numbers alone are shown, they go by these alone.
     """
-    rule = naming_now()
+    rule = current_naming()
     if rule is Naming.FULL or str(word).isdecimal():
         return ledger.player(word)
     hint = "players go by their numbers here"
@@ -219,7 +219,7 @@ def player_asked(ledger: Ledger, word: str | int) -> Person:
 def is_rated(ledger: Ledger, person: Person, pool: str | None) -> bool:
     """Return whether the player has a rated game in the pool, or the rating of a list."""
     try:
-        last_row(ledger, person, ledger.pool(pool))
+        last_game_row(ledger, person, ledger.pool(pool))
     except UnknownNameError:
         return False
     return True
@@ -248,13 +248,13 @@ def games(ledger: Ledger, person: Person, query: Query) -> Part:
 def history(ledger: Ledger, person: Person, query: Query) -> Part:
     """Return a player's whole rating history, oldest first: the rating after each rated game or its period."""
     first, before = query["limit"] + 1, query["offset"]
-    return Part(player_games.graph(ledger, person, query["pool"], first=first, offset=before), before)
+    return Part(player_games.graph_points(ledger, person, query["pool"], first=first, offset=before), before)
 
 
 @of_rated
-def achievements(ledger: Ledger, person: Person, query: Query) -> list[highest.Achievement]:
+def achievements(ledger: Ledger, person: Person, query: Query) -> list[player_achievements.Achievement]:
     """Highest and lowest ratings, best wins and worst losses."""
-    return highest.achievements(ledger, person, query["pool"], query["at"])
+    return player_achievements.achievements(ledger, person, query["pool"], query["at"])
 
 
 @of_rated
@@ -266,13 +266,13 @@ def streaks_of(ledger: Ledger, person: Person, query: Query) -> list[streaks.Str
 @of_rated
 def time_losses_of(ledger: Ledger, person: Person, query: Query) -> list[time_losses.TimeLossWindow]:
     """Losses on time."""
-    return time_losses.windows(ledger, person, query["pool"], query["at"])
+    return time_losses.time_loss_windows(ledger, person, query["pool"], query["at"])
 
 
 @of_rated
 def opponents_of(ledger: Ledger, person: Person, query: Query) -> list[opponents.OpponentBatch]:
     """Results and opponents by batches of 50 games."""
-    return opponents.batches(ledger, person, query["pool"], at=query["at"])
+    return opponents.statistics_by_batch(ledger, person, query["pool"], at=query["at"])
 
 
 def changes(ledger: Ledger, query: Query) -> Paged:
@@ -304,7 +304,7 @@ def prediction(ledger: Ledger, query: Query) -> predictions.Prediction:
 def graph(ledger: Ledger, query: Query) -> Any:
     """Return the rating graph of a player: as data, or as a picture."""
     against = None if query["against"] is None else player_asked(ledger, query["against"])
-    page = pages.page(
+    page = page_reader.read_page(
         ledger,
         player_asked(ledger, query["player"]),
         query["pool"],
@@ -321,7 +321,7 @@ def graph(ledger: Ledger, query: Query) -> Any:
         case "html":
             return FileAnswer(html.draw(page, look).encode(), "text/html; charset=utf-8")
         case "json":
-            return FileAnswer(json_form.as_json(page), "application/json")
+            return FileAnswer(json_form.graph_json(page), "application/json")
     raise AssertionError(query["format"])
 
 
@@ -329,7 +329,7 @@ def career_of(ledger: Ledger, query: Query) -> Any:
     """Return all rated games of a player as one line, oldest first, thinned so that peaks survive."""
     drawn = career(ledger, player_asked(ledger, query["player"]), query["pool"])
     if query["format"] == "json":
-        return FileAnswer(json_form.exact(drawn), "application/json")
+        return FileAnswer(json_form.dump_json(drawn), "application/json")
     return FileAnswer(career_svg.picture(drawn, Theme(query["theme"])).encode(), "image/svg+xml")
 
 
@@ -346,7 +346,7 @@ def ranking(ledger: Ledger, query: Query) -> Part:
         at=query["at"],
         active_days=query["active"],
     )
-    return Part(rankings.ranking_in_full(ledger, choice, details=False), query["offset"])
+    return Part(rankings.ranking(ledger, choice, details=False), query["offset"])
 
 
 def largest_upsets(ledger: Ledger, query: Query) -> list[upsets.Upset]:
@@ -368,20 +368,20 @@ def tournaments(ledger: Ledger, query: Query) -> Part:
 
 def table(ledger: Ledger, query: Query) -> FileAnswer:
     """Return the cross-table of a tournament."""
-    choice = TableChoice(edition=query["edition"])
+    choice = TableOptions(edition=query["edition"])
     page = crosstable.crosstable(ledger, query["tournament"], query["pool"], choice)
-    return FileAnswer(json_form.exact(attrs.asdict(page)), "application/json")
+    return FileAnswer(json_form.dump_json(attrs.asdict(page)), "application/json")
 
 
 def lists(ledger: Ledger, query: Query) -> list[public_view.PublicList]:
     """Return the lists that were published, the newest first."""
     pool = None if query["pool"] is None else ledger.pool(query["pool"]).name
-    return [without_officers(public_view.PublicList, row) for row in publications.lists(ledger, pool)[::-1]]
+    return [without_officers(public_view.PublicList, row) for row in publications.published_lists(ledger, pool)[::-1]]
 
 
 def list_rows(ledger: Ledger, query: Query) -> list[publications.PublishedPlayerRow]:
     """Return a published list, next to what the journal says now."""
-    return publications.rows(ledger, ledger.publications.named(list_name(query)))
+    return publications.published_list_rows(ledger, ledger.publications.named(list_name(query)))
 
 
 def list_name(query: Query) -> str:
@@ -423,9 +423,9 @@ def games_of_day(ledger: Ledger, query: Query) -> Part:
     """Return the games of a day, of a tournament or of a round of it."""
     if query["on"] is None and query["tournament"] is None:
         raise MalformedError(["give on, a day, or tournament, or both"])
-    occasion = player_games.Occasion(tournament=query["tournament"], round=query["round"], on=query["on"])
+    selection = player_games.GameFilter(tournament=query["tournament"], round=query["round"], on=query["on"])
     before = query["offset"]
-    rows = recorded_games.listed_games(ledger, occasion, query["pool"], most=_most(query), offset=before)
+    rows = recorded_games.filtered_games(ledger, selection, query["pool"], most=_most(query), offset=before)
     return Part(rows, before)
 
 
@@ -473,7 +473,7 @@ def receipt(ledger: Ledger, query: Query) -> FileAnswer:
         raise UnknownNameError("receipt", name, "no checkpoint was ever signed here", where="as yet")
     if entry.position > last.head.size:
         raise UnknownNameError("receipt", name, "no checkpoint covers this game; the next one will", where="as yet")
-    return FileAnswer(receipt_of(ledger, query["game"]).encode(), "text/plain; charset=utf-8")
+    return FileAnswer(make_receipt(ledger, query["game"]).encode(), "text/plain; charset=utf-8")
 
 
 # -- what comes ----------------------------------------------------------------------------------------------------

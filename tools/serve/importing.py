@@ -12,16 +12,17 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.announcements import Opening, OutsideGames, openings, outside_games
+from ledger.answers.announcements import MissingAnnouncement, OutsideGames, missing_announcements, outside_games
 from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
-from ledger.imports.csv.games import PREFIX, results_given
-from ledger.imports.csv.header import headings_given
-from ledger.imports.files import FORMATS, Source, detect, foreign, open_source
-from ledger.imports.formats import SaidOfFile, game_frames
+from ledger.imports.csv.games import PREFIX, parse_results
+from ledger.imports.csv.header import parse_headings
+from ledger.imports.files import FORMATS, Source, detect_format, foreign_kind, open_source
+from ledger.imports.formats import read_game_frames
+from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
@@ -147,9 +148,9 @@ class Sent:
         with _noted(faults, "day"):
             instant_ms("2000" if sent.day is None else sent.day)
         with _noted(faults, "columns"):
-            headings_given(_pairs(sent.columns))
+            parse_headings(_pairs(sent.columns))
         with _noted(faults, "results"):
-            results_given(_pairs(sent.results))
+            parse_results(_pairs(sent.results))
         if faults:
             raise MalformedError(faults)
         return sent
@@ -207,19 +208,19 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
     choice = sent.choice(ledger)
     try:
         with open_source(sent.path) as source:
-            if sent.format is None and (kind := foreign(source.first)):
+            if sent.format is None and (kind := foreign_kind(source.first)):
                 raise MalformedError([f"{sent.name} is {kind}"])
-            fmt = sent.format or detect(source.first, sent.name)
+            fmt = sent.format or detect_format(source.first, sent.name)
             outside = outside_games(ledger, choice.pool)
-            said = SaidOfFile(
+            said = FileHints(
                 source=sent.source,
                 day=sent.day,
                 dates=sent.dates,
-                headings=headings_given(_pairs(sent.columns)),
-                results=results_given(_pairs(sent.results)),
+                headings=parse_headings(_pairs(sent.columns)),
+                results=parse_results(_pairs(sent.results)),
             )
             report = take(
-                outside.passing(game_frames(source, fmt, said)),
+                outside.checked_frames(read_game_frames(source, fmt, said)),
                 choice=choice,
                 strict=sent.strict,
                 record_alike=sent.record_alike,
@@ -268,7 +269,9 @@ def _account(
         "notes": [list(note) for note in [*outside.games, *sorted(notes)][:MOST_TOLD]],
         "note_count": outside.count + report.note_count + reading.note_count,
         "newcomers": _newcomers(ledger, report.newcomers),
-        "tournaments": [_opening(each) for each in openings(ledger, reading.tournaments, choice.pool)][:MOST_TOLD],
+        "tournaments": [_opening(each) for each in missing_announcements(ledger, reading.tournaments, choice.pool)][
+            :MOST_TOLD
+        ],
         "position": ledger.journal.size(),
     }
 
@@ -283,7 +286,7 @@ def _newcomers(ledger: Ledger, newcomers: list[tuple[str, str]]) -> list[Account
     ]
 
 
-def _opening(opening: Opening) -> Account:
+def _opening(opening: MissingAnnouncement) -> Account:
     """Return the days of a tournament that a file reports, in the words of the verb that proposes to record them."""
     event = opening.event
     words = {

@@ -14,7 +14,7 @@ import attrs
 
 from ledger.answers.exports import exporting
 from ledger.answers.exports.columns import ExportFilter
-from ledger.answers.publications import entries_known
+from ledger.answers.publications import known_entries
 from ledger.errors import LedgerError, MalformedError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
@@ -99,7 +99,7 @@ _NAMED: Mapping[str, Callable[[Ledger, Any], object]] = {
     "until": lambda _, word: instant_end_ms(word),
     "at": lambda _, word: instant_end_ms(word),
     "published": lambda ledger, word: ledger.publications.named(word),
-    "known_at": entries_known,
+    "known_at": known_entries,
 }  # by field, how its word is looked up
 
 
@@ -128,7 +128,7 @@ def export(ledger: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | N
         at=body.at,
         names=body.names is True,
     )
-    faults += _faults("tables", partial(exporting.check, ledger, body.tables, form, chosen_rows))
+    faults += _faults("tables", partial(exporting.check_request, ledger, body.tables, form, chosen_rows))
     if faults:
         raise bodies.refused(faults)
     options = [*_options(body), f"--format={form}"]

@@ -83,7 +83,7 @@ def _is_named(published: PublicList, word: str) -> bool:
 
 
 def _row(ledger: Ledger, published: PublicList, person: Person) -> publications.PublishedPlayerRow | None:
-    rows = publications.rows(ledger, ledger.publications.named(published.list))
+    rows = publications.published_list_rows(ledger, ledger.publications.named(published.list))
     return next((row for row in rows if row.player == person.player), None)
 
 

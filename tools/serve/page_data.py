@@ -6,15 +6,15 @@ from typing import Any
 
 import attrs
 
+from ledger.answers.achievements import Achievement
+from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow
 from ledger.answers.crosstables.layout import Cells, TableLayout
 from ledger.answers.crosstables.listing import TournamentRow
-from ledger.answers.crosstables.page import Crosstable, CrossTableRow
 from ledger.answers.differences import ListDifference
-from ledger.answers.graphs.bars import Page
 from ledger.answers.graphs.career import Career
-from ledger.answers.highest import Achievement
+from ledger.answers.graphs.graph_data import Page
 from ledger.answers.news import News
-from ledger.answers.opponents import ColourNumbers, OpponentBatch, ResultsAgainst, StrengthNumbers
+from ledger.answers.opponents import ColourStatistics, OpponentBatch, ResultsAgainst, StrengthStatistics
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
 from ledger.answers.pools import EraRow, PoolRow
@@ -257,8 +257,8 @@ class StatisticsPage:
     at: str | None
     batches: list[OpponentBatch]
     paging: Paging
-    colours: list[ColourNumbers]
-    strengths: list[StrengthNumbers]
+    colours: list[ColourStatistics]
+    strengths: list[StrengthStatistics]
     achievements: list[Achievement]
     streaks: list[Streak]
     time_losses: list[TimeLossWindow]

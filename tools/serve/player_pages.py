@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeAlias, TypeVar
 
 from ledger.answers import (
-    highest,
+    achievements,
     opponents,
     player_games,
     players,
@@ -16,8 +16,8 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
-from ledger.answers.asking import display_name, identity_shown
-from ledger.answers.graphs import pages as graph_pages
+from ledger.answers.asking import display_name, shown_identity
+from ledger.answers.graphs import page_reader as graph_pages
 from ledger.answers.graphs.career import career
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import Precision, instant_ms, instant_text
@@ -76,7 +76,7 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
     return forms.PlayerHead(
         player=person.player,
         name=display_name(person),
-        identity=identity_shown(person.identity),
+        identity=shown_identity(person.identity),
         pool=name,
         pools=rated_in,
         first_pool=rated_in[0] if rated_in else name,
@@ -119,7 +119,7 @@ def _trend(ledger: Ledger, person: Person, pool: str, summary: players.PlayerSum
 
 def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Any:
     against = None if query["against"] is None else get_handlers.player_asked(ledger, query["against"])
-    return graph_pages.page(
+    return graph_pages.read_page(
         ledger,
         person,
         head.pool,
@@ -127,7 +127,7 @@ def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         last=None if query["page"] is not None else query["last"] or SHOWN,
         by="date" if against is not None or query["by"] == "date" else "game",
         against=against,
-        most_beside=MOST_BESIDE,
+        second_player_limit=MOST_BESIDE,
     )
 
 
@@ -174,17 +174,17 @@ def statistics(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Qu
     def rows(ask: Callable[[], list[Any]]) -> list[Any]:
         return ask() if head.is_rated else []
 
-    batches, paging = paged(query, rows(lambda: opponents.batches(*where, at=at)), BATCHES)
+    batches, paging = paged(query, rows(lambda: opponents.statistics_by_batch(*where, at=at)), BATCHES)
     return forms.StatisticsPage(
         head=head,
         at=at,
         batches=batches,
         paging=paging,
-        colours=rows(lambda: opponents.by_colour(*where, at=at)),
-        strengths=rows(lambda: opponents.by_strength(*where, at=at)),
-        achievements=rows(lambda: highest.achievements(*where, at)),
+        colours=rows(lambda: opponents.statistics_by_colour(*where, at=at)),
+        strengths=rows(lambda: opponents.statistics_by_strength(*where, at=at)),
+        achievements=rows(lambda: achievements.achievements(*where, at)),
         streaks=rows(lambda: streaks.streaks(*where, at)),
-        time_losses=rows(lambda: time_losses.windows(*where, at)),
+        time_losses=rows(lambda: time_losses.time_loss_windows(*where, at)),
         upsets=rows(lambda: upsets.upsets(ledger, head.pool, person=person, until=at, limit=UPSETS)),
     )
 
@@ -209,7 +209,7 @@ def prediction(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Qu
         brings = predictions.predict(ledger, person, other, head.pool, query["at"])
         if head.is_rated:
             try:
-                met = opponents.against(ledger, person, other, head.pool)
+                met = opponents.results_against(ledger, person, other, head.pool)
             except UnknownNameError:  # they have never met
                 met = None
     return forms.PredictionPage(

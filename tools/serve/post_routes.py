@@ -22,7 +22,7 @@ from ledger.facts.events import GameRecorded, RatingRunClosed, Role, TournamentC
 from ledger.facts.json_schemas import documented
 from ledger.facts.source_games import plain_key
 from ledger.facts.words import Standing
-from ledger.imports.by_hand import Told, game_by_hand
+from ledger.imports.manual_entry import GameForm, build_game
 from ledger.ledger import Ledger
 
 from . import bodies, jobs, problems
@@ -177,7 +177,7 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
     """Return a game as the verb takes it: moves played through, under its own key or one made of the header."""
     pool = _pool(ledger, body.pool)
     white, black, numbers = _players(ledger, body)
-    words = Told(
+    words = GameForm(
         result=body.outcome,
         ended=body.ended_at,
         termination=body.termination,
@@ -193,7 +193,7 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
         way = "give the game's own key, or send the header Idempotency-Key, the same when it is sent again"
         faults.append(Fault(parameter=None, detail=f"is missing: {way}", pointer="/key"))
     try:
-        source = game_by_hand(words, white, black)
+        source = build_game(words, white, black)
     except MalformedError as error:
         raise bodies.refused([*faults, *map(_fault, error.problems)]) from None
     if faults:
@@ -201,7 +201,7 @@ def game(ledger: Ledger, body: GameTold, _: Mapping[str, str], once: str | None)
     if body.key is None:
         source = source._replace(key=plain_key("http", once or ""), is_made=True)
     facts = {
-        "game": ledger.made_keys.key_of(source),
+        "game": ledger.derived_keys.key_of(source),
         "pool": pool,
         "white": numbers[0],
         "black": numbers[1],

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledger.book.evidence import Context
-from ledger.correcting.corrections import IdempotencyKey, Proposed
+from ledger.correcting.corrections import IdempotencyKey, RecordedProposal
 from ledger.errors import LedgerError, MalformedError, ProposalError, RejectedError
 from ledger.facts import codec
 from ledger.facts.events import Role
@@ -32,7 +32,7 @@ def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Propose changes that are decided together; with any fault nothing is proposed, and all faults are reported."""
 
-    def record(idempotency_key: IdempotencyKey) -> list[Proposed]:
+    def record(idempotency_key: IdempotencyKey) -> list[RecordedProposal]:
         changes, problems = [], reason_faults(args["reason"])
         for place, words in enumerate(args["changes"]):
             named = {name: str(word) for name, word in words.items() if name != "verb"}

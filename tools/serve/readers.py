@@ -27,7 +27,7 @@ import orjson
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.handle import utc_now
-from ledger.journal.settings_file import inode
+from ledger.journal.settings_file import ledger_inode
 from ledger.ledger import Ledger
 
 from .. import output
@@ -172,7 +172,7 @@ class Reader:
         """Return a value that changes when somebody writes, and with the day; None if the ledger refuses."""
         try:
             opened = self.open()
-            return (opened.inode, opened.alarm, opened.ledger.views.written(), utc_now().astimezone(UTC).date())
+            return (opened.inode, opened.alarm, opened.ledger.views.version(), utc_now().astimezone(UTC).date())
         except LedgerError:
             return None
 
@@ -211,7 +211,7 @@ class Reader:
         Raises:
             LedgerError: it cannot be opened, or is not there, as while another one is being put in its place.
         """
-        now = inode(self.path)
+        now = ledger_inode(self.path)
         open_ledger: _Open | None = getattr(self._own, "open", None)
         if open_ledger is not None and open_ledger.inode == now:
             return open_ledger

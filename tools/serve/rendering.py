@@ -15,11 +15,11 @@ from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from ledger.answers.asking import average
-from ledger.answers.boards import RESULTS
+from ledger.answers.asking import format_average
+from ledger.answers.boards import PGN_RESULTS
 from ledger.answers.graphs import career_svg, looks, mini_boards, svg, wording
-from ledger.answers.graphs.bars import Bar, Page, PlayerBars
 from ledger.answers.graphs.career import Career
+from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
 from ledger.facts.words import Outcome
 from ledger.runtime.visible import in_markup, visible
@@ -127,8 +127,8 @@ class Renderer:
         def link(_: PlayerBars, bar: Bar) -> str:
             return self.site.to("/games/{}", bar.game)
 
-        definitions = f"<defs>{looks.patterns(look)}</defs>"
-        return Markup(svg.drawing(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
+        definitions = f"<defs>{looks.pattern_definitions(look)}</defs>"
+        return Markup(svg.draw_fragment(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
 
     def career(self, career: Career, shown: Page, *, height: int, **query: object) -> Markup:
         """Return a player's career, in which the games of a graph are marked; its parts lead to those games."""
@@ -164,7 +164,7 @@ def static_files() -> Mapping[str, StaticFile]:
 
 def _style_of_graphs() -> str:
     """Return the look of rating graphs, in colours and, within what is marked as ``mono``, in black and white."""
-    return looks.style(Look()) + looks.style(Look(mono=True)).replace(".rg ", ".mono .rg ")
+    return looks.style_sheet(Look()) + looks.style_sheet(Look(mono=True)).replace(".rg ", ".mono .rg ")
 
 
 # -- words ---------------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def _harmless(value: object) -> object:
 
 def points(rating: float | None) -> str:
     """Return a rating to the nearest point; a dash where there is none."""
-    return "–" if rating is None else wording.points(rating)
+    return "–" if rating is None else wording.format_rating(rating)
 
 
 def signed(change: float | None, places: int = 1) -> str:
@@ -244,12 +244,12 @@ def list_name(name: str) -> str:
 
 def result(outcome: str) -> str:
     """Return the result of a game as scoresheets have it; empty if there is none."""
-    return "" if outcome == Outcome.NONE else RESULTS[outcome]
+    return "" if outcome == Outcome.NONE else PGN_RESULTS[outcome]
 
 
 def board_words(board: BoardShown) -> str:
     """Return a position in words, for readers who do not see it."""
-    return f"{board_title(board)}. {mini_boards.in_words(board.position)}"
+    return f"{board_title(board)}. {mini_boards.describe_position(board.position)}"
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
@@ -264,5 +264,5 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "instant": instant,
     "lines": lines,
     "list_name": list_name,
-    "average": average,
+    "average": format_average,
 }

@@ -12,8 +12,8 @@ from typing import Any
 import attrs
 
 from ledger.answers import (
+    achievements,
     boards,
-    highest,
     opponents,
     player_games,
     pools,
@@ -28,9 +28,9 @@ from ledger.answers import (
     upsets,
 )
 from ledger.answers.crosstables import listing
-from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.graphs.bars import Page
+from ledger.answers.crosstables.crosstable_data import Crosstable
 from ledger.answers.graphs.career import Career
+from ledger.answers.graphs.graph_data import Page
 from ledger.ledger import Ledger
 
 from . import get_handlers, limits, public_view
@@ -211,7 +211,7 @@ ROUTES: tuple[Route, ...] = (
         text("opponent", "whom they would play: name, identity or number"),
         of_today=True,
     ),
-    _rows(f"{_PLAYER}/best", _q.achievements, highest.Achievement, POOL, AT, of_today=True),
+    _rows(f"{_PLAYER}/best", _q.achievements, achievements.Achievement, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/streaks", _q.streaks_of, streaks.Streak, POOL, AT),
     _rows(f"{_PLAYER}/time-losses", _q.time_losses_of, time_losses.TimeLossWindow, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.OpponentBatch, POOL, AT),

@@ -6,7 +6,7 @@ import attrs
 
 from ledger import schemes
 from ledger.answers import news, pools, rankings, searching
-from ledger.answers.asking import Naming, naming_now
+from ledger.answers.asking import Naming, current_naming
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.ledger import Ledger
 
@@ -26,7 +26,7 @@ def start(ledger: Ledger, _: Query) -> forms.StartPage:
     shown = []
     for pool in pools.pools(ledger):
         choice = rankings.RankingChoice(pool=pool.pool, limit=LEADERS)
-        leaders = rankings.ranking_in_full(ledger, choice, details=False) if pool.rated_games else []
+        leaders = rankings.ranking(ledger, choice, details=False) if pool.rated_games else []
         latest = news.news(ledger, pool.pool, rated_games=pool.rated_games)
         shown.append(forms.PoolShown(pool=pool, leaders=leaders, news=latest))
     newest = {"state": "all", "offset": 0, "limit": NEWS - 1}
@@ -46,8 +46,8 @@ def search(ledger: Ledger, query: Query) -> forms.SearchPage | Redirection:
         if (there := _meant(ledger, word)) is not None:
             return there
         try:
-            if naming_now() is Naming.FULL:
-                players = searching.players_named(ledger, word, limit=up_to(query))
+            if current_naming() is Naming.FULL:
+                players = searching.find_players(ledger, word, limit=up_to(query))
             else:
                 person = get_handlers.player_asked(ledger, word)
                 return Redirection("/players/{}", (person.player,), for_good=False)
@@ -79,7 +79,7 @@ def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
         at=query["at"],
         active_days=query["active"],
     )
-    rows, paging = paged(query, rankings.ranking_in_full(ledger, choice, details=True), left_out=before(query))
+    rows, paging = paged(query, rankings.ranking(ledger, choice, details=True), left_out=before(query))
     return forms.RankingPage(
         pools=pool_names(ledger),
         pool=ledger.pool(query["pool"]).name,
@@ -94,7 +94,7 @@ def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
 def all_schemes(ledger: Ledger, _: Query) -> forms.SchemesPage:
     """Return which scheme rates each pool since when, with every setting and its publisher."""
     facts = {each.scheme: each for each in get_handlers.all_schemes(ledger, {})}
-    eras = [_era(era, facts.get(era.scheme)) for era in pools.eras(ledger)]
+    eras = [_era(era, facts.get(era.scheme)) for era in pools.scheme_periods(ledger)]
     in_use = {shown.era.scheme for shown in eras}
     return forms.SchemesPage(eras=eras, others=[each for name, each in facts.items() if name not in in_use])
 
@@ -111,7 +111,7 @@ def _era(era: pools.EraRow, facts: SchemeFacts | None) -> forms.EraShown:
                 meaning=field.metadata["doc"],
                 source=field.metadata["source"],
             )
-            for field in attrs.fields(schemes.named(era.scheme).settings)
+            for field in attrs.fields(schemes.find_scheme(era.scheme).settings)
         ]
     return forms.EraShown(era=era, facts=facts, settings=settings)
 

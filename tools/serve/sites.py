@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import attrs
 
-from ledger.answers.asking import Naming, for_strangers
+from ledger.answers.asking import Naming, hide_personal_data
 
 from .settings import Serving
 
@@ -91,7 +91,7 @@ class Site:
 
     def strangers(self) -> AbstractContextManager[None]:
         """Let answers within the block show strangers what the settings allow."""
-        return for_strangers(self.names, entries=self.log == "entries")
+        return hide_personal_data(self.names, entries=self.log == "entries")
 
     @property
     def prefix(self) -> str:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from ledger.audit.reader.receipts import decoded, is_name
+from ledger.audit.reader.receipts import decode_base64, is_key_name
 from ledger.errors import LedgerError
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoint_notes import Checkpoint, note_text
@@ -75,10 +75,10 @@ class WitnessKey:
         """
         expected = "give the line of the witness, NAME+ID+KEY"
         parts = line.strip().split("+", 2)
-        if len(parts) != 3 or not is_name(parts[0]) or not re.fullmatch("[0-9a-f]{8}", parts[1]):
+        if len(parts) != 3 or not is_key_name(parts[0]) or not re.fullmatch("[0-9a-f]{8}", parts[1]):
             raise ValueError(f"{expected}, got {line!r}")
         try:
-            key = decoded(parts[2])
+            key = decode_base64(parts[2])
         except ValueError as error:
             raise ValueError(f"{expected}; KEY: {error}") from None
         if len(key) != 33 or key[:1] != COSIGNATURE:
@@ -98,7 +98,7 @@ class WitnessKey:
         if match is None or match["name"] != self.name:
             return False
         try:
-            signature = decoded(match["signature"])
+            signature = decode_base64(match["signature"])
         except ValueError:
             signature = b""
         if signature[:4] != self.key_id:
@@ -256,7 +256,9 @@ def cosign(ledger: Ledger, witness: Witness) -> bool:
 
     def growth(size: int) -> str:
         is_kept = before is not None and before.head.size == size
-        return files.growth(before.head if before and is_kept else TreeHead(size, ledger.journal.root_at(size)), last)
+        return files.consistency_proof(
+            before.head if before and is_kept else TreeHead(size, ledger.journal.root_at(size)), last
+        )
 
     files.keep_cosigned(last, witness.cosignature(last, 0 if before is None else before.head.size, growth))
     return True

@@ -27,7 +27,7 @@ import attrs
 from ledger.errors import CheckpointWarning, LedgerError
 from ledger.facts.words import Receipt
 from ledger.journal import rules
-from ledger.journal.settings_file import inode
+from ledger.journal.settings_file import ledger_inode
 from ledger.ledger import Ledger
 from ledger.recording.recorder import Submission
 
@@ -69,7 +69,7 @@ class Opened:
         Raises:
             LedgerError: it cannot be opened, or is not there.
         """
-        now = inode(self._path)
+        now = ledger_inode(self._path)
         if self._ledger is not None and now != self._inode:
             self.close()
         if self._ledger is None:

@@ -1,7 +1,6 @@
-"""Compare before you switch: the games of a pool under several schemes, in memory, each from the beginning.
+"""The comparison of rating schemes: a pool's games under each of them, in memory, from the beginning.
 
-The games are those that count now, even if another scheme's own rules would refuse them. Every scheme is judged by
-the same predictions. The views are read, never written; ``forecasts`` defines the figures.
+Every scheme is measured by predictions of the same games; ``forecasts`` defines the figures.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import attrs
 from ledger.answers.asking import day, names
 from ledger.answers.comparing import forecasts, replaying
 from ledger.answers.comparing.forecasts import Bin
-from ledger.answers.comparing.replaying import Candidate, Replayed, Year, candidate, pool_candidate
+from ledger.answers.comparing.replaying import Candidate, ReplayResult, Year, candidate, pool_candidate
 from ledger.book.timeline import BEGINNING
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -26,13 +25,13 @@ from ledger.runtime.lazy import np
 
 __all__ = ["Candidate", "Comparison", "candidate", "compare", "pool_candidate"]
 
-ACTIVE_MS = 365 * DAY_MS  # who played so shortly before the last game is active
+ACTIVE_WITHIN_MS = 365 * DAY_MS  # before the last game: a player with a game since then is active
 THREADS = 2
 
 
 @attrs.frozen(slots=False)
 class SchemeFigures:
-    """The figures of one scheme."""
+    """The figures of one rating scheme in a comparison."""
 
     scheme: str = documented("its name")
     title: str = documented("the same for people")
@@ -52,7 +51,7 @@ class SchemeFigures:
 
 @attrs.frozen(slots=False)
 class Likeness:
-    """The similarity of two schemes' orders of the players."""
+    """The rank correlation of the final ratings of two rating schemes."""
 
     one: str = documented("the one scheme")
     other: str = documented("the other one")
@@ -62,7 +61,7 @@ class Likeness:
 
 @attrs.frozen(slots=False)
 class Mover:
-    """A player's place and rating under two schemes."""
+    """A player's places and ratings under two rating schemes."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -76,7 +75,7 @@ class Mover:
 
 @attrs.frozen(slots=False)
 class Switch:
-    """The biggest winners and losers of a switch, among active players with enough games."""
+    """The players who win or lose most places if a pool switches to another rating scheme."""
 
     scheme: str = documented("the scheme that is left")
     to: str = documented("the scheme that comes")
@@ -87,7 +86,7 @@ class Switch:
 
 @attrs.frozen(slots=False)
 class Comparison:
-    """Several schemes over the same games."""
+    """The comparison of several rating schemes over the same games of a pool."""
 
     pool: str = documented("name of the pool")
     first_game: str = documented("day of the first game replayed")
@@ -117,37 +116,38 @@ def compare(
     threads: int = THREADS,
     from_shown: bool = False,
 ) -> Comparison:
-    """Replay a pool's games under each scheme and say how well it would have done.
+    """Compare rating schemes: replay a pool's games under each, and measure its predictions.
 
     Args:
         ledger: a ledger whose views are up to date.
         candidates: the schemes, each with a name of its own.
         pool: name of the pool; the first one by default.
-        timer: seconds, asked before and after each replay by the thread that runs it.
+        timer: returns seconds; called before and after each replay by the thread that runs it.
         since: predictions count from this instant on; games before it are replayed, too.
-        until: games that ended later stay out.
-        established: leave out every prediction for which any of the schemes calls a side provisional.
+        until: games that ended later are left out.
+        established: whether to leave out every prediction for which a scheme calls a side provisional.
         min_games: games that a player must have for correlations and places.
-        movers: how many winners and losers of each switch.
+        movers: the number of winners and losers of each switch.
         threads: how many schemes are replayed at the same time; the figures do not depend on it.
-        from_shown: a player without a declared rating begins with the one that the source shows with the first game.
+        from_shown: whether a player without a declared rating begins with the one that the source shows with the first
+            game.
 
     Raises:
-        UnknownNameError: there is no such pool, or no game to be predicted.
+        UnknownNameError: there is no pool of that name, or no game to predict.
     """
     # the replays take long: they work on what was read, and the log of the views does not grow
     with ledger.moment():
         actual, connection = ledger.pool(pool), ledger.views.connection
-        games = replaying.read(connection, actual.pool, OPEN if until is None else instant_end_ms(until))
+        games = replaying.load_games(connection, actual.pool, OPEN if until is None else instant_end_ms(until))
         window = _window(games, actual.name, since, until)
-        orders = replaying.ordered(connection, actual, games, candidates, from_shown=from_shown)
-    replayed = replaying.replay(candidates, orders, timer, threads)
+        orders = replaying.order_games(connection, actual, games, candidates, from_shown=from_shown)
+    replayed = replaying.replay_schemes(candidates, orders, timer, threads)
     unsettled = window & np.logical_or.reduce([result.unsettled for result in replayed])
     predicted = window & ~unsettled if established else window
     if not predicted.any():
         raise UnknownNameError("game of the established", actual.name, "in each, some scheme calls a side provisional")
-    score, played = games.score[predicted], replaying.counts(games)
-    active = replaying.last_ms(games) >= games.ended_ms[-1] - ACTIVE_MS
+    score, played = games.score[predicted], replaying.games_per_player(games)
+    active = replaying.last_game_ms(games) >= games.ended_ms[-1] - ACTIVE_WITHIN_MS
     pairs = list(zip(candidates, replayed, strict=True))
     likeness = []
     for (first, of_first), (second, of_second) in combinations(pairs, 2):
@@ -171,11 +171,7 @@ def compare(
 
 
 def _window(games: replaying.ComparedGames, pool: str, since: str | None, until: str | None) -> Any:
-    """Mark the games whose predictions are requested.
-
-    Raises:
-        UnknownNameError: there is none.
-    """
+    """Mark the games whose predictions are requested; refuse if there are none."""
     window = games.ended_ms >= (BEGINNING if since is None else instant_ms(since))
     if not window.any():
         words = [f"{word} {instant}" for word, instant in (("from", since), ("to", until)) if instant]
@@ -183,7 +179,7 @@ def _window(games: replaying.ComparedGames, pool: str, since: str | None, until:
     return window
 
 
-def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any, active: Any) -> SchemeFigures:
+def _figures(candidate: Candidate, result: ReplayResult, predicted: Any, score: Any, active: Any) -> SchemeFigures:
     scheme, expected = candidate.scheme, result.expected[predicted]
     return SchemeFigures(
         scheme.name,
@@ -194,7 +190,7 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
         forecasts.log_loss(expected, score),
         forecasts.brier(expected, score),
         forecasts.bias(expected, score),
-        *replaying.spread(result.final[active]),
+        *replaying.describe_ratings(result.final[active]),
         result.seconds,
         forecasts.calibration(expected, score),
         result.years,
@@ -203,18 +199,18 @@ def _figures(candidate: Candidate, result: Replayed, predicted: Any, score: Any,
 
 def _switches(
     ledger: OpenLedger,
-    pairs: Sequence[tuple[Candidate, Replayed]],
+    pairs: Sequence[tuple[Candidate, ReplayResult]],
     players: Any,
     played: Any,
     regular: Any,
     movers: int,
 ) -> Iterator[Switch]:
-    """Return the switch from the first scheme to each other one, among the regular players whom both list."""
+    """Yield the switch from the first scheme to each other one, among the regular players whom both list."""
     (old, before), *others = pairs
     for new, after in others:
         who = np.flatnonzero(regular & ~np.isnan(before.final) & ~np.isnan(after.final))
         ratings, new_ratings = before.final[who], after.final[who]
-        places, new_places = forecasts.places(ratings), forecasts.places(new_ratings)
+        places, new_places = forecasts.rank_places(ratings), forecasts.rank_places(new_ratings)
         gain = places - new_places
         # NumPy sorts by the last key first: by gain, and equals by player.
         best = [index for index in np.lexsort((who, -gain))[:movers].tolist() if gain[index] > 0]

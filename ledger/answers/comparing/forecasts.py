@@ -1,11 +1,8 @@
-"""Predictions before each game: the engine's loops once more, asked what the scheme expected before it knew.
+"""Predictions of a rating scheme before each game, and measures of their quality. Pure.
 
-Each game is predicted from both players' states as they are at its time, then rated. A scheme that rates games in
-batches predicts all of a batch from the states at the beginning of it. Of the states only the ratings are kept.
-
-The figures measure the quality of predictions, and the similarity of two orders, on NumPy arrays. A prediction is
-the score expected of White, 0 to 1; the score is 0, 0.5 or 1. Draws count as half a win. This module reads and
-writes nothing.
+Each game is predicted from both players' states at its time, then rated. A scheme that rates games in batches predicts
+all of a batch from the states at its beginning. The measures, and the similarity of two orders, take NumPy arrays. A
+prediction is the score expected of White, 0 to 1; the score is 0, 0.5 or 1: draws count as half a win.
 """
 
 from __future__ import annotations
@@ -19,9 +16,9 @@ import attrs
 
 from ledger.facts.json_schemas import documented
 from ledger.ratings import engine
-from ledger.ratings.engine import Rateable, rating_loop_of, scheme_loop
+from ledger.ratings.engine import RateableGames, rating_loop_of, scheme_loop
 from ledger.runtime.columns import FEW, Column, Columns
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import Scheme
 
@@ -34,14 +31,14 @@ provisional: Callable[..., bool]
 UNLISTED = nan  # the rating of a player whom the scheme does not list
 
 
-class Foresight(NamedTuple):
-    """A scheme's expected scores of games, and the ratings that it gave.
+class Predictions(NamedTuple):
+    """The predictions of a rating scheme for games, and the ratings after them.
 
     Attributes:
-        expected: the score, 0 to 1, that it expected of White, by game.
-        unsettled: 1 where it called a side's rating provisional, by game.
-        rating: rating after the game, White's then Black's of each; NaN while it does not list the player.
-        final: rating at the time of the last game, by player; NaN for those whom it does not list then.
+        expected: the score, 0 to 1, expected of White, by game.
+        unsettled: 1 if the rating of a side was provisional, by game.
+        rating: rating after the game, White's then Black's of each; NaN while the scheme does not list the player.
+        final: rating at the time of the last game, by player; NaN if the scheme does not list the player then.
     """
 
     expected: Column
@@ -50,13 +47,13 @@ class Foresight(NamedTuple):
     final: Column
 
 
-def foretell(white: Any, black: Any, numbers: Any) -> tuple[float, int]:
-    """Return White's expected score, and 1 if a rating is provisional; both are as they are at the game's time."""
+def forecast_game(white: Any, black: Any, numbers: Any) -> tuple[float, int]:
+    """Return White's expected score, and 1 if a rating is provisional, from both states at the time of the game."""
     unsettled = provisional(white, numbers) or provisional(black, numbers)  # noqa: F821
     return expected_score(white, black, numbers), 1 if unsettled else 0  # noqa: F821
 
 
-def keep(
+def record_sides(
     game: int,
     white: int,  # noqa: ARG001
     black: int,  # noqa: ARG001
@@ -66,76 +63,65 @@ def keep(
     kept: Any,
     numbers: Any,
 ) -> None:
-    """Note what was expected of one game, and both ratings after it."""
+    """Store the prediction of one game, and both ratings after it."""
     kept.expected[game], kept.unsettled[game] = foretold
     kept.rating[2 * game] = listed_rating(own, numbers)
     kept.rating[2 * game + 1] = listed_rating(opponent, numbers)
 
 
 def listed_rating(player: Any, numbers: Any) -> float:
-    """Return the rating of a player, NaN for one who is not listed."""
+    """Return the rating of a player; NaN if the scheme does not list the player."""
     if listed(player, numbers):  # noqa: F821
         return player.rating  # type: ignore[no-any-return]
     return UNLISTED
 
 
-def settle(period: float, day: float, players: Any, final: Any, numbers: Any) -> None:
-    """Bring all players to a time and note their ratings there."""
+def note_final_ratings(period: float, day: float, players: Any, final: Any, numbers: Any) -> None:
+    """Advance all players to a time and store their ratings there."""
     for player in range(len(final)):
         at(players[player], period, day, numbers)  # noqa: F821
         final[player] = listed_rating(players[player], numbers)
 
 
 @cache
-def foreseeing_loop(scheme: Scheme) -> Callable[..., None]:
-    """Return the engine's loop for one scheme, filling ``Foresight``."""
-    return rating_loop_of(scheme, listed_rating, foretell, keep)
+def prediction_loop(scheme: Scheme) -> Callable[..., None]:
+    """Return the rating loop of one scheme that fills ``Predictions``."""
+    return rating_loop_of(scheme, listed_rating, forecast_game, record_sides)
 
 
 @cache
-def settling_loop(scheme: Scheme) -> Callable[..., None]:
-    """Return the loop of ``settle`` for one scheme."""
-    return scheme_loop(settle, scheme, listed_rating)
+def final_ratings_loop(scheme: Scheme) -> Callable[..., None]:
+    """Return the loop of ``note_final_ratings`` for one scheme."""
+    return scheme_loop(note_final_ratings, scheme, listed_rating)
 
 
-def foresee(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:
+def predict_and_rate(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Predictions:
     """Predict and rate games: as ordinary Python on lists (``FEW``), or compiled on arrays (``MANY``); the same bits.
 
-    Args:
-        cols: how the columns are held.
-        scheme: the scheme.
-        numbers: its settings.
-        games: what is rated.
-        state: (players * fields) floats, as the players begin; changed in place.
+    *state* is the initial state of the players, (players * fields) floats; it is changed in place.
     """
-    kept = foretold(cols, scheme, numbers, games, state)
-    return kept._replace(final=settled(cols, scheme, numbers, games, state))
+    kept = predict_games(cols, scheme, numbers, games, state)
+    return kept._replace(final=final_ratings(cols, scheme, numbers, games, state))
 
 
-def foretold(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Foresight:
-    """Predict and rate games as ``foresee`` does, and leave the state as the last games of the players left it.
-
-    ``final`` is empty.
-    """
+def predict_games(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Predictions:
+    """Predict and rate games, and leave the state as after each player's last game; ``final`` is empty."""
     count, players = len(games.white), len(state) // len(scheme.state)
-    kept = Foresight(cols.room(count), cols.zeros(count), cols.room(2 * count), cols.room(0))
-    engine.run(cols, scheme, foreseeing_loop(scheme), numbers, games, state, players, kept)
+    kept = Predictions(cols.room(count), cols.zeros(count), cols.room(2 * count), cols.room(0))
+    engine.run_loop(cols, scheme, prediction_loop(scheme), numbers, games, state, players, kept)
     return kept
 
 
-def settled(cols: Columns, scheme: Scheme, numbers: Any, games: Rateable, state: Column) -> Column:
-    """Bring the state to the time of the last of some games; return the ratings then, by player, as ``Foresight``."""
+def final_ratings(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Column:
+    """Advance the state to the time of the last game, and return the ratings then, by player as in ``Predictions``."""
     final = cols.room(len(state) // len(scheme.state))
     if len(games.white):
         by_batch = len(games.period) > 0
         period, day = (games.period[-1], games.closing[-1]) if by_batch else (0.0, games.day[-1])
-        loop = settling_loop(scheme)
-        settling = loop if cols is FEW else compiled(loop)
+        loop = final_ratings_loop(scheme)
+        settling = loop if cols is FEW else compile_kernel(loop)
         settling(float(period), float(day), engine.records(cols, scheme.player, state), final, numbers)
     return final
-
-
-# --- how good they were -------------------------------------------------------------------------------------
 
 
 CLIP = 1e-6  # a prediction of 0 or 1 counts as this far from it: else one upset would cost infinitely much
@@ -144,7 +130,7 @@ BINS = 10
 
 @attrs.frozen(slots=False)
 class Bin:
-    """The games whose predictions lie in one tenth of the scale."""
+    """The games whose predictions lie in one tenth of the scale from 0 to 1, with their mean prediction and score."""
 
     low: float = documented("least prediction in it, 0 to 0.9")
     high: float = documented("where the next one begins; the last one ends with 1 itself")
@@ -161,18 +147,18 @@ def log_loss(expected: Any, score: Any) -> float:
 
 
 def brier(expected: Any, score: Any) -> float:
-    """Return the mean of (p - s)², Brier's score for one number."""
+    """Return the Brier score: the mean of (p - s)²."""
     error = expected - score
     return float((error * error).mean())
 
 
 def bias(expected: Any, score: Any) -> float:
-    """Return the mean of p - s: by how much too well White was expected to score."""
+    """Return the bias of predictions, the mean of p - s: by how much White's score was overestimated."""
     return float((expected - score).mean())
 
 
 def calibration(expected: Any, score: Any) -> tuple[Bin, ...]:
-    """Return the predictions in ten bins of equal width, each with its prediction and its result."""
+    """Return the predictions in ten bins of equal width, each with its mean prediction and mean score."""
     # a prediction of 1 itself would begin an eleventh bin
     place = np.minimum((expected * BINS).astype(np.int64), BINS - 1)
     games = np.bincount(place, minlength=BINS).tolist()
@@ -185,14 +171,14 @@ def calibration(expected: Any, score: Any) -> tuple[Bin, ...]:
 
 
 def average_ranks(values: Any) -> Any:
-    """Return the rank of each number from 1, the smallest first; equal ones share the mean of their ranks."""
+    """Return the rank of each number from 1, the smallest first; equal numbers share the mean of their ranks."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return (last - (count - 1) / 2.0)[place]
 
 
 def spearman(first: Any, second: Any) -> float | None:
-    """Return the rank correlation of two arrays, -1 to 1: Pearson's of average ranks; None without an order."""
+    """Return Spearman's rank correlation of two arrays, -1 to 1; None if it is undefined."""
     a, b = average_ranks(first), average_ranks(second)
     if not len(a):
         return None
@@ -202,7 +188,7 @@ def spearman(first: Any, second: Any) -> float | None:
     return float((a * b).sum()) / spread if spread else None
 
 
-def places(values: Any) -> Any:
-    """Return the place of each number, the largest first, from 1: one more than there are larger ones."""
+def rank_places(values: Any) -> Any:
+    """Return the place of each number from 1, the largest first: one more than the count of larger numbers."""
     ordered = np.sort(values)
     return len(values) - np.searchsorted(ordered, values, side="right") + 1

@@ -9,8 +9,8 @@ from typing import Self
 import attrs
 
 from ledger.answers.crosstables import formats
-from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.documents import format_of
+from ledger.answers.crosstables.crosstable_data import Crosstable
+from ledger.answers.documents import format_by_suffix
 from ledger.answers.graphs import json_form, png
 from ledger.runtime.ledger_files import save_document
 
@@ -19,7 +19,7 @@ ENDINGS: Mapping[str, str] = {f".{kind}": kind for kind in ("txt", "html", "svg"
 
 @attrs.frozen(kw_only=True)
 class CrosstableDocument(Crosstable):
-    """A cross-table that can be saved as a file; printed, it is the table as text."""
+    """A cross-table that can be saved as a file; ``str`` gives the table as text."""
 
     @classmethod
     def of(cls, page: Crosstable) -> Self:
@@ -30,23 +30,20 @@ class CrosstableDocument(Crosstable):
         return formats.as_text(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the table into a file, in the format that its name asks for: txt, html, svg, png or json.
+        """Write the table to a file, in the format that the ending of its name selects: txt, html, svg, png or json.
 
         Raises:
-            MalformedError: the name asks for no format, or for PNG, which nothing installed draws.
-            StorageError: it is a file of a ledger.
+            MalformedError: the ending selects no format, or PNG without an installed program that draws it.
+            StorageError: the file belongs to a ledger.
             OSError: the file cannot be written.
         """
-        save_document(Path(path), document(self, format_of(path, ENDINGS)))
+        save_document(Path(path), render(self, format_by_suffix(path, ENDINGS)))
 
 
-def document(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:
+def render(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:
     """Return a cross-table in a format: txt, html, svg, png or json.
 
-    Args:
-        page: its data.
-        kind: the format.
-        dark: whether a picture is for dark pages; None: an SVG is as the system of its reader.
+    A picture is for dark pages if *dark*; None: an SVG has the theme of its reader's system.
     """
     match kind:
         case "html":
@@ -56,6 +53,6 @@ def document(page: Crosstable, kind: str, *, dark: bool | None = None) -> bytes:
         case "png":
             return png.as_png(formats.as_svg(page, dark=dark or False))
         case "json":
-            return json_form.exact(attrs.asdict(page), upright=True)
+            return json_form.dump_json(attrs.asdict(page), indent=True)
         case _:
             return f"{formats.as_text(page)}\n".encode()

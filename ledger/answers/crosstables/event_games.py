@@ -1,11 +1,9 @@
-"""The games of one tournament as plain rows: results from the game book, ratings from the history.
+"""The games of tournaments and the ratings of their players, read from the views.
 
-Every answer about a tournament takes its games from here. Voided games and games between merged players are left
-out. Other modules calculate the places. An index of the games of tournaments finds them, and a look through a
-player's rows finds that player's.
+Every answer about a tournament takes its games from here. Voided games and games between merged players are left out.
 
 The enrolment rating is the one in force when the player's first game in the tournament started, the closing rating of
-a game the one after it or, where the scheme rates by period or event, after that. Both are the ledger's own, or those
+a game the one after it or, if the scheme rates by period or event, after that. Both are the ledger's own, or those
 that the source of the games shows.
 """
 
@@ -15,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book import tables
 from ledger.book.timeline import Pool
@@ -29,7 +27,7 @@ from ledger.schemes.scheme import UNRATED
 if TYPE_CHECKING:
     import sqlite3
 
-BEGINNING, EVER = -(2**63), 2**63 - 1  # milliseconds; no place in rating order is earlier or later
+EARLIEST_MS, LATEST_MS = -(2**63), 2**63 - 1  # milliseconds; no place in rating order is earlier or later
 # A voided game, or one between the two accounts of one person, is no game of a tournament.
 _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white <> black"
 # ``tournament IS NOT NULL`` lets SQLite take the index, which holds the games of tournaments alone.
@@ -63,7 +61,7 @@ UNION SELECT tournament FROM tournaments AS told WHERE pool = ?1 AND closed_ms >
   AND (closed_ms <= ?3 OR EXISTS (
     SELECT 1 FROM games WHERE pool = ?1 AND tournament = told.tournament AND ended_ms < ?2))
 """
-LATEST = """
+NTH_LATEST_GAME = """
 SELECT rated_ms FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms <= ?3
 ORDER BY rated_ms DESC LIMIT 1 OFFSET ?2
 """
@@ -72,30 +70,31 @@ NAMES_OF_PLAYER = """
 SELECT tournament FROM games WHERE white = ?2 AND +pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 UNION SELECT tournament FROM games WHERE black = ?2 AND +pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL
 """
-# CROSS JOIN fixes the order: from the rows of one player, never from the games.
 
 
-def sides(near: int) -> str:
-    """Return the query of a player's rows of some games: from the first to the last of them in rating order.
+def history_query(near: int) -> str:
+    """Return the SQL query of a player's rows of some games.
 
-    The two are found by halves until so many rows are left, for a player may have many others.
+    The first and the last of them in rating order are found by halves until *near* rows are left, for a player may have
+    many others.
     """
     these = "FROM games WHERE position IN (SELECT value FROM json_each(?3))"
+    # CROSS JOIN fixes the order: from the rows of one player, never from the games.
     return f"""
-WITH RECURSIVE {queries.halved("earlier", f"rated_ms < (SELECT min(rated_ms) {these})", near)},
-{queries.halved("last", f"rated_ms <= (SELECT max(rated_ms) {these})", near)}
+WITH RECURSIVE {queries.binary_search("earlier", f"rated_ms < (SELECT min(rated_ms) {these})", near)},
+{queries.binary_search("last", f"rated_ms <= (SELECT max(rated_ms) {these})", near)}
 SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
-WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.row_found("earlier", "low", near)}
-  AND h.n <= {queries.row_found("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
+WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.found_row("earlier", "low", near)}
+  AND h.n <= {queries.found_row("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
 """
 
 
-SIDES = sides(queries.NEAR)
+HISTORY_ROWS = history_query(queries.NEAR)
 _ROUND = 10**12  # of ``round_order``: what a round adds to it
 
 
-class AnnouncedKind(NamedTuple):
-    """The pairing system in the announcement of a tournament; None for what it leaves open."""
+class Announcement(NamedTuple):
+    """The announcement of a tournament: its pairing system, entrants and rounds; None if it does not state one."""
 
     format: str | None = None
     entrants: int | None = None
@@ -103,24 +102,16 @@ class AnnouncedKind(NamedTuple):
 
 
 class EventGame(NamedTuple):
-    """The current state of one game of a tournament.
+    """One game of a tournament as corrected.
 
     Attributes:
-        tournament: its name.
-        position: of the entry that recorded it.
-        key: its own identity.
-        white: player number of White.
-        black: the same of Black.
+        position: position of the journal entry that recorded it.
         half_points: White's: 2, 1 or 0; None for a game without a result.
         termination: how it ended, a word of ``facts.words.Termination``.
-        ended_ms: when it ended, milliseconds since 1970.
-        ended_at: the same as it was recorded.
-        round: as it was recorded.
+        ended_ms: when it ended, milliseconds since 1970; ``ended_at`` is the same as it was recorded.
         round_order: a number that sorts rounds.
-        reason: why it does not count for the ratings; None for one that does.
-        white_shown: the rating that the source shows of White, points.
-        black_shown: the same of Black.
-        started_at: when it began, as far as that is known.
+        reason: why it does not count for the ratings; None if it does.
+        white_shown: White's rating as the source shows it, points.
     """
 
     tournament: str
@@ -140,22 +131,27 @@ class EventGame(NamedTuple):
     started_at: str | None = None
 
     @property
+    def players(self) -> tuple[int, int]:
+        """The two players, White first."""
+        return self.white, self.black
+
+    @property
     def order(self) -> tuple[int, int, str]:
-        """Its place among the games of the tournament: by round, by end, by key."""
+        """The sort key of the game within its tournament: round, end, key."""
         return self.round_order, self.ended_ms, self.key
 
     @property
     def round_number(self) -> int:
-        """The number of its round; 0 if it is not known."""
+        """The number of the round; 0 if it is not known."""
         return self.round_order // _ROUND
 
     @property
     def is_played(self) -> bool:
-        """True if it has a result that was reached over the board: neither a forfeit nor unfinished."""
+        """True if the result was reached over the board: the game is neither a forfeit nor unfinished."""
         return self.half_points is not None and self.termination != Termination.UNPLAYED
 
     def opponent_of(self, player: int) -> int:
-        """Return the other player."""
+        """Return the opponent of a player of the game."""
         return self.black if player == self.white else self.white
 
     def half_points_of(self, player: int) -> int | None:
@@ -164,47 +160,38 @@ class EventGame(NamedTuple):
             return None
         return self.half_points if player == self.white else 2 - self.half_points
 
-    def shown_of(self, player: int) -> int | None:
-        """Return the rating that the source shows of a player."""
+    def shown_rating(self, player: int) -> int | None:
+        """Return a player's rating as the source of the game shows it."""
         return self.white_shown if player == self.white else self.black_shown
 
 
-def names_in(connection: sqlite3.Connection, pool: Pool, text: str = "") -> list[str]:
-    """Return the names of all tournaments of a pool with a text in them, regardless of case; in no order."""
+def tournament_names(connection: sqlite3.Connection, pool: Pool, text: str = "") -> list[str]:
+    """Return the names of all tournaments of a pool that contain a text, regardless of case; in no order."""
     part = text.casefold()
     names = [name for (name,) in connection.execute(NAMES, (pool.pool,)) if part in name.casefold()]
     return [name for (name,) in connection.execute(STANDING_NAMES, (pool.pool, json.dumps(names)))]
 
 
-def names_since(connection: sqlite3.Connection, pool: Pool, ms: int, until: int, reach_ms: int) -> list[str]:
-    """Return the tournaments that may have an edition between two instants; a name without a game may be among them.
+def names_between(connection: sqlite3.Connection, pool: Pool, ms: int, until: int, reach_ms: int) -> list[str]:
+    """Return the names of tournaments that may have an edition between two instants, ms; some may have no game.
 
-    Args:
-        connection: the views.
-        pool: the pool.
-        ms: the first instant, milliseconds.
-        until: the last one.
-        reach_ms: games of one edition are not farther apart, unless it was announced.
+    Two games of one edition that was not announced are at most *reach_ms* apart.
     """
-    near = max(ms - reach_ms, BEGINNING), min(until + reach_ms, EVER)
+    near = max(ms - reach_ms, EARLIEST_MS), min(until + reach_ms, LATEST_MS)
     return [name for (name,) in connection.execute(NAMES_SINCE, (pool.pool, ms, until, *near))]
 
 
-def end_before(connection: sqlite3.Connection, pool: Pool, games: int, until: int) -> int | None:
-    """Return the place in rating order of the last game before so many of the latest; None if there are no more.
+def rated_ms_before_latest(connection: sqlite3.Connection, pool: Pool, games: int, until: int) -> int | None:
+    """Return the place in rating order, ms, of the last game before the latest *games*; None if there are no more.
 
-    Args:
-        connection: the views.
-        pool: the pool.
-        games: how many.
-        until: only places up to this instant, milliseconds.
+    Only places up to the instant *until* count.
     """
-    row = connection.execute(LATEST, (pool.pool, games, until)).fetchone()
+    row = connection.execute(NTH_LATEST_GAME, (pool.pool, games, until)).fetchone()
     return None if row is None else int(row[0])
 
 
-def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:
-    """Return, by tournament, when its games ended, ascending: by the first millisecond of the recorded date."""
+def load_game_ends(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[int, str]]:
+    """Return the ends of all games of a pool by tournament: the recorded date by its first millisecond, ascending."""
     by_name: dict[str, dict[int, str]] = {}
     for name, ended_ms, date in connection.execute(ENDS, (pool.pool,)):  # three times as quick as grouped by SQLite
         ends = by_name.get(name)
@@ -216,16 +203,16 @@ def ends_by_name(connection: sqlite3.Connection, pool: Pool) -> dict[str, dict[i
     return {name: dict(sorted(ends.items())) for name, ends in by_name.items()}
 
 
-def ends_of(games: Iterable[EventGame]) -> dict[int, str]:
-    """Return when the games of one tournament ended, likewise."""
+def game_ends(games: Iterable[EventGame]) -> dict[int, str]:
+    """Return the ends of the games of one tournament: the recorded date by its first millisecond, ascending."""
     ends: dict[int, str] = {}
     for game in sorted(games, key=lambda game: (game.ended_ms, game.ended_at)):
         ends.setdefault(game.ended_ms, game.ended_at)
     return ends
 
 
-def games_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[EventGame]]:
-    """Return the games of the tournaments of these names, of all editions, in the order of their rounds."""
+def load_games(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[EventGame]]:
+    """Return the games of tournaments by name, of all editions, in the order of their rounds."""
     games: dict[str, list[EventGame]] = {}
     names = [name for name in names if is_storable(name)]
     if len(names) == 1:
@@ -237,89 +224,56 @@ def games_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str])
     return games
 
 
-def names_of(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
-    """Return the tournaments in which a player has a game."""
+def names_of_player(connection: sqlite3.Connection, pool: Pool, player: int) -> list[str]:
+    """Return the names of the tournaments in which a player has a game."""
     return [name for (name,) in connection.execute(NAMES_OF_PLAYER, (pool.pool, player))]
 
 
-def sides_of(
-    connection: sqlite3.Connection, pool: Pool, player: int, games: Sequence[EventGame]
-) -> dict[int, dict[str, Any]]:
-    """Return, by position of a game, the row of a player's history, with ``rated_ms``; none for unrated games.
-
-    Args:
-        connection: the views.
-        pool: the pool.
-        player: the player of the rows.
-        games: games of one tournament.
-    """
-    positions = [game.position for game in games if game.reason is None and player in {game.white, game.black}]
-    if not positions:
-        return {}
-    rows = queries.dictionaries(connection, SIDES, (pool.pool, player, json.dumps(positions)))
-    return {row["game"]: row for row in rows}
-
-
-# --- ratings ------------------------------------------------------------------------------------------------
+def games_by_player(games: Iterable[EventGame]) -> dict[int, list[EventGame]]:
+    """Return the games of each player, in the given order."""
+    by_player: dict[int, list[EventGame]] = {}
+    for game in games:
+        for player in game.players:
+            by_player.setdefault(player, []).append(game)
+    return by_player
 
 
 LEDGER, SHOWN = "ledger", "shown"
-WHOSE = (LEDGER, SHOWN)
-
-
-class EventRatings(Protocol):
-    """The ratings that a table needs; each is in points, None if there is none."""
-
-    def counts(self, game: EventGame) -> bool:
-        """Return whether a game counts for performance ratings."""
-
-    def enrolment(self, player: int) -> float | None:
-        """Return a player's rating when the tournament began."""
-
-    def before(self, player: int, game: EventGame) -> float | None:
-        """Return a player's rating before a game."""
-
-    def after(self, player: int, game: EventGame) -> float | None:
-        """Return a player's rating after a game, or after the period or event that it was rated with."""
-
-    def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
-        """Return a player's rating before the first of some games, and the change by them."""
-
-    def surplus(self, player: int, game: EventGame) -> float | None:
-        """Return how far the opponent's rating before a game was above the player's; None if it counts for no upset."""
+RATING_SOURCES = (LEDGER, SHOWN)
 
 
 class LedgerRatings:
-    """The ledger's own ratings; each player's are read on demand."""
+    """The ledger's own ratings of the players of one tournament, read on demand."""
 
     def __init__(
         self,
         connection: sqlite3.Connection,
         pool: Pool,
         states: PlayerStates,
-        games: Sequence[EventGame],
+        games: Mapping[int, Sequence[EventGame]],
         began_ms: int,
     ) -> None:
         self._connection, self._pool, self._states, self._began_ms = connection, pool, states, began_ms
-        self._games: dict[int, list[EventGame]] = {}
-        for game in games:
-            self._games.setdefault(game.white, []).append(game)
-            self._games.setdefault(game.black, []).append(game)
+        self._games = games
         self._enrolments: dict[int, float | None] = {}
         self._sides: dict[int, Mapping[int, dict[str, Any]]] = {}
         self._before: dict[tuple[int, int], float | None] = {}
 
     def _row(self, player: int, game: EventGame) -> dict[str, Any] | None:
+        """Return the row of a player's history for a game, with ``rated_ms``; None for an unrated game."""
         if player not in self._sides:
-            self._sides[player] = sides_of(self._connection, self._pool, player, self._games.get(player, ()))
+            positions = [game.position for game in self._games.get(player, ()) if game.reason is None]
+            arguments = (self._pool.pool, player, json.dumps(positions))
+            rows = queries.fetch_dicts(self._connection, HISTORY_ROWS, arguments) if positions else ()
+            self._sides[player] = {row["game"]: row for row in rows}
         return self._sides[player].get(game.position)
 
-    def counts(self, game: EventGame) -> bool:
-        """Return whether the game is rated."""
+    def is_counted(self, game: EventGame) -> bool:
+        """Return whether a game counts for performance ratings: it is rated."""
         return game.reason is None
 
-    def enrolment(self, player: int) -> float | None:
-        """Return the rating in force when the player's first game here began (seed 004: "at the start of the game").
+    def enrolment_rating(self, player: int) -> float | None:
+        """Return a player's rating in force when the first game here began (seed 004: "at the start of the game").
 
         If no game has a start, the announced start counts, else the instant before the first rated game. A player
         without a game before has the rating before the first game; a player with byes alone, the one when the
@@ -339,39 +293,39 @@ class LedgerRatings:
         """Return the rating in force when the first of a player's games started; before *first* if that is unknown."""
         starts = [instant_ms(game.started_at) for game in games if game.started_at is not None]
         if not starts:
-            spans = self._pool.announced(first.tournament).editions()
+            spans = self._pool.announcements(first.tournament).editions()
             starts = [span.first_ms for span in spans if span.first_ms <= first.ended_ms <= span.last_ms]
         if not starts or min(starts) >= first.ended_ms:
-            return self.before(player, first)
+            return self.rating_before(player, first)
         rating = self._states.at(player, min(starts), before=True).in_force
         row = self._row(player, first)
         if rating is None and row is not None and row["n"] == 1:
             # The rating that a source shows with the very first rated game is known from its end on, and holds for its
             # start.
             era = self._pool.eras[self._pool.era_at(first.ended_ms)]
-            return self.before(player, first) if era.from_shown else None
+            return self.rating_before(player, first) if era.from_shown else None
         return rating
 
-    def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
-        """Return the player's rating before the first of some games, and the change by these games.
+    def rating_gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
+        """Return a player's rating before the first of some games, and the change by these games; None: unknown.
 
-        Games that were rated together changed it once. None if a rating is missing.
+        Games that were rated together changed it once.
         """
         changes: dict[tuple[int, int], tuple[float, float]] = {}
         for game in games:
             row = self._row(player, game)
-            before, after = self.before(player, game), self.after(player, game)
+            before, after = self.rating_before(player, game), self.rating_after(player, game)
             if row is None or before is None or after is None:
                 return None
-            place = row["rated_ms"], 0 if not self._pool.rates_alone(row["rated_ms"]) else row["n"]
+            place = row["rated_ms"], 0 if not self._pool.rates_single_games_at(row["rated_ms"]) else row["n"]
             changes.setdefault(place, (before, after))
         if not changes:
             return None
         first, _ = next(iter(changes.values()))
         return first, fsum(after - before for before, after in changes.values())
 
-    def before(self, player: int, game: EventGame) -> float | None:
-        """Return the rating in force before the game."""
+    def rating_before(self, player: int, game: EventGame) -> float | None:
+        """Return a player's rating in force before a game."""
         key = (player, game.position)
         if key not in self._before:
             row = self._row(player, game)
@@ -381,16 +335,13 @@ class LedgerRatings:
                 self._before[key] = self._states.rating_before_game(row)
         return self._before[key]
 
-    def after(self, player: int, game: EventGame) -> float | None:
-        """Return the rating in the row of the game; None for a game that is not rated."""
+    def rating_after(self, player: int, game: EventGame) -> float | None:
+        """Return a player's rating after a game, or its period or event; None for a game that is not rated."""
         row = self._row(player, game)
         return None if row is None else self._states.after_game(row).rating
 
-    def surplus(self, player: int, game: EventGame) -> float | None:
-        """Return the surplus by the ratings that both went into the game with, a new player's included, like upsets.
-
-        None if a player was unrated.
-        """
+    def upset_surplus(self, player: int, game: EventGame) -> float | None:
+        """Return by how many points the opponent's rating before a game was above the player's; None: unrated."""
         own, opponents = self._row(player, game), self._row(game.opponent_of(player), game)
         if own is None or opponents is None or UNRATED in {own["rating_before"], opponents["rating_before"]}:
             return None
@@ -398,40 +349,43 @@ class LedgerRatings:
 
 
 class ShownRatings:
-    """The ratings that the source of the games shows: those of a federation's list, mostly."""
+    """The ratings of the players of one tournament as the source of the games shows them, such as a federation's."""
 
     def __init__(self, games: Sequence[EventGame]) -> None:
         often: dict[int, Counter[int]] = {}
         # In order of the ends, for ``most_common`` keeps equals as they were first counted.
         for game in sorted(games, key=lambda game: game.ended_ms):
-            for player in (game.white, game.black):
-                rating = game.shown_of(player)
+            for player in game.players:
+                rating = game.shown_rating(player)
                 if rating is not None:
                     often.setdefault(player, Counter())[rating] += 1
         self._enrolment = {player: float(counted.most_common(1)[0][0]) for player, counted in often.items()}
 
-    def counts(self, game: EventGame) -> bool:
-        """Return whether the game was played."""
+    def is_counted(self, game: EventGame) -> bool:
+        """Return whether a game counts for performance ratings: it was played."""
         return game.is_played
 
-    def enrolment(self, player: int) -> float | None:
-        """Return the rating shown in most games, of which a list has one; of equally frequent ones, the first."""
+    def enrolment_rating(self, player: int) -> float | None:
+        """Return the rating of a player that most games show; of equally frequent ones, the first."""
         return self._enrolment.get(player)
 
-    def before(self, player: int, game: EventGame) -> float | None:
-        """Return the rating shown in the game or, if that shows none, that of the enrolment."""
-        rating = game.shown_of(player)
-        return self.enrolment(player) if rating is None else float(rating)
+    def rating_before(self, player: int, game: EventGame) -> float | None:
+        """Return a player's rating that a game shows or, if it shows none, the enrolment rating."""
+        rating = game.shown_rating(player)
+        return self.enrolment_rating(player) if rating is None else float(rating)
 
-    def after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
-        """Return None: no source shows it."""
+    def rating_after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
+        """Return None: no source shows the rating after a game."""
         return None
 
-    def gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:  # noqa: ARG002
-        """Return None: no source shows it."""
+    def rating_gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:  # noqa: ARG002
+        """Return None: no source shows the change of a rating."""
         return None
 
-    def surplus(self, player: int, game: EventGame) -> float | None:
-        """Return the surplus by the ratings that the source shows, of games that were played."""
-        own, opponents = self.before(player, game), self.before(game.opponent_of(player), game)
+    def upset_surplus(self, player: int, game: EventGame) -> float | None:
+        """Return by how many points the opponent's shown rating is above the player's; None for an unplayed game."""
+        own, opponents = self.rating_before(player, game), self.rating_before(game.opponent_of(player), game)
         return None if own is None or opponents is None or not game.is_played else opponents - own
+
+
+EventRatings = LedgerRatings | ShownRatings

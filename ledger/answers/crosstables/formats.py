@@ -1,4 +1,4 @@
-"""A cross-table in characters, as rows for a spreadsheet, as an HTML page and as a picture (SVG).
+"""The formats of a cross-table: text, rows for a spreadsheet, an HTML page, an SVG picture.
 
 All of them are made from the page alone, and most from its layout (``layout``). HTML and SVG are one file each, with
 no script, no font of their own, light and dark. A mark, a colour and, in the picture, a bar show the result of a
@@ -14,9 +14,17 @@ from typing import Any
 
 from wcwidth import wcswidth
 
-from ledger.answers.asking import average
-from ledger.answers.crosstables.layout import TableCell, TableColumn, TableLayout, half, laid_out, percent, rating
-from ledger.answers.crosstables.page import Crosstable, CrossTableRow
+from ledger.answers.asking import format_average
+from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow
+from ledger.answers.crosstables.layout import (
+    TableCell,
+    TableColumn,
+    TableLayout,
+    format_percent,
+    format_points,
+    lay_out_table,
+)
+from ledger.answers.graphs.wording import format_rating
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.visible import in_markup, visible
 
@@ -24,8 +32,8 @@ _ALIGN = {"left": "left", "right": "right", "centre": "center"}
 
 
 def as_text(page: Crosstable) -> str:
-    """Return the table as text, every name on one line and nothing hidden in it; no line feed at the end."""
-    layout = laid_out(page)
+    """Return the table as text, with names on one line and hidden characters shown; no line feed at the end."""
+    layout = lay_out_table(page)
     heads = [visible(column.head) for column in layout.columns]
     cells = [[visible(cell.text) for cell in row] for row in layout.rows]
     align = [_ALIGN[column.align] for column in layout.columns]
@@ -40,7 +48,7 @@ def as_text(page: Crosstable) -> str:
 
 
 def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
-    """Yield a row a player, the best first, all with the same columns; ``vs_3`` are the marks against row 3.
+    """Return one row for each player, the best first, with equal columns; ``vs_3`` are the marks against row 3.
 
     ``rating`` is the enrolment rating; that and all others are in points, unrounded. ``TPR_`` is followed by the name
     of the performance rating. Tie-breaks are called by their abbreviations.
@@ -48,18 +56,10 @@ def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
     rows = []
     for standing in page.standings:
         met = {meeting.opponent_number: meeting.marks for meeting in standing.meetings}
-        row: dict[str, Any] = {
-            "number": standing.number,
-            "place": standing.place,
-            "player": standing.player,
-            "name": standing.name,
-            "rating": standing.enrolment_rating,
-            "closing_rating": standing.closing_rating,
-            "games": standing.games,
-            "wins": standing.wins,
-            "draws": standing.draws,
-            "losses": standing.losses,
-            "points": standing.points,
+        row: dict[str, Any] = {name: getattr(standing, name) for name in ("number", "place", "player", "name")}
+        row["rating"] = standing.enrolment_rating
+        row |= {
+            name: getattr(standing, name) for name in ("closing_rating", "games", "wins", "draws", "losses", "points")
         }
         row |= {column.short: standing.tie_breaks[column.name] for column in page.tie_breaks}
         row |= {
@@ -71,9 +71,6 @@ def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
         row |= {f"vs_{other.number}": met.get(other.number) for other in page.standings}
         rows.append(row)
     return rows
-
-
-# --- HTML ---------------------------------------------------------------------------------------------------
 
 
 _STYLE = """
@@ -99,19 +96,12 @@ td.self { color: var(--faint); } td.upset { font-weight: 700; } td.upset::before
 [title] { cursor: help; } details { margin: .3rem 0; } summary { cursor: pointer; }
 details table { margin: .4rem 0 1rem 1.2rem; font-size: .92rem; } .notes, .rounds { color: var(--ink); }
 """
-_VIEW_COLUMNS = (
-    "opponent",
-    "result",
-    "enrolment rating",
-    "closing rating",
-    "performance",
-    "ER offset %",
-)
+_VIEW_COLUMNS = ("opponent", "result", "enrolment rating", "closing rating", "performance", "ER offset %")
 
 
 def as_html(page: Crosstable) -> str:
-    """Return the page as a whole HTML document; every text in it is escaped."""
-    layout = laid_out(page)
+    """Return the table as a complete HTML document; every text in it is escaped."""
+    layout = lay_out_table(page)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -169,17 +159,17 @@ def _html_blocks(layout: TableLayout) -> list[str]:
 
 def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
     """Return the mouse-over of a player's TPR: every opponent as the player met them."""
-    label = average(standing.performance)
-    offset = percent(standing.er_offset)
+    label = format_average(standing.performance)
+    offset = format_percent(standing.er_offset)
     worth = f"TPR {label} ({page.performance.variant}), ER offset {offset} %"
-    summary = f"{standing.name}: {worth}, {half(standing.points)} points"
+    summary = f"{standing.name}: {worth}, {format_points(standing.points)} points"
     heads = "".join(
         f'<th scope="col" class="{"left" if head == "opponent" else ""}">{head}</th>' for head in _VIEW_COLUMNS
     )
     rows = "".join(
         f'<tr><th scope="row" class="left">{in_markup(meeting.opponent)}</th><td>{meeting.marks}</td>'
-        f"<td>{rating(meeting.opponent_enrolment_rating)}</td><td>{rating(meeting.opponent_closing_rating)}</td>"
-        f"<td>{average(meeting.performance)}</td><td>{percent(meeting.er_offset)}</td></tr>"
+        f"<td>{format_rating(meeting.opponent_enrolment_rating)}</td><td>{format_rating(meeting.opponent_closing_rating)}</td>"
+        f"<td>{format_average(meeting.performance)}</td><td>{format_percent(meeting.er_offset)}</td></tr>"
         for meeting in standing.meetings
     )
     caption = f"Enrolment and closing ratings of the opponents, and how {in_markup(standing.name)} performed"
@@ -190,10 +180,7 @@ def _html_view(page: Crosstable, standing: CrossTableRow) -> list[str]:
     ]
 
 
-# --- SVG ----------------------------------------------------------------------------------------------------
-
-
-SIZE, LINE, PAD = 13, 22, 7  # of the letters, of a row, next to a text; pixels
+FONT_SIZE, ROW_HEIGHT, PADDING = 13, 22, 7  # of the letters, of a row, next to a text; pixels
 MARGIN, TOP = 16, 74
 WIDEST_NAME = 34  # columns of letters; a longer name is cut, the mouse-over has it whole
 WIN, DRAW, LOSS = "#0072B2", "#8C8C8C", "#D55E00"
@@ -207,15 +194,13 @@ _BRIGHT = {WIN: "#56B4E9", DRAW: "#B5B5B5", LOSS: "#FF9A56"}  # of the bars on d
 
 
 def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
-    """Return the picture as an SVG document; every text in it is escaped.
+    """Return the table as an SVG document; every text in it is escaped.
 
-    Args:
-        page: the data.
-        dark: light or dark for good; None: as the reader's system has it.
+    It is light or dark; None: it has the theme of its reader's system.
     """
-    layout = laid_out(page)
+    layout = lay_out_table(page)
     widths = [
-        max(map(_width, (column.head, *(_cut(row[place].text) for row in layout.rows)))) + 2 * PAD
+        max(map(_width, (column.head, *(_cut(row[place].text) for row in layout.rows)))) + 2 * PADDING
         for place, column in enumerate(layout.columns)
     ]
     below = [line for title, block in layout.blocks for line in (title, *(f"   {line}" for line in block))]
@@ -223,7 +208,7 @@ def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
     caption = _cut(layout.caption, WIDEST_CAPTION)
     # The caption has larger and bold letters, which are wider than ``_width`` reckons.
     width = max(sum(widths), *map(_width, (*layout.summary, *below)), 1.6 * _width(caption)) + 2 * MARGIN
-    height = TOP + LINE * (len(layout.rows) + 1) + (len(below) + 1) * 19 + MARGIN
+    height = TOP + ROW_HEIGHT * (len(layout.rows) + 1) + (len(below) + 1) * 19 + MARGIN
     label = in_markup(layout.caption)
     style = _colours(_DARK if dark else _LIGHT, is_dark=bool(dark))
     if dark is None:
@@ -242,7 +227,7 @@ def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
         ),
         *_svg_rows(layout, widths),
     ]
-    y = TOP + LINE * (len(layout.rows) + 1) + 26
+    y = TOP + ROW_HEIGHT * (len(layout.rows) + 1) + 26
     for line in below:
         # Without ``preserve`` the blanks before the lines of a block would be dropped.
         parts.append(f'<text class="quiet" x="{MARGIN}" y="{y}" xml:space="preserve">{in_markup(line)}</text>')
@@ -253,7 +238,7 @@ def as_svg(page: Crosstable, *, dark: bool | None = None) -> str:
 def _colours(paint: dict[str, str], *, is_dark: bool) -> str:
     win, draw, loss = (_BRIGHT[colour] if is_dark else colour for colour in (WIN, DRAW, LOSS))
     return (
-        f"text {{ font: {SIZE}px system-ui, 'DejaVu Sans', Arial, sans-serif; fill: {paint['ink']}; }} "
+        f"text {{ font: {FONT_SIZE}px system-ui, 'DejaVu Sans', Arial, sans-serif; fill: {paint['ink']}; }} "
         f".paper {{ fill: {paint['paper']}; }} .soft {{ fill: {paint['soft']}; }} .quiet {{ fill: {paint['quiet']}; }} "
         f".line {{ stroke: {paint['faint']}; }} .head {{ font-weight: bold; }} "
         ".caption { font-size: 18px; font-weight: bold; } "
@@ -276,17 +261,17 @@ def _cut(text: str, longest: int = WIDEST_NAME) -> str:
 def _svg_rows(layout: TableLayout, widths: Sequence[float]) -> list[str]:
     lines = [f'<g role="row">{_heads(layout.columns, widths)}</g>']
     right = MARGIN + sum(widths)
-    y = TOP + LINE
+    y = TOP + ROW_HEIGHT
     for number, row in enumerate(layout.rows):
-        soft = f'<rect class="soft" x="{MARGIN}" y="{y}" width="{right - MARGIN:.1f}" height="{LINE}"/>'
+        soft = f'<rect class="soft" x="{MARGIN}" y="{y}" width="{right - MARGIN:.1f}" height="{ROW_HEIGHT}"/>'
         lines.append(f'<g role="row">{soft if number % 2 else ""}')
         x = float(MARGIN)
         for cell, column, width in zip(row, layout.columns, widths, strict=True):
             lines.append(_svg_cell(cell, column, x, y, width))
             x += width
         lines.append("</g>")
-        y += LINE
-    return [*lines, f'<path class="line" d="M{MARGIN} {TOP + LINE}H{right:.1f}M{MARGIN} {y}H{right:.1f}"/>']
+        y += ROW_HEIGHT
+    return [*lines, f'<path class="line" d="M{MARGIN} {TOP + ROW_HEIGHT}H{right:.1f}M{MARGIN} {y}H{right:.1f}"/>']
 
 
 def _heads(columns: Sequence[TableColumn], widths: Sequence[float]) -> str:
@@ -303,8 +288,8 @@ def _heads(columns: Sequence[TableColumn], widths: Sequence[float]) -> str:
 
 def _anchor(column: TableColumn, x: float, width: float) -> tuple[float, str]:
     if column.align == "left":
-        return x + PAD, "start"
-    return (x + width / 2, "middle") if column.align == "centre" else (x + width - PAD, "end")
+        return x + PADDING, "start"
+    return (x + width / 2, "middle") if column.align == "centre" else (x + width - PADDING, "end")
 
 
 def _svg_cell(cell: TableCell, column: TableColumn, x: float, y: float, width: float) -> str:
@@ -312,14 +297,14 @@ def _svg_cell(cell: TableCell, column: TableColumn, x: float, y: float, width: f
     title = f"<title>{'&#10;'.join(map(in_markup, cell.title))}</title>" if cell.title else ""
     role = "rowheader" if cell.kind == "name" else "cell"
     if cell.kind == "self":
-        box = f'<rect class="self" x="{x + 3:.1f}" y="{y + 3}" width="{width - 6:.1f}" height="{LINE - 6}"/>'
+        box = f'<rect class="self" x="{x + 3:.1f}" y="{y + 3}" width="{width - 6:.1f}" height="{ROW_HEIGHT - 6}"/>'
         return f'<g role="{role}">{title}{box}</g>'
     bar = ""
     if cell.kind in {"win", "draw", "loss"}:
-        bar = f'<path class="{cell.kind}" d="M{x + 3:.1f} {y + LINE - 2.5}H{x + width - 3:.1f}"/>'
+        bar = f'<path class="{cell.kind}" d="M{x + 3:.1f} {y + ROW_HEIGHT - 2.5}H{x + width - 3:.1f}"/>'
     label = f"▲ {cell.text}" if cell.kind == "upset" else _cut(cell.text)
     style = ' class="upset"' if cell.kind == "upset" else ""
     text = f'<text{style} x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}">{in_markup(label)}</text>'
     # An unseen box, so that the mouse-over shows next to the letters, too.
-    hit = f'<rect fill="none" pointer-events="all" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LINE}"/>'
+    hit = f'<rect fill="none" pointer-events="all" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{ROW_HEIGHT}"/>'
     return f'<g role="{role}">{title}{hit if title else ""}{bar}{text}</g>'

@@ -1,4 +1,4 @@
-"""A cross-table as people see it: a caption, columns, cells with their mouse-over texts, notes.
+"""The layout of a printed cross-table: a caption, columns, cells with their mouse-over texts, notes.
 
 Text, HTML and SVG are drawn from it. Everything is made from the page alone. Texts are as they are recorded: each
 format makes them harmless.
@@ -10,17 +10,25 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ledger.answers.asking import average
-from ledger.answers.crosstables.page import Crosstable, CrossTableRow, EventResult, Meeting
+from ledger.answers.asking import format_average
+from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow, EventResult, Meeting
+from ledger.answers.graphs.wording import format_rating
 
 Cells = list["TableCell"]
-PAIRS_NAMED = 10  # of those with games to play, and of those with more than the others
-MOST_ROUNDS = 30  # columns; where there are more, the results are only counted
-RESULT_OF = {"1": "win", "½": "draw", "0": "loss", "+": "win", "=": "draw", "-": "loss", "*": "open"}
+BYE_WORDS = {
+    "half": "half-point bye",
+    "full": "full-point bye",
+    "allotted": "bye for want of an opponent",
+    "zero": "bye without a point",
+    "absent": "absent",
+}
+MOST_PAIRS_LISTED = 10  # of those with games to play, and of those with more than the others
+MOST_ROUND_COLUMNS = 30  # columns; where there are more, the results are only counted
+RESULT_BY_MARK = {"1": "win", "½": "draw", "0": "loss", "+": "win", "=": "draw", "-": "loss", "*": "open"}
 
 
 class TableColumn(NamedTuple):
-    """A column: its heading, the heading's meaning, and the alignment of its cells."""
+    """A column of the laid out table: its heading, the heading's meaning, and the alignment of its cells."""
 
     head: str
     title: str
@@ -29,10 +37,10 @@ class TableColumn(NamedTuple):
 
 
 class TableCell(NamedTuple):
-    """A cell: its content, its mouse-over text, line by line, and its kind.
+    """A cell of the laid out table: its text, its mouse-over text line by line, and its kind.
 
-    ``kind`` is ``win``, ``draw``, ``loss``, ``open`` or ``several`` of results, ``self`` where a player would meet
-    oneself, ``upset`` of a count of upsets, ``name`` of the player; else empty.
+    ``kind`` is ``win``, ``draw``, ``loss``, ``open`` or ``several`` of results, ``self`` on the diagonal, ``upset`` of
+    a count of upsets, ``name`` of the player; else empty.
     """
 
     text: str
@@ -41,15 +49,12 @@ class TableCell(NamedTuple):
 
 
 class TableLayout(NamedTuple):
-    """The whole table.
+    """The laid out cross-table: caption, columns and rows, lists of rounds, notes.
 
     Attributes:
-        caption: what it is of.
         summary: a few words below the caption.
-        columns: its columns.
-        rows: a row a player.
         blocks: further lists with a title, such as the rounds of a knock-out.
-        notes: what the reader must know, below the table.
+        notes: explanations below the table.
     """
 
     caption: str
@@ -60,8 +65,8 @@ class TableLayout(NamedTuple):
     notes: tuple[str, ...]
 
 
-def laid_out(page: Crosstable) -> TableLayout:
-    """Return the table of a page."""
+def lay_out_table(page: Crosstable) -> TableLayout:
+    """Lay out the data of a cross-table as a caption, columns, rows and notes."""
     results, cells_of = _result_columns(page)
     is_shared = any(standing.first_place != standing.last_place for standing in page.standings)
     columns = [
@@ -91,27 +96,13 @@ def laid_out(page: Crosstable) -> TableLayout:
     )
 
 
-BYES = {
-    "half": "half-point bye",
-    "full": "full-point bye",
-    "allotted": "bye for want of an opponent",
-    "zero": "bye without a point",
-    "absent": "absent",
-}
-
-
-def half(points: float) -> str:
-    """Return points as chess has them: ``7½``."""
+def format_points(points: float) -> str:
+    """Return points as chess players write them: ``7½``."""
     whole, rest = divmod(points, 1)
     return f"{whole:.0f}" if not rest else f"{points:g}" if rest != 0.5 else f"{whole:.0f}½" if whole else "½"
 
 
-def rating(value: float | None) -> str:
-    """Return a rating to the nearest point."""
-    return "-" if value is None else f"{value:.0f}"
-
-
-def percent(value: float | None) -> str:
+def format_percent(value: float | None) -> str:
     """Return a percentage with its sign."""
     # What rounds to minus zero would be shown as -0.0: ``or`` puts the other zero in its place.
     return "-" if value is None else f"{round(value, 1) or 0.0:+.1f}"
@@ -124,7 +115,7 @@ def _summary(page: Crosstable) -> tuple[str, ...]:
     )
     is_seen = " as its games look" if page.format_is == "seen" and page.format != "other" else ""
     whose = "the ledger's ratings" if page.ratings == "ledger" else "ratings that the source shows"
-    mean = f", average rating {average(page.average_rating)}" if page.average_rating is not None else ""
+    mean = f", average rating {format_average(page.average_rating)}" if page.average_rating is not None else ""
     return (
         f"{named}{often}{is_seen}; {page.players} players, {page.games} {'game' if page.games == 1 else 'games'}{mean}",
         f"pool {page.pool}, {whose}; TPR: {page.performance.variant} ({page.performance.source}); "
@@ -136,15 +127,16 @@ def _notes(page: Crosstable) -> list[str]:
     notes = [f"Missing: {what}." for what in page.missing]
     notes += [
         f"{' - '.join(pair.names)}: {pair.games} {'game' if pair.games == 1 else 'games'} to play"
-        for pair in page.missing_games[:PAIRS_NAMED]
+        for pair in page.missing_games[:MOST_PAIRS_LISTED]
     ]
-    if len(page.missing_games) > PAIRS_NAMED:
-        notes.append(f"and {len(page.missing_games) - PAIRS_NAMED} more pairs with games to play")
+    if len(page.missing_games) > MOST_PAIRS_LISTED:
+        notes.append(f"and {len(page.missing_games) - MOST_PAIRS_LISTED} more pairs with games to play")
     notes += [
-        f"{' - '.join(pair.names)}: {pair.games} more than the other pairs" for pair in page.extra_games[:PAIRS_NAMED]
+        f"{' - '.join(pair.names)}: {pair.games} more than the other pairs"
+        for pair in page.extra_games[:MOST_PAIRS_LISTED]
     ]
-    if len(page.extra_games) > PAIRS_NAMED:
-        notes.append(f"and {len(page.extra_games) - PAIRS_NAMED} more pairs with more games than the others")
+    if len(page.extra_games) > MOST_PAIRS_LISTED:
+        notes.append(f"and {len(page.extra_games) - MOST_PAIRS_LISTED} more pairs with more games than the others")
     if not any(tie_break.decides for tie_break in page.tie_breaks) and any(
         standing.first_place != standing.last_place for standing in page.standings
     ):
@@ -152,14 +144,11 @@ def _notes(page: Crosstable) -> list[str]:
         notes.append(f"Places are shared by {'who lost in the same round' if page.format == 'knockout' else level}.")
     if page.format in {"all-play-all", "match"} or not _rounds(page):  # else they are in their rounds
         bye_points = [(row.name, sum(bye.points for bye in row.byes)) for row in page.standings]
-        words = [f"{name} {half(points)}" for name, points in bye_points if points]
+        words = [f"{name} {format_points(points)}" for name, points in bye_points if points]
         notes += [f"Points by byes: {', '.join(words)}."] if words else []
     if any(not result.counts for standing in page.standings for result in standing.results):
         notes.append("Games that are not rated count for the points, not for the TPR.")
     return notes
-
-
-# -- results -------------------------------------------------------------------------------------------------------
 
 
 def _result_columns(page: Crosstable) -> tuple[list[TableColumn], Callable[[CrossTableRow], Cells]]:
@@ -183,7 +172,7 @@ def _rounds(page: Crosstable) -> list[str]:
         if not counted or 0 in counted or max(counted.values()) > 1:
             return []
         numbers |= set(counted)
-    return [str(number) for number in range(1, max(numbers) + 1)] if 0 < len(numbers) <= MOST_ROUNDS else []
+    return [str(number) for number in range(1, max(numbers) + 1)] if 0 < len(numbers) <= MOST_ROUND_COLUMNS else []
 
 
 def _round(result: EventResult) -> int:
@@ -205,7 +194,7 @@ def _against_all(page: Crosstable, standing: CrossTableRow) -> Cells:
         else:
             meeting = met[other.player]
             games = [result for result in standing.results if result.opponent_player == other.player]
-            kinds = {RESULT_OF[result.mark] for result in games}
+            kinds = {RESULT_BY_MARK[result.mark] for result in games}
             title = (*_games_title(standing, games), _worth(page, meeting))
             cells.append(TableCell(meeting.marks, title, kinds.pop() if len(kinds) == 1 else "several"))
     return cells
@@ -219,14 +208,18 @@ def _by_round(page: Crosstable, standing: CrossTableRow, rounds: Sequence[str]) 
     for head in rounds:
         result, bye = by_round.get(int(head)), byes.get(int(head))
         if bye is not None:
-            cells.append(TableCell(f"-{half(bye.points)}", (f"{standing.name}: {BYES[bye.brings]} in round {head}",)))
+            cells.append(
+                TableCell(
+                    f"-{format_points(bye.points)}", (f"{standing.name}: {BYE_WORDS[bye.brings]} in round {head}",)
+                )
+            )
             continue
         if result is None:
             cells.append(TableCell("", (f"{standing.name}: no game in round {head}",)))
             continue
         title = (*_games_title(standing, [result]), _worth(page, met[result.opponent_player]))
         text = f"{result.opponent_number}{result.colour[0]}{result.mark}"
-        cells.append(TableCell(text, title, RESULT_OF[result.mark]))
+        cells.append(TableCell(text, title, RESULT_BY_MARK[result.mark]))
     return cells
 
 
@@ -237,10 +230,10 @@ def _games_title(standing: CrossTableRow, results: Sequence[EventResult]) -> lis
         when = f"round {result.round}, {result.ended_at[:10]}" if result.round else result.ended_at[:10]
         line = f"{standing.name} ({result.colour}) {result.mark} {result.opponent}; {when}"
         if result.closing_rating is not None:
-            line += f"; {rating(result.rating_before)} to {rating(result.closing_rating)}"
-            line += f", opponent {rating(result.opponent_rating_before)} to {rating(result.opponent_closing_rating)}"
+            line += f"; {format_rating(result.rating_before)} to {format_rating(result.closing_rating)}, opponent "
+            line += f"{format_rating(result.opponent_rating_before)} to {format_rating(result.opponent_closing_rating)}"
         if result.upset:
-            line += f"; upset: {rating(result.surplus)} points higher, margin {result.margin}"
+            line += f"; upset: {format_rating(result.surplus)} points higher, margin {result.margin}"
         if result.reason is not None:
             line += f"; not rated: {result.reason}"
         lines.append(line)
@@ -250,9 +243,9 @@ def _games_title(standing: CrossTableRow, results: Sequence[EventResult]) -> lis
 def _worth(page: Crosstable, meeting: Meeting) -> str:
     """Return the worth of an opponent, from the player's view."""
     return (
-        f"{meeting.opponent}: enrolment {rating(meeting.opponent_enrolment_rating)}, closing "
-        f"{rating(meeting.opponent_closing_rating)}, performance {average(meeting.performance)} "
-        f"({page.performance.variant}), ER offset {percent(meeting.er_offset)} %"
+        f"{meeting.opponent}: enrolment {format_rating(meeting.opponent_enrolment_rating)}, closing "
+        f"{format_rating(meeting.opponent_closing_rating)}, performance {format_average(meeting.performance)} "
+        f"({page.performance.variant}), ER offset {format_percent(meeting.er_offset)} %"
     )
 
 
@@ -260,29 +253,27 @@ def _row(page: Crosstable, standing: CrossTableRow, results: Cells) -> Cells:
     upsets = [result for result in standing.results if result.upset]
     why_not = (standing.performance_missing,) if standing.performance_missing else ()
     views = tuple(_worth(page, meeting) for meeting in standing.meetings)
-    about = f"enrolment rating {rating(standing.enrolment_rating)}, closing rating {rating(standing.closing_rating)}"
+    enrolment = format_rating(standing.enrolment_rating)
+    about = f"enrolment rating {enrolment}, closing rating {format_rating(standing.closing_rating)}"
     made_of = f"{standing.wins} won, {standing.draws} drawn, {standing.losses} lost"
     if by_byes := sum(bye.points for bye in standing.byes):
-        made_of += f", {half(by_byes)} by byes"
+        made_of += f", {format_points(by_byes)} by byes"
     return [
         TableCell(standing.place),
         TableCell(standing.name, (about,), "name"),
-        TableCell(rating(standing.enrolment_rating), (about,)),
+        TableCell(enrolment, (about,)),
         *results,
-        TableCell(half(standing.points), (made_of,)),
+        TableCell(format_points(standing.points), (made_of,)),
         *(TableCell("-" if value is None else f"{value:g}") for value in standing.tie_breaks.values()),
-        TableCell(average(standing.opponents_mean)),
-        TableCell(average(standing.performance), (*why_not, *views)),
-        TableCell(percent(standing.er_offset)),
+        TableCell(format_average(standing.opponents_mean)),
+        TableCell(format_average(standing.performance), (*why_not, *views)),
+        TableCell(format_percent(standing.er_offset)),
         TableCell(
             str(len(upsets)) if upsets else "",
             tuple(line for result in upsets for line in _games_title(standing, [result])),
             "upset" if upsets else "",
         ),
     ]
-
-
-# -- knock-outs ----------------------------------------------------------------------------------------------------
 
 
 def _rounds_of(page: Crosstable) -> list[tuple[str, tuple[str, ...]]]:
@@ -298,7 +289,7 @@ def _rounds_of(page: Crosstable) -> list[tuple[str, tuple[str, ...]]]:
             else {0: "Final", 1: "Semi-finals"}.get(last - match.round, f"Round {match.round}")
         )
         first, second = match.names
-        line = f"{first} - {second} {half(match.points[0])}:{half(match.points[1])}"
+        line = f"{first} - {second} {format_points(match.points[0])}:{format_points(match.points[1])}"
         if match.winner is None:
             line += " (who won is not in the ledger)"
         elif not match.by_points:

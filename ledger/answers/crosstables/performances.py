@@ -1,7 +1,7 @@
-"""Tournament performance ratings by name, and the enrolment rating offset; never a bare "TPR".
+"""Tournament performance ratings by the name of their formula, and the enrolment rating offset. Pure.
 
-The formulas are in ``schemes.formulas.performance``; what they need of a tournament is said here: which games count and
-with which ratings. Added to them is ``chessworld``, our reading of the ChessWorld rating FAQ. Pure; no database.
+The formulas are in ``schemes.formulas.performance``; this module decides which games count, and with which ratings.
+It adds ``chessworld``, our reading of the ChessWorld rating FAQ.
 """
 
 from __future__ import annotations
@@ -10,20 +10,17 @@ from collections.abc import Mapping, Sequence
 from math import floor, fsum
 from typing import NamedTuple
 
-from ledger.runtime.nearest import of_name
+from ledger.runtime.nearest import find_by_name
 from ledger.schemes.formulas import performance as formulas
 
 CHESSWORLD = "chessworld"
-USUAL = "fide_tpr"
+DEFAULT_VARIANT = "fide_tpr"
 
 
 class Variant(NamedTuple):
-    """A performance rating.
+    """A variant of the tournament performance rating: its formula, the formula's source, and the form of its input.
 
-    Attributes:
-        title: what it is, in a line.
-        source: who says so.
-        is_whole: whether it takes whole ratings; others are rounded first, one half up.
+    Whole ratings (``is_whole``) are rounded first, one half up.
     """
 
     title: str
@@ -45,13 +42,10 @@ VARIANTS: Mapping[str, Variant] = {
 OFFSET_TITLE = "ER offset: 100 (performance / enrolment rating - 1), our reading of the ChessWorld rating FAQ"
 
 
-class Performed(NamedTuple):
-    """One game as a performance takes it.
+class PerformanceGame(NamedTuple):
+    """One game of a player as the input of a performance rating: score, opponent's enrolment and own closing rating.
 
-    Attributes:
-        half_points: 2 for a win, 1 for a draw, 0 for a loss.
-        opponent: the opponent's enrolment rating, points; None for who has none: the game is left out.
-        closing: the player's own rating after the game, points; None if the scheme shows none.
+    A game without the rating of the opponent (None) is left out; ``closing`` is None if the scheme shows none.
     """
 
     half_points: int
@@ -60,11 +54,11 @@ class Performed(NamedTuple):
 
 
 class Performance(NamedTuple):
-    """The worth of a player's games.
+    """The performance rating of a player's games, with its basis.
 
     Attributes:
-        rating: points, rounded as the variant says; None if the variant gives none.
-        why_not: why it gives none; None if it gives one.
+        rating: points, rounded as the variant prescribes; None if there is none.
+        why_not: why there is none; else None.
         games: how many games it is based on.
         opponents_mean: mean enrolment rating of the opponents in these games (FIDE's Rc before rounding), points.
     """
@@ -79,22 +73,18 @@ def variant_named(name: str) -> Variant:
     """Return the variant of that name.
 
     Raises:
-        UnknownNameError: there is none; those that there are are listed.
+        UnknownNameError: there is none of that name.
     """
-    return of_name("performance rating", name, VARIANTS)
+    return find_by_name("performance rating", name, VARIANTS)
 
 
-def usual(scheme: str) -> str:
-    """Return the variant that people expect with a scheme by default."""
-    return scheme if scheme in VARIANTS else USUAL
+def default_variant(scheme: str) -> str:
+    """Return the name of the default performance rating of a rating scheme."""
+    return scheme if scheme in VARIANTS else DEFAULT_VARIANT
 
 
-def performance(name: str, games: Sequence[Performed]) -> Performance:
-    """Return the performance rating of a player's games, or of those against one opponent.
-
-    Args:
-        name: one of ``VARIANTS``.
-        games: those that were played; byes and forfeits are left out by the caller.
+def calculate_performance(name: str, games: Sequence[PerformanceGame]) -> Performance:
+    """Return the performance rating, of the variant *name*, of played games of a player.
 
     Raises:
         UnknownNameError: no such variant.
@@ -108,7 +98,7 @@ def performance(name: str, games: Sequence[Performed]) -> Performance:
         return Performance(fsum(closings) / len(closings) if closings else None, why_not, len(closings), mean)
     if not met:
         return Performance(None, "no game against a rated opponent", 0, None)
-    ratings = [float(whole(rating)) if variant.is_whole else rating for rating, _ in met]
+    ratings = [float(round_rating(rating)) if variant.is_whole else rating for rating, _ in met]
     score = sum(half_points for _, half_points in met) / 2
     # For no point or all points the Elo formula has no finite solution.
     if name == "true" and score in {0, len(met)}:
@@ -116,13 +106,13 @@ def performance(name: str, games: Sequence[Performed]) -> Performance:
     return Performance(float(formulas.performance(name, ratings, score)), None, len(met), mean)
 
 
-def whole(rating: float) -> int:
-    """Return a rating as lists show it: the nearest whole number, one half up."""
+def round_rating(rating: float) -> int:
+    """Round a rating to the nearest whole number, one half up, as lists show it."""
     return floor(rating + 0.5)
 
 
-def offset_percent(rating: float | None, enrolment: float | None) -> float | None:
-    """Return the ER offset: how far a rating is above the enrolment rating, per cent of it; None if one is missing."""
+def er_offset(rating: float | None, enrolment: float | None) -> float | None:
+    """Return by how many per cent a rating is above the enrolment rating (ER); None if one of them is missing."""
     # a share of a rating below 0 would have the wrong sign
     if rating is None or not enrolment or enrolment < 0:
         return None

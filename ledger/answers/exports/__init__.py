@@ -1,16 +1,15 @@
-"""Exports: what a ledger holds as files for other programs: CSV, newline-delimited JSON, Parquet, SQLite.
+"""Exports of a ledger as files for other programs: CSV, newline-delimited JSON, Parquet, SQLite; copies to PostgreSQL.
 
 ``datasets`` defines the possible exports (players, games, history, ratings, lists, any table of the views),
-``columns`` their columns and the reading of them, ``exporting`` writes a file: the rows of one read snapshot,
-complete or not there. ``server_tables`` defines the tables of the views on a server of PostgreSQL, ``server_copy``
-puts them there.
+``columns`` their columns and how they are read, ``exporting`` writes a file. ``postgres_tables`` defines the tables of
+the views on a PostgreSQL server, ``postgres_copy`` copies them there, ``trf_report`` writes a tournament as TRF16.
 
-A format or a dataset joins here:
+How to add a format or a dataset:
 
 * **Rows in another format** (as TSV would be): a function ``(path, parts, options)`` and a line in
   ``exporting.FORMATS``.
-* **Rows of something else** (as a cross-table would be): a function that makes a ``Dataset`` and a line in
-  ``datasets.PREPARED``: either scans of tables, or ``rows``, a function that gives frames.
-* **A text of its own** (as TRF16 of a tournament is): a function ``(ledger, asked) -> Iterator[bytes]`` and a line in
-  ``exporting.DOCUMENTS`` under the name of what is exported and the name of the format.
+* **Other rows** (as a cross-table would be): a ``Dataset`` in ``datasets.NAMED_DATASETS``: either scans of tables, or
+  ``rows``, a function that yields frames.
+* **A text without rows** (as TRF16 of a tournament is): a function ``(ledger, selection) -> Iterator[bytes]`` and a
+  line in ``exporting.DOCUMENTS`` under the name of the subject and the name of the format.
 """

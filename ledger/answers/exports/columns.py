@@ -1,25 +1,23 @@
-"""The columns of exports: what each says, in which unit, how it is read and turned into what a file shows.
+"""The classes of exports: columns, datasets and filters of rows; and the columns of any table of the views.
 
-One description serves all: the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas and
-the page of the reference. This module also defines datasets and their filters; it names none. The columns of any
-table of the views come from its types of SQLite and from the descriptions.
+One description of a column serves the scan of the tables, the types of Parquet and SQLite, the published JSON Schemas
+and the page of the reference.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import PERSONAL
 from ledger.book.tables import ColumnDoc, TableDoc
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.view_tables import side_tables
-from ledger.runtime.lazy import pl, sqlite_utils
+from ledger.runtime.lazy import pl
 from ledger.runtime.table_reader import TableScan
 
 if TYPE_CHECKING:
@@ -29,16 +27,14 @@ if TYPE_CHECKING:
     Lookup = Series | DataFrame
     import sqlite3
 
-    from sqlite_utils.db import Table
-
     from ledger.handle import OpenLedger
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
+JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 INSTANT_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"
 
 
 class ColumnKind(StrEnum):
-    """The contents of a column."""
+    """The kind of values in a column of an export."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -52,19 +48,16 @@ _STORED_TYPES = {ColumnKind.NUMBER: "REAL", ColumnKind.TEXT: "TEXT", ColumnKind.
 _JSON_TYPES = {ColumnKind.INSTANT: "string", ColumnKind.TEXT: "string"}
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ExportColumn:
-    """A column of an export.
+    """A column of an export: its name, kind and meaning, and how its values are read.
 
     Attributes:
-        name: as files call it.
-        kind: its contents.
-        meaning: its meaning, its unit or form, and the column of another export whose values it has.
-        sql: the expression that is read; empty if the value is looked up by another column.
-        lookup: the name of the table in which the value that was read is looked up.
-        of: the column by which it is looked up, if that is another one.
+        sql: the SQL expression to read; empty if the value is looked up by another column.
+        lookup: the name of the lookup that turns the value into a name or text; empty for none.
+        of: the column by which the value is looked up, if that is another one.
         optional: whether it may be empty.
-        personal: whether it identifies a player: it is in an export only on request.
+        personal: whether it identifies a player and is exported only on request.
     """
 
     name: str
@@ -78,17 +71,17 @@ class ExportColumn:
 
     @property
     def read_as(self) -> str:
-        """The SQL type in which it is read."""
+        """The SQLite type in which the column is read."""
         return "INTEGER" if self.lookup else _SQL_TYPES.get(self.kind, "INTEGER")
 
     @property
     def stored_as(self) -> str:
-        """The SQL type in which it is written."""
+        """The SQLite type in which the column is written to a SQLite file."""
         return _STORED_TYPES.get(self.kind, "INTEGER")
 
     @property
     def type(self) -> DataType:
-        """Its type in Parquet."""
+        """The Polars type of the column, which Parquet files have."""
         types = {
             ColumnKind.NUMBER: pl.Float64(),
             ColumnKind.TEXT: pl.String(),
@@ -106,14 +99,16 @@ class ExportColumn:
         return definition | ({"pattern": INSTANT_PATTERN} if self.kind is ColumnKind.INSTANT else {})
 
 
-def scan(columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()) -> TableScan:
-    """Return the scan of the columns that are not looked up by others."""
+def build_scan(
+    columns: Iterable[ExportColumn], source: str, key: Sequence[str], where: Sequence[str] = ()
+) -> TableScan:
+    """Return the table scan that reads the columns with an SQL expression."""
     read = {column.name: (column.sql, column.read_as) for column in columns if column.sql}
     return TableScan(columns=read, source=source, key=key, where=where)
 
 
-def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping[str, Lookup]) -> DataFrame:
-    """Return rows as they were read, in the kinds and the order of the columns."""
+def convert_frame(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping[str, Lookup]) -> DataFrame:
+    """Convert rows as they were read: look up names, and put the columns into their order and types."""
     for column in columns:
         if column.lookup:
             keys, lookup = frame[column.of or column.name], lookups[column.lookup]
@@ -131,15 +126,15 @@ def in_kinds(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Mapping
     )
 
 
-def by_number(values: Mapping[int, str]) -> Series:
-    """Return a lookup by small whole numbers."""
+def lookup_by_number(values: Mapping[int, str]) -> Series:
+    """Return texts by number as a Polars series, in which each text is at the place of its number."""
     numbers = pl.DataFrame({"key": list(values), "value": list(values.values())}, {"key": pl.Int64, "value": pl.String})
     places = pl.DataFrame({"key": pl.int_range(max(values, default=-1) + 1, eager=True)})
     return places.join(numbers, on="key", how="left", maintain_order="left")["value"]
 
 
 def with_iso_instants(frame: DataFrame) -> DataFrame:
-    """Return timestamps as text, to the second or, where it is not a whole one, to the millisecond."""
+    """Convert timestamps to ISO 8601 text, to the second or, if it is not a whole one, to the millisecond."""
     moments = [name for name, kind in frame.schema.items() if isinstance(kind, pl.Datetime)]
     return frame.with_columns(
         pl.when(pl.col(name).dt.millisecond() == 0)
@@ -154,17 +149,13 @@ def with_iso_instants(frame: DataFrame) -> DataFrame:
 def row_schema(
     title: str, doc: str, columns: Iterable[ExportColumn], others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the JSON Schema of a row; columns that identify a player may be missing.
+    """Return the JSON Schema of a row of an export; columns that identify a player may be missing.
 
-    Args:
-        title: name and version of the export.
-        doc: what a row is.
-        columns: the columns.
-        others: what further columns hold; None if there are none.
+    *others* is the JSON Schema of further columns; None if there are none.
     """
     columns = list(columns)
     return {
-        "$schema": DIALECT,
+        "$schema": JSON_SCHEMA_DIALECT,
         "title": title,
         "description": doc,
         "type": "object",
@@ -176,15 +167,13 @@ def row_schema(
 
 @attrs.frozen(kw_only=True)
 class ExportFilter:
-    """The filter of rows.
+    """The filter of the rows of an export; a field of None selects all.
 
     Attributes:
-        pool: number of the pool; None: all.
-        player: number of a player; None: all.
+        pool: number of the pool.
         since_ms: games that ended then or later, milliseconds since 1970.
         until_ms: games that ended then or earlier.
-        tournament: games of the tournament of that name.
-        published: the published list of that name; None: all.
+        published: name of the published list.
         at: the instant of ratings in force; None: now.
         names: whether to include columns that identify a player.
     """
@@ -200,22 +189,19 @@ class ExportFilter:
 
     @property
     def filters(self) -> set[str]:
-        """The names of the filters that were set, besides the names."""
+        """The names of the fields that select rows."""
         return {name for name, value in attrs.asdict(self).items() if value is not None} - {"names"}
 
 
 @attrs.frozen(kw_only=True)
 class Dataset:
-    """A table to export.
+    """A table that can be exported: its columns, its key, its filters and the source of its rows.
 
     Attributes:
-        name: as it is asked for.
-        doc: what a row is.
-        columns: its columns, those with personal data too.
-        filters: which fields of ``ExportFilter`` it knows.
-        key: names of the columns that identify rows.
-        scans: what is read of the views, one after the other.
-        rows: instead, what gives frames in the kinds of the columns.
+        doc: the meaning of a row.
+        filters: the supported fields of ``ExportFilter``.
+        scans: returns the scans of the views to read one after the other.
+        rows: yields the rows, if they are not scanned.
     """
 
     name: str
@@ -227,86 +213,70 @@ class Dataset:
     rows: Callable[[OpenLedger, ExportFilter], Iterator[DataFrame]] | None = None
 
     def selected_columns(self, selection: ExportFilter) -> list[ExportColumn]:
-        """Return the columns that are wanted."""
+        """Return the columns to export: without those that identify a player, unless names are requested."""
         return [column for column in self.columns if selection.names or not column.personal]
 
 
-# --- tables of the views, unchanged -----------------------------------------------------------------------------
+COLUMN_KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT": ColumnKind.TEXT}
 
 
-_KINDS = {"INTEGER": ColumnKind.INTEGER, "REAL": ColumnKind.NUMBER, "TEXT": ColumnKind.TEXT}
+class StoredColumn(NamedTuple):
+    """A column of a table of the views as SQLite stores it; required ones have a value in every row."""
+
+    name: str
+    stored_as: str
+    meaning: ColumnDoc
+    is_required: bool
 
 
-def _table(connection: sqlite3.Connection, name: str) -> Table:
-    """Return a table of the caller's connection, which keeps its settings."""
-    return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False).table(name)
-
-
-def scheme_state(connection: sqlite3.Connection) -> list[str]:
+def scheme_state_columns(connection: sqlite3.Connection) -> list[str]:
     """Return the state fields of the schemes that were ever in use: columns of the history."""
     fixed = {name for name, _ in side_tables((), ())[0].columns}
-    return [column.name for column in _table(connection, HISTORY.name).columns if column.name not in fixed]
+    return [row[1] for row in _table_info(connection, HISTORY.name) if row[1] not in fixed]
 
 
-def stored_order(table: TableDoc, state: Sequence[str]) -> list[str]:
-    """Return the columns of the history, those of the schemes' state last: they come and go."""
-    return [*(name for name in table.columns if name not in state), *state]
+def _table_info(connection: sqlite3.Connection, table: str) -> list[Any]:
+    return connection.execute(f'PRAGMA table_info("{table}")').fetchall()
 
 
-def kind_of_side(name: str, state: Sequence[str]) -> ColumnKind:
-    """Return the contents of a column of the history."""
+def history_column_kind(name: str, state: Sequence[str]) -> ColumnKind:
+    """Return the kind of values in a column of the history."""
     if name in state:
         return ColumnKind.NUMBER
     kept = {kept.name: kept.type for kept in HISTORY.state}
-    return _KINDS[kept[name] if name in kept else SIDE_COLUMNS[name].type if name in SIDE_COLUMNS else "INTEGER"]
+    return COLUMN_KINDS[kept[name] if name in kept else SIDE_COLUMNS[name].type if name in SIDE_COLUMNS else "INTEGER"]
 
 
-def can_be_had(connection: sqlite3.Connection, table: str) -> bool:
-    """Return whether a table can be exported: it has columns of numbers and text alone, and may have rows."""
+def is_exportable(connection: sqlite3.Connection, table: str) -> bool:
+    """Return whether a table of the views can be exported: all its columns are numbers and text."""
     is_view = table == tournament_performance.NAME
-    return is_view or all(column.type in _KINDS for column in _table(connection, table).columns)
+    return is_view or all(row[2] in COLUMN_KINDS for row in _table_info(connection, table))
 
 
-def of_table(connection: sqlite3.Connection, table: str, described: TableDoc) -> tuple[list[ExportColumn], list[str]]:
-    """Return the columns of a table, and the names of its key."""
+def stored_columns(
+    connection: sqlite3.Connection, table: str, described: TableDoc
+) -> tuple[list[StoredColumn], list[str]]:
+    """Return the columns of a table of the views, and the names of its key."""
     if table == tournament_performance.NAME:
-        types = tournament_performance.TYPES
-        columns = [
-            ExportColumn(
-                name=name,
-                kind=_KINDS[types[name]],
-                meaning=meaning,
-                sql=f'"{name}"',
-                optional=name not in tournament_performance.KEY,
-            )
-            for name, meaning in described.columns.items()
-        ]
-        return columns, list(tournament_performance.KEY)
-    columns, key = [], {}
-    for _, name, kind, not_null, _, place in _table(connection, table).columns:
-        meaning = described.columns.get(name, ColumnDoc(""))
-        columns.append(
-            ExportColumn(
-                name=name,
-                kind=_KINDS[kind],
-                meaning=meaning,
-                sql=f'"{name}"',
-                # An INTEGER PRIMARY KEY has a value in every row, though it need not be declared NOT NULL.
-                optional=not not_null and not place,
-                personal=name in PERSONAL,
-            )
-        )
+        types, key = tournament_performance.TYPES, list(tournament_performance.KEY)
+        columns = [StoredColumn(name, types[name], doc, name in key) for name, doc in described.columns.items()]
+        return columns, key
+    columns, places = [], {}
+    for _, name, kind, not_null, _, place in _table_info(connection, table):
+        # An INTEGER PRIMARY KEY has a value in every row, though it need not be declared NOT NULL.
+        is_required = bool(not_null or place)
+        columns.append(StoredColumn(name, kind, described.columns.get(name, ColumnDoc("")), is_required))
         if place:
-            key[place] = name
-    return columns, [key[place] for place in sorted(key)]
+            places[name] = place
+    return columns, sorted(places, key=places.__getitem__)
 
 
-_AT_ONE_TIME = 50_000  # rows of a view that is worked out
+_ROWS_A_PART = 50_000  # of a calculated view
 _RATED_GAMES = "SELECT pool, player, n FROM current ORDER BY pool, player"
 
 
-def rows_at_one_time(connection: sqlite3.Connection, table: str) -> Iterator[list[str]]:
-    """Yield conditions that take a table part by part, in key order: one part without any, except for a view.
+def table_parts(connection: sqlite3.Connection, table: str) -> Iterator[list[str]]:
+    """Yield the SQL conditions of the parts in which a table is read, in key order; a stored table is one part.
 
     The performances in tournaments are calculated on demand. A block behind a key would be taken from all of them,
     calculated again for each: 3 s a block of those of 200,000 games. SQLite calculates those of players alone if the
@@ -318,7 +288,7 @@ def rows_at_one_time(connection: sqlite3.Connection, table: str) -> Iterator[lis
     first, rows = None, 0
     pool = player = 0
     for pool_of_row, player_of_row, games in connection.execute(_RATED_GAMES):
-        if first is not None and (rows >= _AT_ONE_TIME or pool_of_row != pool):
+        if first is not None and (rows >= _ROWS_A_PART or pool_of_row != pool):
             yield [f"pool = {pool}", f"player BETWEEN {first} AND {player}"]
             first, rows = None, 0
         pool, player = pool_of_row, player_of_row

@@ -1,48 +1,47 @@
 """The datasets of exports: players, games, history, ratings, published lists, cross-tables; any table of the views.
 
-Each dataset says its columns and where its rows come from; how they are read and written is known elsewhere. The
-numbers of cross-tables are those of ``answers.crosstables``; here they only take their place in columns.
+Each dataset states its columns and the source of its rows; other modules read and write them. The numbers of
+cross-tables are those of ``answers.crosstables``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import attrs
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from ledger.answers.asking import PERSONAL, of_one_moment
-from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.crosstable import TableOptions, crosstable
+from ledger.answers.crosstables.crosstable_data import Crosstable
 from ledger.answers.crosstables.listing import TournamentSearch, tournaments
-from ledger.answers.crosstables.page import Crosstable
 from ledger.answers.exports.columns import (
+    COLUMN_KINDS,
     ColumnKind,
     Dataset,
     ExportColumn,
     ExportFilter,
-    can_be_had,
-    kind_of_side,
-    of_table,
-    rows_at_one_time,
-    scan,
-    scheme_state,
-    stored_order,
+    build_scan,
+    history_column_kind,
+    is_exportable,
+    scheme_state_columns,
+    stored_columns,
+    table_parts,
 )
 from ledger.book import tables
 from ledger.book.roster import standing_sql
-from ledger.book.tables import BOOK, INSTANT, NUMBER, POINTS, ColumnDoc
+from ledger.book.tables import INSTANT, NUMBER, POINTS, TABLE_DOCS, ColumnDoc
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.journal.kept_lists import ListRow
+from ledger.journal.stored_lists import ListRow
 from ledger.publishing.publications import Publications
-from ledger.ratings import keeping, view_docs
-from ledger.ratings.standings import list_in_force
+from ledger.ratings import read_models, table_docs
+from ledger.ratings.standings import rating_list_at
 from ledger.runtime.lazy import pl
-from ledger.runtime.nearest import choice_of
-from ledger.runtime.table_reader import TableScan, literal
+from ledger.runtime.nearest import expected_names
+from ledger.runtime.table_reader import TableScan, sql_literal
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -50,22 +49,16 @@ if TYPE_CHECKING:
 NAMES, IDENTITIES, POOLS, CORRECTED = "names", "identities", "pools", "corrected"
 
 
-# -- columns of several ----------------------------------------------------------------------------------------
+_required = partial(ExportColumn, optional=False)
 
 
 def _pool(sql: str) -> ExportColumn:
-    return ExportColumn(
-        name="pool", kind=ColumnKind.TEXT, meaning=ColumnDoc("name of the pool"), sql=sql, lookup=POOLS, optional=False
-    )
+    return _required("pool", ColumnKind.TEXT, ColumnDoc("name of the pool"), sql, lookup=POOLS)
 
 
 def _name(name: str, of: str, doc: str) -> ExportColumn:
     meaning = ColumnDoc(f"{doc}; empty once erased")
-    return ExportColumn(name=name, kind=ColumnKind.TEXT, meaning=meaning, lookup=NAMES, of=of, personal=True)
-
-
-def _column(kind: ColumnKind, meaning: ColumnDoc, name: str, sql: str, *, optional: bool = True) -> ExportColumn:
-    return ExportColumn(name=name, kind=kind, meaning=meaning, sql=sql, optional=optional)
+    return ExportColumn(name, ColumnKind.TEXT, meaning, lookup=NAMES, of=of, personal=True)
 
 
 def _between(selection: ExportFilter, column: str) -> list[str]:
@@ -74,62 +67,44 @@ def _between(selection: ExportFilter, column: str) -> list[str]:
     return where if selection.until_ms is None else [*where, f"{column} <= {selection.until_ms}"]
 
 
-# -- games -------------------------------------------------------------------------------------------------------
-
-_GAME = BOOK["games"].columns
 _ENDED = ColumnDoc("the first moment at which it may have ended", INSTANT)
 
 
-def _of_game(name: str, kind: ColumnKind = ColumnKind.TEXT, *, optional: bool = True) -> ExportColumn:
-    return _column(kind, _GAME[name], name, f"g.{name}", optional=optional)
+def _of_game(name: str, kind: ColumnKind = ColumnKind.TEXT, *, optional: bool = False) -> ExportColumn:
+    return ExportColumn(name, kind, TABLE_DOCS["games"].columns[name], f"g.{name}", optional=optional)
 
 
+_WHITE_SCORE = ColumnDoc("White's score; empty without a result", "0, 0.5 or 1")
+_RATED_AT = ColumnDoc("its place in rating order; empty while its period is open", INSTANT)
+_CORRECTED_BY = ColumnDoc(
+    "the proposals that corrected it and act, divided by blanks; empty for a game as it was recorded"
+)
 GAME_COLUMNS = (
-    _of_game("position", ColumnKind.INTEGER, optional=False),
-    _of_game("key", optional=False),
+    _of_game("position", ColumnKind.INTEGER),
+    _of_game("key"),
     _pool("g.pool"),
-    _of_game("white", ColumnKind.INTEGER, optional=False),
+    _of_game("white", ColumnKind.INTEGER),
     _name("white_name", "white", "White's name"),
-    _of_game("black", ColumnKind.INTEGER, optional=False),
+    _of_game("black", ColumnKind.INTEGER),
     _name("black_name", "black", "Black's name"),
-    _of_game("outcome", optional=False),
-    _column(
-        ColumnKind.NUMBER,
-        ColumnDoc("White's score; empty without a result", "0, 0.5 or 1"),
-        "white_score",
-        "g.half_points / 2.0",
-    ),
-    _of_game("termination", optional=False),
-    _of_game("half_moves", ColumnKind.INTEGER),
-    _of_game("started_at"),
-    _of_game("ended_at", optional=False),
-    _column(ColumnKind.INSTANT, _ENDED, "ended", "g.ended_ms", optional=False),
-    _of_game("tournament"),
-    _of_game("round"),
-    _of_game("sequence", ColumnKind.INTEGER),
-    _column(ColumnKind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "rated", "g.rated", optional=False),
-    _column(
-        ColumnKind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "counts", "g.reason IS NULL", optional=False
-    ),
-    _of_game("reason"),
-    _column(
-        ColumnKind.INSTANT,
-        ColumnDoc("its place in rating order; empty while its period is open", INSTANT),
-        "rated_at",
-        f"nullif(g.rated_ms, {OPEN})",
-    ),
-    _of_game("white_rating", ColumnKind.INTEGER),
-    _of_game("black_rating", ColumnKind.INTEGER),
-    ExportColumn(
-        name="corrected_by",
-        kind=ColumnKind.TEXT,
-        lookup=CORRECTED,
-        of="key",
-        meaning=ColumnDoc(
-            "the proposals that corrected it and act, divided by blanks; empty for a game as it was recorded"
-        ),
-    ),
-    _of_game("voided_by", ColumnKind.INTEGER),
+    _of_game("outcome"),
+    ExportColumn("white_score", ColumnKind.NUMBER, _WHITE_SCORE, "g.half_points / 2.0"),
+    _of_game("termination"),
+    _of_game("half_moves", ColumnKind.INTEGER, optional=True),
+    _of_game("started_at", optional=True),
+    _of_game("ended_at"),
+    _required("ended", ColumnKind.INSTANT, _ENDED, "g.ended_ms"),
+    _of_game("tournament", optional=True),
+    _of_game("round", optional=True),
+    _of_game("sequence", ColumnKind.INTEGER, optional=True),
+    _required("rated", ColumnKind.BOOLEAN, ColumnDoc("whether a rated game was asked for"), "g.rated"),
+    _required("counts", ColumnKind.BOOLEAN, ColumnDoc("whether it counts for ratings"), "g.reason IS NULL"),
+    _of_game("reason", optional=True),
+    ExportColumn("rated_at", ColumnKind.INSTANT, _RATED_AT, f"nullif(g.rated_ms, {OPEN})"),
+    _of_game("white_rating", ColumnKind.INTEGER, optional=True),
+    _of_game("black_rating", ColumnKind.INTEGER, optional=True),
+    ExportColumn("corrected_by", ColumnKind.TEXT, _CORRECTED_BY, lookup=CORRECTED, of="key"),
+    _of_game("voided_by", ColumnKind.INTEGER, optional=True),
 )
 
 
@@ -145,7 +120,9 @@ def _game_scans(selection: ExportFilter, columns: Sequence[ExportColumn]) -> lis
         where.append(f"g.position IN ({' UNION ALL '.join(sides)})")
     if selection.tournament is not None:
         # The name is in the statement itself: a scan goes as text to the process that reads it, without parameters.
-        of_name = f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {literal(selection.tournament)}"
+        of_name = (
+            f"SELECT position FROM games WHERE pool IN {pools} AND tournament = {sql_literal(selection.tournament)}"
+        )
         where.append(f"g.position IN ({of_name})")
     if selection.since_ms is not None and selection.player is None and selection.tournament is None:
         # No game is rated before it ends; one that does not count is not among those in rating order.
@@ -153,7 +130,7 @@ def _game_scans(selection: ExportFilter, columns: Sequence[ExportColumn]) -> lis
         counted = f"{of_pools} AND reason IS NULL AND rated_ms >= {selection.since_ms}"
         left_out = f"{of_pools} AND reason IS NOT NULL AND ended_ms >= {selection.since_ms}"
         where.append(f"g.position IN ({counted} UNION ALL {left_out})")
-    return [scan(columns, "games AS g", ("position",), where)]
+    return [build_scan(columns, "games AS g", ("position",), where)]
 
 
 GAMES = Dataset(
@@ -165,66 +142,50 @@ GAMES = Dataset(
     filters=frozenset({"pool", "player", "since_ms", "until_ms", "tournament"}),
 )
 
-# -- players -----------------------------------------------------------------------------------------------------
 
 _IDENTITY = ExportColumn(
-    name="identity",
-    kind=ColumnKind.TEXT,
-    meaning=ColumnDoc("the player's identity, such as lichess:ann; empty once erased"),
+    "identity",
+    ColumnKind.TEXT,
+    ColumnDoc("the player's identity, such as lichess:ann; empty once erased"),
     lookup=IDENTITIES,
     of="player",
     personal=True,
 )
-_CURRENT = view_docs.described()["current"].columns
-_PERSON = BOOK["players"].columns
+_CURRENT = table_docs.table_docs()["current"].columns
+_PERSON = TABLE_DOCS["players"].columns
+_STATUS = ColumnDoc("full, guest, welcomer or closed, after all changes", "word")
+_MERGED_INTO = ColumnDoc("the person that this number is merged into", NUMBER, "players.player")
+_POOL_OF_RATING = ColumnDoc("the pool of that rating; empty for who has no rated game in it")
+_LAST_RATING = ColumnDoc("rating after the last rated game, unrounded", POINTS)
+_LAST_ENDED = ColumnDoc("the first moment at which that may have ended", INSTANT)
+_LISTED = ColumnDoc("whether the scheme lists a player with that rating")
 PLAYER_COLUMNS = (
-    _column(ColumnKind.INTEGER, _PERSON["player"], "player", "p.player", optional=False),
+    _required("player", ColumnKind.INTEGER, _PERSON["player"], "p.player"),
     _name("name", "player", "the player's name"),
     _IDENTITY,
-    _column(
-        ColumnKind.TEXT,
-        ColumnDoc("full, guest, welcomer or closed, after all changes", "word"),
-        "standing",
-        standing_sql("p"),
-    ),
-    _column(ColumnKind.TEXT, _PERSON["joined_at"], "joined_at", "p.joined_at", optional=False),
-    ExportColumn(
-        name="birth_year", kind=ColumnKind.INTEGER, meaning=_PERSON["birth_year"], sql="p.birth_year", personal=True
-    ),
-    _column(ColumnKind.INTEGER, _PERSON["declared_rating"], "declared_rating", "p.declared_rating"),
-    _column(
-        ColumnKind.INTEGER,
-        ColumnDoc("the person that this number is merged into", NUMBER, "players.player"),
-        "merged_into",
-        "m.into_player",
-    ),
-    attrs.evolve(
-        _pool("c.pool"),
-        optional=True,
-        meaning=ColumnDoc("the pool of that rating; empty for who has no rated game in it"),
-    ),
-    _column(ColumnKind.NUMBER, ColumnDoc("rating after the last rated game, unrounded", POINTS), "rating", "c.rating"),
-    _column(ColumnKind.INTEGER, _CURRENT["n"], "games", "c.n"),
-    _column(ColumnKind.INTEGER, _CURRENT["game"], "last_game", "c.game"),
-    _column(
-        ColumnKind.INSTANT,
-        ColumnDoc("the first moment at which that may have ended", INSTANT),
-        "last_ended",
-        "c.ended_ms",
-    ),
-    _column(
-        ColumnKind.BOOLEAN, ColumnDoc("whether the scheme lists a player with that rating"), "listed", "c.listed = 1"
-    ),
+    ExportColumn("standing", ColumnKind.TEXT, _STATUS, standing_sql("p")),
+    _required("joined_at", ColumnKind.TEXT, _PERSON["joined_at"], "p.joined_at"),
+    ExportColumn("birth_year", ColumnKind.INTEGER, _PERSON["birth_year"], "p.birth_year", personal=True),
+    ExportColumn("declared_rating", ColumnKind.INTEGER, _PERSON["declared_rating"], "p.declared_rating"),
+    ExportColumn("merged_into", ColumnKind.INTEGER, _MERGED_INTO, "m.into_player"),
+    ExportColumn("pool", ColumnKind.TEXT, _POOL_OF_RATING, "c.pool", lookup=POOLS),
+    ExportColumn("rating", ColumnKind.NUMBER, _LAST_RATING, "c.rating"),
+    ExportColumn("games", ColumnKind.INTEGER, _CURRENT["n"], "c.n"),
+    ExportColumn("last_game", ColumnKind.INTEGER, _CURRENT["game"], "c.game"),
+    ExportColumn("last_ended", ColumnKind.INSTANT, _LAST_ENDED, "c.ended_ms"),
+    ExportColumn("listed", ColumnKind.BOOLEAN, _LISTED, "c.listed = 1"),
 )
-_MERGED = "LEFT JOIN merges AS m ON m.player = p.player"
 _FIRST_POOL = 1
 
 
 def _player_scans(selection: ExportFilter, columns: Sequence[ExportColumn]) -> list[TableScan]:
     pool = _FIRST_POOL if selection.pool is None else selection.pool
-    source = f"players AS p {_MERGED} LEFT JOIN current AS c ON c.pool = {pool} AND c.player = p.player"
+    source = (
+        "players AS p LEFT JOIN merges AS m ON m.player = p.player "
+        f"LEFT JOIN current AS c ON c.pool = {pool} AND c.player = p.player"
+    )
     where = [] if selection.player is None else [f"p.player = {selection.player}"]
-    return [scan(columns, source, ("player",), where)]
+    return [build_scan(columns, source, ("player",), where)]
 
 
 PLAYERS = Dataset(
@@ -237,43 +198,45 @@ PLAYERS = Dataset(
     filters=frozenset({"pool", "player"}),
 )
 
-# -- history -----------------------------------------------------------------------------------------------------
 
-_LOOKED_AT = {  # columns of the history that an export shows in another form
+_OTHER_FORMS = {  # columns of the history that an export shows in another form
     "pool": _pool("h.pool"),
-    "ended_ms": _column(ColumnKind.INSTANT, _ENDED, "ended", "h.ended_ms"),
-    "colour": _column(
-        ColumnKind.TEXT, ColumnDoc("white or black", "word"), "colour", "iif(h.colour, 'black', 'white')"
+    "ended_ms": ExportColumn("ended", ColumnKind.INSTANT, _ENDED, "h.ended_ms"),
+    "colour": ExportColumn(
+        "colour", ColumnKind.TEXT, ColumnDoc("white or black", "word"), "iif(h.colour, 'black', 'white')"
     ),
-    "half_points": _column(
-        ColumnKind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "score", "h.half_points / 2.0"
+    "half_points": ExportColumn(
+        "score", ColumnKind.NUMBER, ColumnDoc("the player's score", "0, 0.5 or 1"), "h.half_points / 2.0"
     ),
 }
-_AFTER = {  # names of people follow their numbers
+_NAMES_AFTER = {  # names of people follow their numbers
     "player": _name("player_name", "player", "the player's name"),
     "opponent": _name("opponent_name", "opponent", "the opponent's name"),
 }
 
 
-def history(scheme_state: Sequence[str] = ()) -> Dataset:
-    """Return the history; the schemes that were ever in use give it columns for their state."""
-    table = view_docs.described((), scheme_state)["history"]
+def history_dataset(scheme_state: Sequence[str] = ()) -> Dataset:
+    """Return the dataset of the history, with columns for the state of the schemes that were ever in use."""
+    table = table_docs.table_docs((), scheme_state)["history"]
     columns: list[ExportColumn] = []
-    for name in stored_order(table, scheme_state):
-        kind = kind_of_side(name, scheme_state)
-        plain = _column(kind, table.columns[name], name, f'h."{name}"', optional=name not in {"player", "n"})
-        plain = attrs.evolve(plain, personal=name in PERSONAL)
-        columns += [_LOOKED_AT.get(name, plain), *([_AFTER[name]] if name in _AFTER else [])]
+    # The columns of the schemes' state come last, for they come and go.
+    for name in (*(name for name in table.columns if name not in scheme_state), *scheme_state):
+        kind, is_optional = history_column_kind(name, scheme_state), name not in {"player", "n"}
+        plain = ExportColumn(
+            name, kind, table.columns[name], f'h."{name}"', optional=is_optional, personal=name in PERSONAL
+        )
+        columns += [_OTHER_FORMS.get(name, plain), *([_NAMES_AFTER[name]] if name in _NAMES_AFTER else [])]
 
     def scans(selection: ExportFilter, selected: Sequence[ExportColumn]) -> list[TableScan]:
-        where = _between(selection, "h.ended_ms")
+        where = []
+        if selection.pool is not None:
+            where.append(f"h.pool = {selection.pool}")
+        elif selection.player is not None:  # rows are found by pool and player
+            where.append("h.pool IN (SELECT pool FROM pools)")
         if selection.player is not None:
-            where.insert(0, f"h.player = {selection.player}")
-        if selection.pool is not None or selection.player is not None:  # rows are found by pool and player
-            where.insert(
-                0, "h.pool IN (SELECT pool FROM pools)" if selection.pool is None else f"h.pool = {selection.pool}"
-            )
-        return [scan(selected, "history AS h", ("pool", "player", "n"), where)]
+            where.append(f"h.player = {selection.player}")
+        where += _between(selection, "h.ended_ms")
+        return [build_scan(selected, "history AS h", ("pool", "player", "n"), where)]
 
     return Dataset(
         name="history",
@@ -285,27 +248,16 @@ def history(scheme_state: Sequence[str] = ()) -> Dataset:
     )
 
 
-# -- lists -------------------------------------------------------------------------------------------------------
-
 _LIST_ROW = (
-    ExportColumn(name="pool", kind=ColumnKind.TEXT, meaning=ColumnDoc("name of the pool"), optional=False),
-    ExportColumn(
-        name="rank", kind=ColumnKind.INTEGER, meaning=ColumnDoc("place, from 1; equals share one"), optional=False
-    ),
-    ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
+    _required("pool", ColumnKind.TEXT, ColumnDoc("name of the pool")),
+    _required("rank", ColumnKind.INTEGER, ColumnDoc("place, from 1; equals share one")),
+    _required("player", ColumnKind.INTEGER, tables.PLAYER),
     _name("name", "player", "the player's name"),
     _IDENTITY,
-    ExportColumn(
-        name="shown", kind=ColumnKind.INTEGER, meaning=ColumnDoc("rating as lists show it", POINTS), optional=False
-    ),
-    ExportColumn(name="rating", kind=ColumnKind.NUMBER, meaning=ColumnDoc("rating, unrounded", POINTS), optional=False),
-    ExportColumn(
-        name="games",
-        kind=ColumnKind.INTEGER,
-        meaning=ColumnDoc("rated games by then that the ledger knows", "games"),
-        optional=False,
-    ),
-    ExportColumn(name="last_game", kind=ColumnKind.TEXT, meaning=ColumnDoc("day of the last of them", "ISO 8601")),
+    _required("shown", ColumnKind.INTEGER, ColumnDoc("rating as lists show it", POINTS)),
+    _required("rating", ColumnKind.NUMBER, ColumnDoc("rating, unrounded", POINTS)),
+    _required("games", ColumnKind.INTEGER, ColumnDoc("rated games by then that the ledger knows", "games")),
+    ExportColumn("last_game", ColumnKind.TEXT, ColumnDoc("day of the last of them", "ISO 8601")),
 )
 _FIELDS = ("player", "rank", "shown", "rating", "games", "last_game")
 
@@ -320,7 +272,7 @@ def _rating_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFr
     ms = ledger.now_ms() if selection.at is None else instant_end_ms(selection.at)
     for pool in ledger.pools():
         if selection.pool in {None, pool.pool}:
-            yield _frame(list_in_force(ledger.views.connection, pool, ms), {"pool": pool.name})
+            yield _frame(rating_list_at(ledger.views.connection, pool, ms), {"pool": pool.name})
 
 
 def _list_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFrame]:
@@ -347,15 +299,9 @@ LISTS = Dataset(
     name="lists",
     doc="The published lists as they were published, a row for each player on each.",
     columns=(
-        ExportColumn(
-            name="list", kind=ColumnKind.TEXT, meaning=ColumnDoc("name of the list, POOL@DAY/EDITION"), optional=False
-        ),
-        ExportColumn(
-            name="as_of", kind=ColumnKind.TEXT, meaning=ColumnDoc("the instant it is of", INSTANT), optional=False
-        ),
-        ExportColumn(
-            name="edition", kind=ColumnKind.INTEGER, meaning=ColumnDoc("edition of that list, from 1"), optional=False
-        ),
+        _required("list", ColumnKind.TEXT, ColumnDoc("name of the list, POOL@DAY/EDITION")),
+        _required("as_of", ColumnKind.TEXT, ColumnDoc("the instant it is of", INSTANT)),
+        _required("edition", ColumnKind.INTEGER, ColumnDoc("edition of that list, from 1")),
         *_LIST_ROW,
     ),
     key=("list", "player"),
@@ -363,81 +309,51 @@ LISTS = Dataset(
     filters=frozenset({"pool", "published"}),
 )
 
-# -- cross-tables -------------------------------------------------------------------------------------------------
+
+_PLAYER_NAME = _name("name", "player", "the player's name")
+_EDITION = ColumnDoc(
+    "first day of the edition; the end of its first game where another one began on that day", "ISO 8601"
+)
+_RESULTS = ColumnDoc("results against other rows: 2:1½ 5:0 is a win and a draw against row 2, a loss to 5")
+CROSSTABLE_COLUMNS = (
+    _required("pool", ColumnKind.TEXT, ColumnDoc("name of the pool")),
+    _required("tournament", ColumnKind.TEXT, ColumnDoc("name of the tournament")),
+    _required("edition", ColumnKind.TEXT, _EDITION),
+    _required("number", ColumnKind.INTEGER, ColumnDoc("the row of the table, from 1")),
+    _required("place", ColumnKind.TEXT, ColumnDoc("the place, such as 1, or 2-4 where it is shared")),
+    _required("player", ColumnKind.INTEGER, tables.PLAYER),
+    _PLAYER_NAME,
+    ExportColumn("enrolment_rating", ColumnKind.NUMBER, ColumnDoc("rating when the first game in it started", POINTS)),
+    ExportColumn("closing_rating", ColumnKind.NUMBER, ColumnDoc("rating after the last game in it", POINTS)),
+    _required("games", ColumnKind.INTEGER, ColumnDoc("games in the table", "games")),
+    _required("points", ColumnKind.NUMBER, ColumnDoc("points, those of forfeits and byes among them", "game points")),
+    _required("wins", ColumnKind.INTEGER, ColumnDoc("games won, forfeits among them", "games")),
+    _required("draws", ColumnKind.INTEGER, ColumnDoc("games drawn", "games")),
+    _required("losses", ColumnKind.INTEGER, ColumnDoc("games lost, forfeits among them", "games")),
+    ExportColumn("opponents_mean", ColumnKind.NUMBER, ColumnDoc("mean enrolment rating of the opponents met", POINTS)),
+    ExportColumn("performance", ColumnKind.NUMBER, ColumnDoc("performance rating", POINTS)),
+    _required("variant", ColumnKind.TEXT, ColumnDoc("which performance rating that is, such as fide_tpr")),
+    ExportColumn("er_offset", ColumnKind.NUMBER, ColumnDoc("100 (performance / enrolment rating - 1)", "per cent")),
+    _required("upsets", ColumnKind.INTEGER, ColumnDoc("upsets that the player brought about", "games")),
+    _required("results", ColumnKind.TEXT, _RESULTS),
+)
 
 
-def _table_column(name: str, kind: ColumnKind, doc: str, unit: str = "", *, optional: bool = False) -> ExportColumn:
-    return ExportColumn(name=name, kind=kind, meaning=ColumnDoc(doc, unit), optional=optional)
-
-
-def crosstable_columns(name: ExportColumn) -> tuple[ExportColumn, ...]:
-    """Return the columns; *name* is the one that shows the player's name."""
-    return (
-        _table_column("pool", ColumnKind.TEXT, "name of the pool"),
-        _table_column("tournament", ColumnKind.TEXT, "name of the tournament"),
-        _table_column(
-            "edition",
-            ColumnKind.TEXT,
-            "first day of the edition; the end of its first game where another one began on that day",
-            "ISO 8601",
-        ),
-        _table_column("number", ColumnKind.INTEGER, "the row of the table, from 1"),
-        _table_column("place", ColumnKind.TEXT, "the place, such as 1, or 2-4 where it is shared"),
-        ExportColumn(name="player", kind=ColumnKind.INTEGER, meaning=tables.PLAYER, optional=False),
-        name,
-        _table_column(
-            "enrolment_rating", ColumnKind.NUMBER, "rating when the first game in it started", POINTS, optional=True
-        ),
-        _table_column("closing_rating", ColumnKind.NUMBER, "rating after the last game in it", POINTS, optional=True),
-        _table_column("games", ColumnKind.INTEGER, "games in the table", "games"),
-        _table_column("points", ColumnKind.NUMBER, "points, those of forfeits and byes among them", "game points"),
-        _table_column("wins", ColumnKind.INTEGER, "games won, forfeits among them", "games"),
-        _table_column("draws", ColumnKind.INTEGER, "games drawn", "games"),
-        _table_column("losses", ColumnKind.INTEGER, "games lost, forfeits among them", "games"),
-        _table_column(
-            "opponents_mean", ColumnKind.NUMBER, "mean enrolment rating of the opponents met", POINTS, optional=True
-        ),
-        _table_column("performance", ColumnKind.NUMBER, "performance rating", POINTS, optional=True),
-        _table_column("variant", ColumnKind.TEXT, "which performance rating that is, such as fide_tpr"),
-        _table_column(
-            "er_offset", ColumnKind.NUMBER, "100 (performance / enrolment rating - 1)", "per cent", optional=True
-        ),
-        _table_column("upsets", ColumnKind.INTEGER, "upsets that the player brought about", "games"),
-        _table_column(
-            "results",
-            ColumnKind.TEXT,
-            "results against other rows: 2:1½ 5:0 is a win and a draw against row 2, a loss to 5",
-        ),
-    )
-
-
-def crosstable_frames(ledger: OpenLedger, pool: int | None, tournament: str | None) -> Iterator[DataFrame]:
-    """Yield the rows of each table, without the column of names.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        pool: number of the pool; None: all.
-        tournament: name of the tournament; None: all.
-    """
-    types = {
-        column.name: column.type
-        for column in crosstable_columns(_table_column("name", ColumnKind.TEXT, ""))
-        if column.name != "name"
-    }
-    for rated_by in ledger.pools():
-        if pool in {None, rated_by.pool}:
-            rows = tournaments(ledger, rated_by.name, TournamentSearch(text=tournament))
+def read_crosstables(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFrame]:
+    """Yield the rows of each cross-table of the selected pool and tournament, without the column of names."""
+    for pool in ledger.pools():
+        if selection.pool in {None, pool.pool}:
+            rows = tournaments(ledger, pool.name, TournamentSearch(text=selection.tournament))
             began = Counter((row.tournament, row.first_day) for row in rows)
             for row in rows:
                 # The search finds every name that has this one in it.
-                if tournament in {None, row.tournament}:
+                if selection.tournament in {None, row.tournament}:
                     # by its place: its first day may be recorded as a year in which others lie, or be that of another
                     # one
-                    choice = TableChoice(number=int(row.edition.partition(" ")[0]))
-                    page = crosstable(ledger, row.tournament, rated_by.name, choice)
+                    options = TableOptions(number=int(row.edition.partition(" ")[0]))
+                    page = crosstable(ledger, row.tournament, pool.name, options)
                     is_alone = began[row.tournament, row.first_day] == 1
-                    edition = row.first_day if is_alone else _first_end(page)
-                    yield pl.DataFrame(_crosstable_rows(page, edition), types)
+                    yield _crosstable_frame(page, row.first_day if is_alone else _first_end(page))
 
 
 def _first_end(page: Crosstable) -> str:
@@ -446,87 +362,80 @@ def _first_end(page: Crosstable) -> str:
     return min(ends, key=lambda end: (instant_ms(end), end), default=page.edition.first_day)
 
 
-def _crosstable_rows(page: Crosstable, edition: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "pool": page.pool,
-            "tournament": page.tournament,
-            "edition": edition,
-            "number": standing.number,
-            "place": standing.place,
-            "player": standing.player,
-            "enrolment_rating": standing.enrolment_rating,
-            "closing_rating": standing.closing_rating,
-            "games": standing.games,
-            "points": standing.points,
-            "wins": standing.wins,
-            "draws": standing.draws,
-            "losses": standing.losses,
-            "opponents_mean": standing.opponents_mean,
-            "performance": standing.performance,
-            "variant": page.performance.variant,
-            "er_offset": standing.er_offset,
-            "upsets": standing.upsets,
-            "results": " ".join(f"{met.opponent_number}:{met.marks}" for met in standing.meetings),
-        }
+def _crosstable_frame(page: Crosstable, edition: str) -> DataFrame:
+    types = {column.name: column.type for column in CROSSTABLE_COLUMNS if column is not _PLAYER_NAME}
+    of_table = {
+        "pool": page.pool,
+        "tournament": page.tournament,
+        "edition": edition,
+        "variant": page.performance.variant,
+    }
+    rows = [
+        {name: getattr(standing, name) for name in types.keys() - of_table.keys()}
+        | of_table
+        | {"results": " ".join(f"{met.opponent_number}:{met.marks}" for met in standing.meetings)}
         for standing in page.standings
     ]
+    return pl.DataFrame(rows, types)
 
 
 CROSSTABLES = Dataset(
     name="crosstables",
     doc="The cross-tables of tournaments, a row for each player of each edition, the best first.",
-    columns=crosstable_columns(_name("name", "player", "the player's name")),
+    columns=CROSSTABLE_COLUMNS,
     key=("pool", "tournament", "edition", "player"),
     filters=frozenset({"pool", "tournament"}),
-    rows=lambda ledger, selection: crosstable_frames(ledger, selection.pool, selection.tournament),
+    rows=read_crosstables,
 )
 
-# -- all of them -------------------------------------------------------------------------------------------------
 
-PREPARED: Mapping[str, Callable[[Sequence[str]], Dataset]] = {
-    "players": lambda _: PLAYERS,
-    "games": lambda _: GAMES,
-    "history": history,
-    "ratings": lambda _: RATINGS,
-    "lists": lambda _: LISTS,
-    "crosstables": lambda _: CROSSTABLES,
+NAMED_DATASETS: Mapping[str, Dataset] = {
+    dataset.name: dataset for dataset in (PLAYERS, GAMES, history_dataset(), RATINGS, LISTS, CROSSTABLES)
 }
 
 
 @of_one_moment
-def dataset(ledger: OpenLedger, name: str) -> Dataset:
-    """Return the dataset of a name: one of ``PREPARED``, or a table of the views unchanged.
-
-    Args:
-        ledger: a ledger whose views are up to date.
-        name: of a dataset, or of a table of the views.
+def find_dataset(ledger: OpenLedger, name: str) -> Dataset:
+    """Return the dataset of a name: one of ``NAMED_DATASETS``, or a table of the views unchanged.
 
     Raises:
-        UnknownNameError: there is no such dataset or table.
+        UnknownNameError: there is no dataset or table of that name.
     """
-    connection, projectors = ledger.views.connection, ledger.views.at_hand.all
-    keeping.refuse_left_behind(connection, name, ledger.views.at_hand.broken)
-    if name in PREPARED:
-        return PREPARED[name](scheme_state(connection))
-    tables = view_docs.described_in(connection, projectors)
-    further = [name for name in tables if name not in PREPARED and can_be_had(connection, name)]
-    names = [*PREPARED, *further]
+    connection, projectors = ledger.views.connection, ledger.views.installed.all
+    read_models.refuse_stale_table(connection, name, ledger.views.installed.broken)
+    if name == "history":
+        return history_dataset(scheme_state_columns(connection))
+    if name in NAMED_DATASETS:
+        return NAMED_DATASETS[name]
+    tables = table_docs.table_docs_in(connection, projectors)
+    further = [name for name in tables if name not in NAMED_DATASETS and is_exportable(connection, name)]
+    names = [*NAMED_DATASETS, *further]
     if name not in names:
-        raise UnknownNameError("table", name, choice_of(name, names), where="to export")
-    columns, key = of_table(connection, name, tables[name])
+        raise UnknownNameError("table", name, expected_names(name, names), where="to export")
+    stored, key = stored_columns(connection, name, tables[name])
+    columns = [
+        ExportColumn(
+            column.name,
+            COLUMN_KINDS[column.stored_as],
+            column.meaning,
+            f'"{column.name}"',
+            optional=not column.is_required,
+            personal=column.name in PERSONAL,
+        )
+        for column in stored
+    ]
 
     def scans(_: ExportFilter, selected: Sequence[ExportColumn]) -> list[TableScan]:
-        return [scan(selected, f'"{name}"', key, where) for where in rows_at_one_time(connection, name)]
+        return [build_scan(selected, f'"{name}"', key, where) for where in table_parts(connection, name)]
 
     return Dataset(name=name, doc=tables[name].doc, columns=columns, key=key, scans=scans)
 
 
 def check_filters(selection: ExportFilter, chosen: Sequence[Dataset]) -> None:
-    """Refuse what a dataset cannot be asked.
+    """Refuse filters that do not go with a dataset.
 
     Raises:
-        MalformedError: naming what does not go with which.
+        MalformedError: it names the filters and the datasets.
     """
     words = {"since_ms": "since", "until_ms": "until", "published": "list"}
     problems = [

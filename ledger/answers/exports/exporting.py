@@ -1,13 +1,12 @@
-"""Writing an export: the rows of one read snapshot, into a file that is whole or not there at all.
+"""Writing an export: the rows of one read snapshot, into a file that is complete or not there at all.
 
 Everything is read in one transaction while others record games and update the views, also by the second process that
-reads. The file is made under another name and replaces an older export; the files of a ledger are never written
-over.
+reads. The file is made under another name and replaces an older export; the files of a ledger are never overwritten.
 
 Rows become CSV, newline-delimited JSON, Parquet or SQLite (``FORMATS``); all of them take frames, block by block.
 Text is made harmless for its readers: in CSV a cell that a spreadsheet would run has an apostrophe before it, as
-``runtime.visible`` says; in JSON hidden characters are escaped. Parquet and SQLite hold text unchanged. A text
-without rows (``DOCUMENTS``) is made by a function of the ledger and of the request.
+``runtime.visible`` says; in JSON hidden characters are escaped. Parquet and SQLite contain text unchanged. A text
+without rows (``DOCUMENTS``) is made by a function of the ledger and of the filter.
 """
 
 from __future__ import annotations
@@ -18,28 +17,29 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.answers.exports.columns import Dataset, ExportColumn, ExportFilter, by_number, in_kinds, with_iso_instants
-from ledger.answers.exports.datasets import (
-    CORRECTED,
-    IDENTITIES,
-    NAMES,
-    POOLS,
-    check_filters,
-    dataset,
+from ledger.answers.exports.columns import (
+    Dataset,
+    ExportColumn,
+    ExportFilter,
+    convert_frame,
+    lookup_by_number,
+    with_iso_instants,
 )
-from ledger.answers.exports.trf import trf16
+from ledger.answers.exports.datasets import CORRECTED, NAMES, POOLS, check_filters, find_dataset
+from ledger.answers.exports.trf_report import trf16_report
 from ledger.errors import MalformedError, StorageError
 from ledger.handle import OpenLedger
 from ledger.ratings import views_file
 from ledger.runtime import sqlite, table_writer
 from ledger.runtime.lazy import pl, pl_plugins, sqlite_utils
 from ledger.runtime.ledger_files import atomic_file, refuse_own_files
-from ledger.runtime.long_work import Progress, silent
+from ledger.runtime.long_work import Progress, no_progress
 from ledger.runtime.table_reader import ReadingConnection, TableReader, TableScan, table_reader
 from ledger.runtime.table_writer import TableWriter
 from ledger.runtime.visible import in_cell, in_json, visible
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
     from ledger.answers.exports.columns import Lookup
 
-ROWS_A_GROUP = 250_000  # of Parquet: what a reader takes at one time
+PARQUET_GROUP_ROWS = 250_000  # of Parquet: what a reader takes at one time
 _AHEAD = 2  # frames that wait to be written
 _SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 _PLAIN_CELL = r"^[A-Za-z0-9][ -:<-~]*$"  # printable ASCII without a semicolon that begins with a letter or a digit
 
 
 class ExportTable(NamedTuple):
-    """A table to write: what it is, its columns, its rows in their kinds."""
+    """A table to write: its dataset, the columns to export, and the blocks of its rows."""
 
     dataset: Dataset
     columns: Sequence[ExportColumn]
@@ -64,17 +64,15 @@ class ExportTable(NamedTuple):
 
 
 class WriteOptions(NamedTuple):
-    """The options of writing a file.
-
-    Attributes:
-        raw: CSV without apostrophes before cells that a spreadsheet would run.
-        position: how many entries of the journal the rows follow from.
-        are_many: whether there are so many rows that a process of its own is worth starting.
-    """
+    """The options of writing an export: raw CSV without added apostrophes, and the position of the last entry read."""
 
     raw: bool
     position: int
-    are_many: bool
+
+    @property
+    def are_many(self) -> bool:
+        """True if the rows are so many that a process of its own is worth starting."""
+        return self.position > FEW_ENTRIES
 
 
 Writer = Callable[[Path, Sequence[ExportTable], WriteOptions], None]
@@ -82,7 +80,7 @@ Lines = Callable[[ExportTable, WriteOptions], Iterator[bytes]]
 
 
 def csv_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:
-    """Yield a table as CSV: a line of names, empty cells for unknown values, line ends as on Unix."""
+    """Yield a table as CSV: a line of column names, empty cells for unknown values, Unix line ends."""
     yield (",".join(column.name for column in part.columns) + "\n").encode()
     for frame in part.frames:
         cells = with_iso_instants(frame)
@@ -94,7 +92,7 @@ def csv_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:
 
 
 def _cells(texts: Any, *, raw: bool) -> Any:
-    """Return a column of text as cells: most are plain; of the others each different text is looked at once."""
+    """Return a column of text as CSV cells; most are plain, and each different one of the others is converted once."""
     others = texts.filter(~texts.str.contains(_PLAIN_CELL)).unique().drop_nulls().to_list()
     # A cell in quotation marks may have several lines (RFC 4180, 2.6).
     cells = {text: visible(text, keep="\n") for text in others}
@@ -106,14 +104,12 @@ def _cells(texts: Any, *, raw: bool) -> Any:
 
 # Every function that gives lines takes the same arguments; JSON runs in no spreadsheet.
 def ndjson_lines(part: ExportTable, options: WriteOptions) -> Iterator[bytes]:  # noqa: ARG001
-    """Yield a table as newline-delimited JSON: an object a line."""
+    """Yield a table as newline-delimited JSON, one object a line."""
     for frame in part.frames:
         yield in_json(with_iso_instants(frame).write_ndjson()).encode()
 
 
 def _in_a_file(lines: Lines) -> Writer:
-    """Return a writer of a text table to a file."""
-
     def write(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
         (part,) = parts
         with path.open("wb") as file:
@@ -122,21 +118,19 @@ def _in_a_file(lines: Lines) -> Writer:
     return write
 
 
-# -- Parquet -------------------------------------------------------------------------------------------------------
-
-
 def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
-    """Write one table as Parquet (zstd), with its columns' meanings under ``rating-ledger`` in the file's metadata.
+    """Write one table as Parquet (zstd), with the meanings of its columns under ``rating-ledger`` in the metadata.
 
-    Rows are written by threads of their own while the next are read.
+    Threads of their own write rows while the next ones are read.
     """
     (part,) = parts
-    said = {
+    about = {
         "dataset": part.dataset.name,
         "doc": part.dataset.doc,
         "entries": options.position,
         "columns": {column.name: {"doc": column.meaning.doc, "unit": column.meaning.unit} for column in part.columns},
     }
+    metadata = {"rating-ledger": json.dumps(about, ensure_ascii=False)}
     waiting: Queue[DataFrame | None] = Queue(_AHEAD)
     ended = Event()
 
@@ -157,9 +151,7 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
 
     def sink() -> None:
         try:
-            source.sink_parquet(
-                path, row_group_size=ROWS_A_GROUP, metadata={"rating-ledger": json.dumps(said, ensure_ascii=False)}
-            )
+            source.sink_parquet(path, row_group_size=PARQUET_GROUP_ROWS, metadata=metadata)
         except BaseException as failure:  # noqa: BLE001  # reported where the rows are read
             failures.append(failure)
 
@@ -168,9 +160,12 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
     sinking = Thread(target=sink, daemon=True)
     sinking.start()
     try:
-        for frame in part.frames:
-            _hand_over(waiting, frame, sinking)
-        _hand_over(waiting, None, sinking)
+        for frame in chain(part.frames, [None]):
+            # By short waits: the writer may fail meanwhile, and takes nothing more then.
+            while sinking.is_alive():
+                with suppress(Full):
+                    waiting.put(frame, timeout=0.1)
+                    break
     finally:
         ended.set()
         sinking.join()
@@ -180,51 +175,39 @@ def write_parquet(path: Path, parts: Sequence[ExportTable], options: WriteOption
         raise OSError(int(refused[1]), os.strerror(int(refused[1]))) if refused else failures[0]
 
 
-def _hand_over(waiting: Queue[DataFrame | None], frame: DataFrame | None, sinking: Thread) -> None:
-    # By short waits: the writer may fail meanwhile, and takes nothing more then.
-    while sinking.is_alive():
-        try:
-            waiting.put(frame, timeout=0.1)
-        except Full:
-            continue
-        return
-
-
-# -- SQLite --------------------------------------------------------------------------------------------------------
-
-
 def write_sqlite(path: Path, parts: Sequence[ExportTable], options: WriteOptions) -> None:
     """Write the tables of one SQLite file with keys and foreign keys; instants are ISO 8601 text."""
     connection = sqlite.connect(path)
     with closing(connection):
         database = sqlite_utils.Database(connection)
-        tables = {part.dataset.name: {column.name for column in part.columns} for part in parts}
         for part in parts:
             required = {column.name for column in part.columns if not column.optional}
             types = {column.name: _PYTHON[column.stored_as] for column in part.columns}
             pk = tuple(part.dataset.key) or None
             database.table(part.dataset.name).create(types, pk=pk, not_null=required, strict=True)
-        database.add_foreign_keys([key for part in parts for key in _foreign_keys(part, tables)])
+        foreign_keys = _foreign_keys(parts)
+        database.add_foreign_keys(foreign_keys)
         connection.execute("PRAGMA foreign_keys=OFF")  # rows come table by table
         for part in parts:
             own = table_writer.WritingConnection
-            writer = table_writer.table_writer(path, connection) if options.are_many else own(connection)
-            _fill(writer, part)
+            _fill(table_writer.table_writer(path, connection) if options.are_many else own(connection), part)
         # After the rows: an index of all of them is made quicker than one that grows with each.
-        for table, column, _, _ in [key for part in parts for key in _foreign_keys(part, tables)]:
+        for table, column, _, _ in foreign_keys:
             database.table(table).create_index([column], if_not_exists=True)
 
 
 _PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str}
 
 
-def _foreign_keys(part: ExportTable, tables: Mapping[str, set[str]]) -> list[tuple[str, str, str, str]]:
-    """Yield (table, column, other table, its key) if the other table is in the same file."""
+def _foreign_keys(parts: Sequence[ExportTable]) -> list[tuple[str, str, str, str]]:
+    """Return (table, column, other table, its key) of all columns that refer to a table of the same file."""
+    tables = {part.dataset.name: {column.name for column in part.columns} for part in parts}
     keys = []
-    for column in part.columns:
-        table, _, name = column.meaning.references.partition(".")
-        if table in tables and name in tables[table]:
-            keys.append((part.dataset.name, column.name, table, name))
+    for part in parts:
+        for column in part.columns:
+            table, _, name = column.meaning.references.partition(".")
+            if name in tables.get(table, ()):
+                keys.append((part.dataset.name, column.name, table, name))
     return keys
 
 
@@ -243,12 +226,10 @@ def _fill(writer: TableWriter, part: ExportTable) -> None:
 
 
 class FileFormat(NamedTuple):
-    """A format of files.
+    """A file format of exported rows, known by the endings of file names.
 
     Attributes:
-        write: writes it to a file.
-        lines: gives its bytes, block by block, where it is text that may go elsewhere; else None.
-        suffixes: of the file names by which it is known without being named.
+        lines: yields the bytes of a text format block by block; None for other formats.
         takes_many: whether one file holds several tables.
     """
 
@@ -266,18 +247,8 @@ FORMATS: Mapping[str, FileFormat] = {
 }
 
 
-# --- an export ----------------------------------------------------------------------------------------------
-
-
-class Document(NamedTuple):
-    """A text that can be exported.
-
-    Attributes:
-        doc: what it is, a sentence.
-        make: gives the bytes of the file.
-        filters: which fields of ``ExportFilter`` it knows.
-        suffixes: of the file names by which the format is known without being named.
-    """
+class TextDocument(NamedTuple):
+    """A text without rows that can be exported, such as a report in TRF16; it is made from a ledger and a filter."""
 
     doc: str
     make: Callable[[OpenLedger, ExportFilter], Iterator[bytes]]
@@ -285,19 +256,19 @@ class Document(NamedTuple):
     suffixes: tuple[str, ...] = ()
 
 
-# By what is exported, and the format.
-DOCUMENTS: Mapping[tuple[str, str], Document] = {
-    ("tournament", "trf16"): Document(
+# By subject and format.
+DOCUMENTS: Mapping[tuple[str, str], TextDocument] = {
+    ("tournament", "trf16"): TextDocument(
         doc="One tournament as a report in FIDE's TRF16.",
-        make=trf16,
+        make=trf16_report,
         filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}),
         suffixes=(".trf",),
-    ),
+    )
 }
 
 
 FEW_ENTRIES = 20_000  # of a journal: up to here this process reads and writes alone; starting others takes longer
-_TRIES = 3  # of meeting the same moment in two processes, before one of them reads alone
+_TRIES = 3  # to open the same snapshot in two processes, before one of them reads alone
 _POSITION = TableScan(columns={"position": ("position", "INTEGER")}, source="progress", key=("position",))
 # The key follows 'game:', and ';' follows ':' in the order of subjects.
 # The order within is that of the proposals: group_concat joins what comes as it comes.
@@ -311,8 +282,8 @@ GROUP BY subject
 _TOTALS = {"games": "SELECT count(*) FROM games", "history": "SELECT coalesce(sum(n), 0) FROM current"}
 
 
-class Exported(NamedTuple):
-    """The written export: its dataset, and how many rows; None if it is a text without rows."""
+class ExportResult(NamedTuple):
+    """The name of an exported dataset, and the number of written rows; None for a text without rows."""
 
     what: str
     rows: int | None
@@ -326,9 +297,9 @@ def export(
     fmt: str | None = None,
     selection: ExportFilter | None = None,
     raw: bool = False,
-    progress: Progress = silent,
-) -> list[Exported]:
-    """Write what a ledger holds to a file.
+    progress: Progress = no_progress,
+) -> list[ExportResult]:
+    """Write datasets of a ledger to a file.
 
     Args:
         ledger: a ledger whose views are up to date.
@@ -340,37 +311,29 @@ def export(
         progress: receives how many rows are written.
 
     Raises:
-        UnknownNameError: there is no such dataset or table.
-        MalformedError: what was asked does not go together.
+        UnknownNameError: there is no dataset or table of a name.
+        MalformedError: tables, format and filter do not go together.
         StorageError: the file is one of a ledger, or cannot be written.
     """
     path, selection = Path(target), selection or ExportFilter()
-    chosen_format = fmt or format_of(what, path)
+    chosen_format = fmt or format_of_file(what, path)
     refuse_own_files(path, ledger.path)
-    if path.is_dir():
-        raise StorageError(str(path), "is a folder: give the name of a file")
-    if _is_stream(path) and chosen_format in FORMATS and FORMATS[chosen_format].lines is None:
-        raise StorageError(str(path), f"is a device or a pipe, which cannot hold {chosen_format}: give a file's name")
-    _refuse_name_without_letters(path, chosen_format)
+    _check_target(path, chosen_format)
     if document := _document(what, chosen_format, selection):
-        with _whole(path) as making, making.open("wb") as file:
+        with _complete_file(path) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, selection))
-        return [Exported(what[0], None)]
+        return [ExportResult(what[0], None)]
     chosen = _chosen(ledger, what, chosen_format, selection)
-    with _whole(path) as making, snapshot(ledger) as (reader, position):
+    with _complete_file(path) as making, open_snapshot(ledger) as (reader, position):
         counts = dict.fromkeys((item.name for item in chosen), 0)
         lookups = _Lookups(ledger)
-        parts = []
-        for item in chosen:
-            frames = _frames(ledger, reader, item, selection, lookups)
-            parts.append(
-                ExportTable(item, item.selected_columns(selection), _counted(frames, item, counts, ledger, progress))
-            )
-        FORMATS[chosen_format].write(making, parts, WriteOptions(raw, position, position > FEW_ENTRIES))
-    return [Exported(name, rows) for name, rows in counts.items()]
+        parts = [_table(ledger, reader, item, selection, lookups) for item in chosen]
+        parts = [part._replace(frames=_counted(part, counts, ledger, progress)) for part in parts]
+        FORMATS[chosen_format].write(making, parts, WriteOptions(raw, position))
+    return [ExportResult(name, rows) for name, rows in counts.items()]
 
 
-def lines(
+def export_lines(
     ledger: OpenLedger,
     what: Sequence[str],
     *,
@@ -378,14 +341,14 @@ def lines(
     selection: ExportFilter | None = None,
     raw: bool = False,
 ) -> Iterator[bytes]:
-    """Yield the bytes of an export that is text, block by block, as the reader takes them.
+    """Yield the bytes of an export in a text format, block by block, as the reader takes them.
 
     Until all are taken, the views are read in one transaction: the log of the views grows meanwhile with what others
-    write, and this ledger takes in nothing new. Arguments are those of ``export``.
+    write, and this ledger does not catch up. Arguments are those of ``export``.
 
     Raises:
-        UnknownNameError: there is no such dataset or table.
-        MalformedError: what was asked does not go together, or the format is no text.
+        UnknownNameError: there is no dataset or table of a name.
+        MalformedError: tables, format and filter do not go together, or the format is no text.
     """
     selection = selection or ExportFilter()
     if document := _document(what, fmt, selection):
@@ -398,28 +361,25 @@ def lines(
     return _lines(ledger, item, made, selection, raw=raw)
 
 
-# Apart from ``lines``, because a generator runs only when it is read: wrong requests are refused before that.
+# Apart from ``export_lines``, because a generator runs only when it is read: wrong requests are refused before that.
 def _lines(ledger: OpenLedger, item: Dataset, made: Lines, selection: ExportFilter, *, raw: bool) -> Iterator[bytes]:
-    with snapshot(ledger) as (reader, position):
-        frames = _frames(ledger, reader, item, selection, _Lookups(ledger))
-        yield from made(
-            ExportTable(item, item.selected_columns(selection), frames),
-            WriteOptions(raw, position, position > FEW_ENTRIES),
-        )
+    with open_snapshot(ledger) as (reader, position):
+        part = _table(ledger, reader, item, selection, _Lookups(ledger))
+        yield from made(part, WriteOptions(raw, position))
 
 
-def check(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> None:
-    """Refuse what no file can be made of, before anything long begins.
+def check_request(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> None:
+    """Refuse tables, a format and a filter that cannot be exported, before the export begins.
 
     Raises:
-        MalformedError: tables, format and filters do not go together.
-        UnknownNameError: there is no such table.
+        MalformedError: they do not go together.
+        UnknownNameError: there is no dataset or table of a name.
     """
     if _document(what, fmt, selection) is None:
         _chosen(ledger, what, fmt, selection)
 
 
-def _document(what: Sequence[str], fmt: str, selection: ExportFilter) -> Document | None:
+def _document(what: Sequence[str], fmt: str, selection: ExportFilter) -> TextDocument | None:
     """Return the requested text without rows; None for rows."""
     document = DOCUMENTS.get((what[0], fmt))
     if document and (further := sorted({*what[1:], *(selection.filters - document.filters)})):
@@ -433,111 +393,96 @@ def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: Export
         raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
     if reports := [f"{subject!r} goes out as {name}, not as {fmt}" for subject, name in DOCUMENTS if subject in what]:
         raise MalformedError(reports)
-    chosen = [dataset(ledger, name) for name in dict.fromkeys(what)]
+    chosen = [find_dataset(ledger, name) for name in dict.fromkeys(what)]
     if len(chosen) > 1 and not FORMATS[fmt].takes_many:
         raise MalformedError([f"a file of {fmt} holds one table; sqlite takes several, got {list(what)}"])
     check_filters(selection, chosen)
     return chosen
 
 
-def format_of(what: Sequence[str], path: Path) -> str:
-    """Return the format that a file's name says.
+def format_of_file(what: Sequence[str], path: Path) -> str:
+    """Return the format that the ending of a file's name selects.
 
     Raises:
-        MalformedError: it says none.
+        MalformedError: it selects none.
     """
-    suffix = path.suffix.lower()
-    for name, file_format in FORMATS.items():
-        if suffix in file_format.suffixes:
+    documents = {name: document for (subject, name), document in DOCUMENTS.items() if subject == what[0]}
+    suffixes = {name: file_format.suffixes for name, file_format in FORMATS.items()}
+    suffixes |= {name: document.suffixes for name, document in documents.items()}
+    for name, of_format in suffixes.items():
+        if path.suffix.lower() in of_format:
             return name
-    for (subject, name), document in DOCUMENTS.items():
-        if subject == what[0] and suffix in document.suffixes:
-            return name
-    formats = sorted({*FORMATS, *(name for subject, name in DOCUMENTS if subject == what[0])})
+    formats = sorted(suffixes)
     raise MalformedError([f"{path.name!r} does not say the format: give one of {formats}"])
 
 
-# -- rows --------------------------------------------------------------------------------------------------------
-
-
-class _Lookups(Mapping[str, "Lookup"]):
-    """Names by number and marks by key, each read when it is first asked for."""
+class _Lookups(dict[str, "Lookup"]):
+    """Names by number and proposals by key, each read on first use."""
 
     def __init__(self, ledger: OpenLedger) -> None:
+        super().__init__()
         self._ledger = ledger
-        self._read: dict[str, Lookup] = {}
 
-    def __getitem__(self, name: str) -> Lookup:
-        if name not in self._read:
-            connection = self._ledger.views.connection
-            if name == POOLS:
-                self._read[name] = by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
-            elif name == CORRECTED:
-                rows = connection.execute(_CORRECTED).fetchall()
-                self._read[name] = pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
-            else:
-                people = self._ledger.people
-                self._read[name] = by_number(dict(people.names() if name == NAMES else people.identities()))
-        return self._read[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((NAMES, IDENTITIES, POOLS, CORRECTED))
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
+    def __missing__(self, name: str) -> Lookup:
+        connection, people = self._ledger.views.connection, self._ledger.people
+        if name == CORRECTED:
+            rows = connection.execute(_CORRECTED).fetchall()
+            self[name] = pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
+        elif name == POOLS:
+            self[name] = lookup_by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
+        else:
+            self[name] = lookup_by_number(dict(people.names() if name == NAMES else people.identities()))
+        return self[name]
 
 
-def _frames(
+def _table(
     ledger: OpenLedger, reader: TableReader, item: Dataset, selection: ExportFilter, lookups: _Lookups
-) -> Iterator[DataFrame]:
+) -> ExportTable:
     columns = item.selected_columns(selection)
     if item.rows is not None:
-        for frame in item.rows(ledger, selection):
-            yield in_kinds(frame, columns, lookups)
-        return
-    assert item.scans is not None
-    for scan in item.scans(selection, columns):
-        for frame in reader.frames(scan):
-            yield in_kinds(frame, columns, lookups)
+        frames = item.rows(ledger, selection)
+    else:
+        assert item.scans is not None
+        frames = (frame for scan in item.scans(selection, columns) for frame in reader.frames(scan))
+    return ExportTable(item, columns, (convert_frame(frame, columns, lookups) for frame in frames))
 
 
-def _counted(
-    frames: Iterator[DataFrame], item: Dataset, counts: dict[str, int], ledger: OpenLedger, progress: Progress
-) -> Iterator[DataFrame]:
-    total = 0
-    if progress is not silent and item.name in _TOTALS:
-        total = ledger.views.connection.execute(_TOTALS[item.name]).fetchone()[0]
-    for frame in frames:
-        counts[item.name] += len(frame)
-        progress(item.name, counts[item.name], max(total, counts[item.name]))
+def _counted(part: ExportTable, counts: dict[str, int], ledger: OpenLedger, progress: Progress) -> Iterator[DataFrame]:
+    name, total = part.dataset.name, 0
+    if progress is not no_progress and name in _TOTALS:
+        total = ledger.views.connection.execute(_TOTALS[name]).fetchone()[0]
+    for frame in part.frames:
+        counts[name] += len(frame)
+        progress(name, counts[name], max(total, counts[name]))
         yield frame
 
 
 @contextmanager
-def snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
-    """Open a reader of the up-to-date views at one position, and return it with that position."""
+def open_snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
+    """Open a reader of the up-to-date views at one position; yield it with that position."""
     ledger.level()
     views = ledger.views
     for attempt in range(_TRIES + 1):
         # a read snapshot that has begun already cannot be used by another process
-        is_alone = views.is_read or attempt == _TRIES
-        with views.moment() as position:
+        is_alone = views.in_snapshot or attempt == _TRIES
+        with views.read_snapshot() as position:
             make = ReadingConnection if is_alone or position <= FEW_ENTRIES else table_reader
             reader: TableReader = make(views.path, views.connection)
             with closing(reader):
-                with views_file.reading(views.path):
-                    is_met = [frame["position"].to_list() for frame in reader.frames(_POSITION)] == [[position]]
-                if is_met:  # else another process wrote in between
+                with views_file.reporting_damage(views.path):
+                    is_same = [frame["position"].to_list() for frame in reader.frames(_POSITION)] == [[position]]
+                if is_same:  # else another process wrote in between
                     yield reader, position
                     return
 
 
-# -- files -------------------------------------------------------------------------------------------------------
-
-
-def _refuse_name_without_letters(path: Path, fmt: str) -> None:
-    """Refuse bytes that are no UTF-8 in the name of a file that a library opens, which takes names as text."""
-    if fmt in FORMATS and FORMATS[fmt].lines is None:
+def _check_target(path: Path, fmt: str) -> None:
+    """Refuse a folder, and a file that the format cannot be written to."""
+    if path.is_dir():
+        raise StorageError(str(path), "is a folder: give the name of a file")
+    if fmt in FORMATS and FORMATS[fmt].lines is None:  # a library writes the file
+        if _is_stream(path):
+            raise StorageError(str(path), f"is a device or a pipe, which cannot hold {fmt}: give a file's name")
         try:
             str(path.absolute()).encode()
         except UnicodeEncodeError:
@@ -545,20 +490,20 @@ def _refuse_name_without_letters(path: Path, fmt: str) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Return whether the path is a device or a pipe, which is written into: a file in its place would be no export."""
+    """Return whether the path is a device or a pipe, which is written into, not replaced."""
     return path.exists() and not path.is_file()
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """Yield a name to write under; nothing is left after a failure."""
+def _complete_file(path: Path) -> Iterator[Path]:
+    """Yield the path to write to; after a failure nothing is left there."""
     if _is_stream(path):
         try:
             yield path
         except OSError as error:
             raise StorageError(str(path), f"cannot be written: {error.strerror or error}") from error
         return
-    # What a link leads to is replaced, as a shell does it; the link stays.
+    # The target of a link is replaced, as a shell does it; the link stays.
     target = path.resolve() if path.is_symlink() else path
     with atomic_file(target, replace=True) as making:
         if target.exists():  # from the beginning: the file holds names of people, which others may not read

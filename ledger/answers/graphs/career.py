@@ -8,7 +8,7 @@ from __future__ import annotations
 import attrs
 
 from ledger.answers.asking import day, display_name, of_one_moment
-from ledger.answers.read_models import last_row
+from ledger.answers.read_models import last_game_row
 from ledger.book.timeline import Pool
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
@@ -91,7 +91,7 @@ def career(ledger: OpenLedger, person: Person, pool: str | None = None, *, point
     """
     rated_by = ledger.pool(pool)
     connection = ledger.views.connection
-    last = last_row(ledger, person, rated_by)
+    last = last_game_row(ledger, person, rated_by)
     games = 0 if last is None else int(last["n"])
     who = (rated_by.pool, person.player)
     is_by_list = rated_by.scheme.rhythm is not Rhythm.GAME

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from math import floor
 
 from ledger.answers.graphs import looks, wording
-from ledger.answers.graphs.bars import PAGE
 from ledger.answers.graphs.career import Career, CareerPoint
+from ledger.answers.graphs.graph_data import GAMES_PER_PAGE
 from ledger.answers.graphs.looks import Look, Theme
-from ledger.answers.graphs.pages import page_of_game
+from ledger.answers.graphs.page_reader import count_pages
 from ledger.runtime.visible import in_markup
 
 WIDTH = 860
@@ -27,7 +27,7 @@ def picture(career: Career, theme: Theme = Theme.AUTO, height: int = 330) -> str
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"><title>no rated game</title></svg>'
         )
-    sheet = looks.style(Look(theme=theme)) + f".rg .line{{stroke:{looks.COLOURS['win']}}}"
+    sheet = looks.style_sheet(Look(theme=theme)) + f".rg .line{{stroke:{looks.COLOURS['win']}}}"
     return drawn(
         career, height=height, definitions=f'<style>{sheet}</style><rect class="page" width="100%" height="100%"/>'
     )
@@ -103,7 +103,7 @@ def _steps(plot: _Plot) -> list[str]:
 def _axes(plot: _Plot) -> list[str]:
     parts = []
     for rating in (plot.low, plot.high):
-        words = wording.points(floor(rating + 0.5))
+        words = wording.format_rating(floor(rating + 0.5))
         parts.append(f'<text class="quiet end" x="{_LEFT - 8}" y="{plot.y(rating) + 4:.1f}">{words}</text>')
     free = 0.0
     for year in plot.career.years:
@@ -123,18 +123,21 @@ def _axes(plot: _Plot) -> list[str]:
 
 def _highest(plot: _Plot, highest: CareerPoint) -> str:
     x, y = plot.x(highest.n), plot.y(highest.rating)
-    words = in_markup(f"HERA {wording.points(highest.rating)}, {highest.in_force}")
+    words = in_markup(f"HERA {wording.format_rating(highest.rating)}, {highest.in_force}")
     return f'<path class="mark" d="M{x - 4:.1f} {y - 9:.1f}h8l-4 6z"><title>{words}</title></path>'
 
 
 def _links(plot: _Plot, link: Callable[[int], str]) -> list[str]:
     """Return areas of the picture that lead to the pages of the games there, oldest first."""
     games = plot.career.games
-    pages = page_of_game(1, games)
+    pages = count_pages(games)
     per_link = -(-pages // MOST_LINKS)
     parts = []
     for page in range(pages, 0, -per_link):
-        oldest, newest = max(1, games - page * PAGE + 1), min(games, games - (page - per_link) * PAGE)
+        oldest, newest = (
+            max(1, games - page * GAMES_PER_PAGE + 1),
+            min(games, games - (page - per_link) * GAMES_PER_PAGE),
+        )
         left, right = plot.x(max(oldest - 0.5, 1)), plot.x(min(newest + 0.5, games))
         words = f"games {oldest:,} to {newest:,}"
         parts.append(

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import attrs
 
-from ledger.answers.documents import format_of
+from ledger.answers.documents import format_by_suffix
 from ledger.answers.game_pgn import games_pgn
-from ledger.answers.graphs import html, json_form, pages, png, svg, vega_lite
-from ledger.answers.graphs.bars import Order, Page
-from ledger.answers.graphs.looks import PLAIN, Look, Theme
+from ledger.answers.graphs import html, json_form, page_reader, png, svg, vega_lite
+from ledger.answers.graphs.graph_data import BarOrder, Page
+from ledger.answers.graphs.looks import DEFAULT_LOOK, Look, Theme
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.runtime.ledger_files import save_document
 
-PICTURES = frozenset({"svg", "png", "html"})
+PICTURE_FORMATS = frozenset({"svg", "png", "html"})
 ENDINGS: Mapping[str, str] = {
     ".vl.json": "vega-lite", ".json": "json", ".svg": "svg", ".png": "png", ".html": "html", ".htm": "html",
 }  # fmt: skip
@@ -24,10 +24,10 @@ ENDINGS: Mapping[str, str] = {
 
 @attrs.frozen(kw_only=True)
 class RatingGraph:
-    """A player's rating graph; every document is made from the ledger as it is by then.
+    """A player's rating graph, of which documents show the current state of the ledger.
 
     Attributes:
-        ledger: a ledger, open.
+        ledger: an open ledger.
         person: the player.
         pool: name of the pool; the first one by default.
         number: the page of 50 games, 1 the newest; None: the last games.
@@ -46,27 +46,27 @@ class RatingGraph:
     pool: str | None = None
     number: int | None = None
     last: int | None = None
-    by: Order = "game"
+    by: BarOrder = "game"
     against: Person | None = None
     boards: bool | None = None
-    look: Look = PLAIN
+    look: Look = DEFAULT_LOOK
 
     def __attrs_post_init__(self) -> None:
-        pages.check(self.number, self.last, self.by, self.person, self.against)
+        page_reader.check_arguments(self.number, self.last, self.by, self.person, self.against)
 
     def page(self, kind: str = "json") -> Page:
-        """Return the data of the graph, as a document of this format shows them.
+        """Return the data of the graph that a document of this format shows.
 
         Raises:
-            UnknownNameError: a player has neither a rated game in the pool nor the rating of a list, or no such page.
+            UnknownNameError: a player has neither a rated game in the pool nor a list rating, or there is no such page.
         """
-        is_whole = self.last is None and self.number is None and kind not in PICTURES
-        return pages.page(
+        is_whole = self.last is None and self.number is None and kind not in PICTURE_FORMATS
+        return page_reader.read_page(
             self.ledger,
             self.person,
             self.pool,
             number=self.number,
-            last=pages.EVERY_GAME if is_whole else self.last,
+            last=page_reader.ALL_GAMES if is_whole else self.last,
             by=self.by,
             against=self.against,
             boards=kind == "html" if self.boards is None else self.boards,
@@ -74,28 +74,27 @@ class RatingGraph:
 
     def pgn(self, page: Page) -> dict[str, str]:
         """Return the games of a page as PGN, by key."""
-        players = (player for player in (page.player, page.against) if player is not None)
-        return games_pgn(self.ledger, (bar.game for player in players for bar in player.bars))
+        return games_pgn(self.ledger, (bar.game for player in page.players for bar in player.bars))
 
     def document(self, kind: str) -> bytes:
         """Return the graph in a format: svg, png, html, json or vega-lite."""
         with self.ledger.moment():
             page = self.page(kind)
             pgn = self.pgn(page) if kind == "html" else None
-        return drawn(page, kind, self.look, pgn=pgn)
+        return render_page(page, kind, self.look, pgn=pgn)
 
     def save(self, path: str | Path) -> None:
-        """Write the graph into a file, in the format that its name asks for; ``.vl.json`` is Vega-Lite.
+        """Write the graph to a file, in the format that the ending of its name selects; ``.vl.json`` is Vega-Lite.
 
         Raises:
-            MalformedError: the name asks for no format, or for PNG, which nothing installed draws.
-            StorageError: it is a file of a ledger.
+            MalformedError: the ending selects no format, or PNG without an installed program that draws it.
+            StorageError: the file belongs to a ledger.
             OSError: the file cannot be written.
         """
-        save_document(Path(path), self.document(format_of(path, ENDINGS)), self.ledger.path)
+        save_document(Path(path), self.document(format_by_suffix(path, ENDINGS)), self.ledger.path)
 
 
-def drawn(
+def render_page(
     page: Page,
     kind: str,
     look: Look,
@@ -103,14 +102,9 @@ def drawn(
     page_link: Callable[[int], str] | None = None,
     pgn: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return a page in a format: svg, png, html, json or vega-lite.
+    """Return a page of a rating graph in a format: svg, png, html, json or vega-lite.
 
-    Args:
-        page: its data.
-        kind: the format.
-        look: how it looks.
-        page_link: in HTML the address of the page of a number; None: there are no other pages.
-        pgn: in HTML the games as PGN, by key.
+    HTML takes *page_link*, which returns the address of another page by its number, and *pgn*, the games by key.
     """
     match kind:
         case "svg":
@@ -121,6 +115,6 @@ def drawn(
         case "html":
             return html.draw(page, look, page_link=page_link, pgn=pgn).encode()
         case "vega-lite":
-            return json_form.exact(vega_lite.specification(page, opponents=look.opponents), upright=True)
+            return json_form.dump_json(vega_lite.specification(page, opponents=look.opponents), indent=True)
         case _:
-            return json_form.as_json(page)
+            return json_form.graph_json(page)

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import attrs
 
 from ledger.answers.graphs import looks, mini_boards, svg, wording
-from ledger.answers.graphs.bars import Bar, Order, Page, PlayerBars
-from ledger.answers.graphs.looks import PLAIN, Look, Theme
+from ledger.answers.graphs.graph_data import Bar, BarOrder, Page, PlayerBars
+from ledger.answers.graphs.looks import DEFAULT_LOOK, Look, Theme
 from ledger.board.position import Position
 from ledger.runtime.visible import in_markup
 
@@ -51,28 +51,24 @@ _FORM = (
     "fieldset{border:0;padding:0;margin:.4rem 0;display:flex;gap:.4rem 1rem}legend{float:left;margin-right:1rem}"
     "main:has(#by-game:checked) figure.date,main:has(#by-date:checked) figure.game{display:none}"
 )
-_ORDERS: Mapping[Order, str] = {"game": "side by side", "date": "on their days"}
+_ORDERS: Mapping[BarOrder, str] = {"game": "side by side", "date": "on their days"}
 _LIGHT = "body{background:#FFFFFF;color:#1B1F24}a{color:#0057A8}"
 _DARK = "body{background:#14171B;color:#E8EAED}a{color:#7CB8F2}"
 
 
 def draw(
     page: Page,
-    look: Look = PLAIN,
+    look: Look = DEFAULT_LOOK,
     *,
     page_link: Callable[[int], str] | None = None,
     pgn: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the HTML file of a page.
+    """Return a page as an HTML file, in which the details of a game show its PGN.
 
-    Args:
-        page: its data.
-        look: what the reader chose.
-        page_link: the address of the page of a number; None if there are no other pages.
-        pgn: games as PGN, by key: each is in the details of its game.
+    *page_link* returns the address of another page by its number; None: there are no other pages.
     """
     title = in_markup(f"Rating graph of {wording.heading(page)}")
-    styling = f"<style>{style(look)}</style>"
+    styling = f"<style>{style_sheet(look)}</style>"
     if look.sheet is not None:
         styling = f'<link rel="stylesheet" href="{in_markup(look.sheet)}">'
     return "\n".join(
@@ -86,24 +82,24 @@ def draw(
             *_drawings(page, look),
             *_details(page, pgn or {}),
             '<section id="list" aria-label="List of the games">',
-            *(line for player in (page.player, page.against) if player is not None for line in _table(player)),
+            *(line for player in page.players for line in _table(player)),
             "</section>",
             f"</main>\n<script>{_SCRIPT}</script>\n</body>\n</html>\n",
         ]
     )
 
 
-def style(look: Look = PLAIN) -> str:
-    """Return the style sheet of these pages and of the graphs in them, which may also be in a file of its own."""
+def style_sheet(look: Look = DEFAULT_LOOK) -> str:
+    """Return the style sheet of these pages and of the graphs in them, in the page or for a file of its own."""
     if look.theme is Theme.AUTO:
         page = f":root{{color-scheme:light dark}}{_FORM}{_LIGHT}@media (prefers-color-scheme:dark){{{_DARK}}}"
     else:
         page = f":root{{color-scheme:{look.theme}}}{_FORM}{_DARK if look.theme is Theme.DARK else _LIGHT}"
-    return page + looks.style(look)
+    return page + looks.style_sheet(look)
 
 
 def _policy(look: Look) -> str:
-    """Return what the page may load and run: its own script, and its style, inline or from the style sheet's site."""
+    """Return the content policy: the page's own script, and its style, inline or from the style sheet's site."""
     styles = "'unsafe-inline'"
     if look.sheet is not None:
         site = urlsplit(look.sheet)
@@ -116,7 +112,7 @@ def _policy(look: Look) -> str:
 def _drawings(page: Page, look: Look) -> list[str]:
     """Return the graph, bar by bar and by date, with a switch between them; with a second player by date alone."""
     # in a picture of their own: what is not displayed may give no patterns to the other one
-    parts = [f'<svg width="0" height="0" aria-hidden="true"><defs>{looks.patterns(look)}</defs></svg>']
+    parts = [f'<svg width="0" height="0" aria-hidden="true"><defs>{looks.pattern_definitions(look)}</defs></svg>']
     orders = _ORDERS if page.against is None and page.player.bars else {page.by: ""}
     if len(orders) > 1:
         switch = "".join(
@@ -128,8 +124,8 @@ def _drawings(page: Page, look: Look) -> list[str]:
     for order in orders:
         ordered = attrs.evolve(page, by=order)
         # A bar leads to its game's details within the page, not to the game's server.
-        drawn = svg.drawing(
-            ordered, look, lambda player, bar: f"#{wording.anchor(player, bar)}", "", mark=f"rg-{order}"
+        drawn = svg.draw_fragment(
+            ordered, look, lambda player, bar: f"#{wording.bar_id(player, bar)}", "", mark=f"rg-{order}"
         )
         parts.append(f'<figure class="{order}">\n{drawn}</figure>')
     return parts
@@ -157,25 +153,24 @@ def _links(page: Page, page_link: Callable[[int], str] | None) -> list[str]:
 
 
 def _details(page: Page, pgn: Mapping[str, str]) -> list[str]:
-    """Return a panel for each game, of which one is seen: under the pointer, or at the end of a bar's link."""
-    players = [player for player in (page.player, page.against) if player is not None]
-    articles = [_article(player, bar, pgn.get(bar.game)) for player in players for bar in player.bars]
+    """Return a panel for each game; the page shows one, under the pointer or at the end of a bar's link."""
+    articles = [_article(player, bar, pgn.get(bar.game)) for player in page.players for bar in player.bars]
     pieces = ""
     if any("<use " in article for article in articles):
-        pieces = f'<svg width="0" height="0" aria-hidden="true"><defs>{mini_boards.definitions()}</defs></svg>'
+        pieces = f'<svg width="0" height="0" aria-hidden="true"><defs>{mini_boards.piece_symbols()}</defs></svg>'
     return [f'<section class="details" aria-label="Details of a game">{pieces}', *articles, "</section>"]
 
 
 def _article(player: PlayerBars, bar: Bar, pgn: str | None) -> str:
     rows = "".join(
-        f"<dt>{in_markup(term)}</dt><dd>{in_markup(words)}</dd>" for term, words in wording.facts(bar, player)
+        f"<dt>{in_markup(term)}</dt><dd>{in_markup(words)}</dd>" for term, words in wording.bar_facts(bar, player)
     )
     if bar.address is not None:
         # The game's server need not learn from which page its visitors come.
         href = in_markup(bar.address)
         rows += f'<dt>Game</dt><dd><a href="{href}" rel="noreferrer">{href}</a></dd>'
-    anchor = wording.anchor(player, bar)
-    title = in_markup(wording.title(bar))
+    anchor = wording.bar_id(player, bar)
+    title = in_markup(wording.bar_title(bar))
     moves = ""
     if pgn is not None:
         lines = "\n".join(in_markup(line) for line in pgn.split("\n"))
@@ -188,10 +183,10 @@ def _board(bar: Bar) -> str:
     if bar.final_position is None:
         return ""
     position = Position(bar.final_position)
-    drawn = mini_boards.board(position, side=_BOARD, flipped=bar.colour == "black")
+    drawn = mini_boards.board_group(position, side=_BOARD, flipped=bar.colour == "black")
     picture = (
         f'<svg width="{_BOARD}" height="{_BOARD}" role="img" '
-        f'aria-label="{in_markup(f"Final position. {mini_boards.in_words(position)}")}">{drawn}</svg>'
+        f'aria-label="{in_markup(f"Final position. {mini_boards.describe_position(position)}")}">{drawn}</svg>'
     )
     return picture if bar.address is None else f'<a href="{in_markup(bar.address)}" rel="noreferrer">{picture}</a>'
 
@@ -201,13 +196,13 @@ _COLUMNS: tuple[tuple[str, bool, Callable[[Bar], str]], ...] = (
     ("ended", False, lambda bar: bar.ended_at[:10]),
     ("colour", False, lambda bar: bar.colour),
     ("opponent", False, lambda bar: bar.opponent),
-    ("result", False, lambda bar: wording.KIND_WORDS[wording.kind(bar)].lower()),
-    ("ended by", False, wording.ending),
-    ("rating", True, lambda bar: wording.points(bar.rating)),
-    ("opponent's rating", True, lambda bar: wording.points(bar.opponent_rating_before)),
-    ("opponent now", True, lambda bar: wording.points(bar.opponent_rating_now)),
+    ("result", False, lambda bar: wording.RESULT_WORDS[wording.result_kind(bar)].lower()),
+    ("ended by", False, wording.ending_words),
+    ("rating", True, lambda bar: wording.format_rating(bar.rating)),
+    ("opponent's rating", True, lambda bar: wording.format_rating(bar.opponent_rating_before)),
+    ("opponent now", True, lambda bar: wording.format_rating(bar.opponent_rating_now)),
     ("tournament", False, lambda bar: bar.tournament or ""),
-    ("note", False, lambda bar: "; ".join(f"{term}: {words}" for term, words in wording.marks(bar))),
+    ("note", False, lambda bar: "; ".join(f"{term}: {words}" for term, words in wording.bar_marks(bar))),
 )
 
 

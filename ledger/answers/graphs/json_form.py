@@ -1,4 +1,4 @@
-"""A page of a rating graph as JSON, as its schema ``rating-graph/1`` says, as rows for CSV, and as Lichess has it.
+"""A rating graph as JSON of the schema ``rating-graph/1``, as rows for CSV, and in the format of Lichess.
 
 Lichess gives a player's rating history (``GET /api/user/{username}/rating-history``, lichess-org/api) as a list of
 pools, each with ``points``: ``[year, month from 0 to 11, day, rating]``, oldest first, one a day: the last rating that
@@ -13,41 +13,36 @@ from typing import Any
 
 import orjson
 
-from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.graph_data import Page
 from ledger.runtime.visible import in_json
 
 
-def as_json(page: Page) -> bytes:
-    """Return the document ``rating-graph/1``; hidden characters of names are escaped, an unbounded rating is null."""
-    return exact(page, upright=True)
+def graph_json(page: Page) -> bytes:
+    """Return a page as the document ``rating-graph/1``; an unbounded rating is null."""
+    return dump_json(page, indent=True)
 
 
-def exact(value: Any, *, upright: bool = False) -> bytes:
-    """Return JSON of plain values and of the classes of a page, on one line or, *upright*, a field a line."""
-    option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if upright else 0)
+def dump_json(value: Any, *, indent: bool = False) -> bytes:
+    """Return JSON of plain values and of the classes of a page, on one line or indented; hidden characters escaped."""
+    option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
     text = orjson.dumps(value, default=vars, option=option)
     # Delete is an invisible ASCII character.
     return text if text.isascii() and b"\x7f" not in text else in_json(text.decode()).encode()
 
 
-def rows(page: Page) -> list[dict[str, Any]]:
-    """Return a row for each bar, newest first, with its player in front; the second player's behind the first one's."""
+def bar_rows(page: Page) -> list[dict[str, Any]]:
+    """Return the bars as rows, newest first, with the player in front; the second player's rows come last."""
     return [
         {"player": player.name, "player_number": player.player, **vars(bar)}
-        for player in (page.player, page.against)
-        if player is not None
+        for player in page.players
         for bar in player.bars
     ]
 
 
 def lichess_history(pages: Iterable[Page]) -> list[dict[str, Any]]:
-    """Return the history of one player.
+    """Return the rating history of one player in the format of Lichess, from one page with all games for each pool.
 
-    Args:
-        pages: for each pool one page with all games.
-
-    Returns:
-        A rating whose period has not closed is in force on no day, and left out.
+    A rating whose period has not closed is in force on no day, and left out.
     """
     histories: list[dict[str, Any]] = []
     for page in pages:

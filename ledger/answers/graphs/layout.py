@@ -1,7 +1,6 @@
-"""The layout of a drawn rating graph: the scale of points, the places of bars, the months of the axis.
+"""The layout of a drawn rating graph: the scale of points, the places of bars, the labels of the axis.
 
-Lengths are pixels of an SVG of that size; x grows to the right, so newer games have the smaller x. No colours, no text
-but that of the axes.
+Lengths are pixels; x grows to the right, so newer games have the smaller x.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from datetime import MAXYEAR, UTC, datetime, timedelta
 from math import ceil, floor, isfinite, log10
 from typing import NamedTuple
 
-from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs.graph_data import Page
 from ledger.facts.periods import OPEN
 
 LEFT, RIGHT, TOP, BELOW = 58.0, 18.0, 70.0, 64.0  # around the plot
@@ -34,21 +33,21 @@ _MONTHS_BETWEEN = {  # two labels, with the room that one of them needs: Jan, Ja
 
 
 class Scale(NamedTuple):
-    """The scale of points: the lowest and the highest value drawn, and the values that have a line."""
+    """The vertical scale of rating points: the lowest and the highest value, and the values that have a line."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
 
     def y(self, rating: float) -> float:
-        """Return the height of a rating."""
+        """Return the vertical place of a rating, pixels from the top."""
         span = self.high / 2 - self.low / 2
         share = (min(max(rating, self.low), self.high) / 2 - self.low / 2) / span
         return TOP + HEIGHT * (1.0 - share)
 
 
-class Label(NamedTuple):
-    """A word below the axis, and a second one under it."""
+class AxisLabel(NamedTuple):
+    """A label below the horizontal axis, and a second word under it."""
 
     x: float
     text: str
@@ -56,47 +55,41 @@ class Label(NamedTuple):
 
 
 class GraphLayout(NamedTuple):
-    """The places of the bars of a page.
+    """The horizontal places and the scale of everything that a rating graph draws.
 
     Attributes:
-        width: of the picture.
         bar: width of a bar.
         places: the middle of each bar, newest first.
-        beside: the same for the second player's games.
+        second_places: the same for the second player's games.
         now: the middle of the bar of the rating now; None: the page does not show it.
-        labels: the words of the axis.
-        seams: where each change of scheme lies.
-        scale: of the points.
+        seams: the place of each change of scheme.
     """
 
     width: float
     bar: float
     places: tuple[float, ...]
-    beside: tuple[float, ...]
+    second_places: tuple[float, ...]
     now: float | None
-    labels: tuple[Label, ...]
+    labels: tuple[AxisLabel, ...]
     seams: tuple[float, ...]
     scale: Scale
 
     @property
     def right(self) -> float:
-        """Where the plot ends."""
+        """The right end of the plot."""
         return self.width - RIGHT
 
 
 def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
-    """Return the layout of a page, whose scale includes the opponents' ratings if they are shown."""
-    ratings: list[float | None] = []
-    for player in (page.player, page.against):
-        if player is not None:
-            ratings += [bar.rating for bar in player.bars]
+    """Return the layout of a page; the scale includes the opponents' ratings if they are shown."""
+    ratings = [bar.rating for player in page.players for bar in player.bars]
     if page.is_newest:
         ratings.append(page.player.rating_now)
     if opponents:
         ratings += [bar.opponent_rating_before for bar in page.player.bars]
     finite = [rating for rating in ratings if rating is not None and isfinite(rating)]
     # another author's scheme may rate beyond all measure: the drawing stays one
-    scale = scale_of([max(-LARGEST, min(LARGEST, end(finite))) for end in (min, max) if finite])
+    scale = rating_scale([max(-LARGEST, min(LARGEST, end(finite))) for end in (min, max) if finite])
     now = LEFT + NOW_GAP / 2 + NOW_WIDTH / 2 if page.is_newest and page.player.rating_now is not None else None
     begin = LEFT + NOW_GAP / 2 if now is None else now + NOW_WIDTH / 2 + NOW_GAP
     if page.by == "date" and (page.player.bars or page.against is not None):
@@ -104,8 +97,8 @@ def lay_out(page: Page, *, opponents: bool) -> GraphLayout:
     return _by_game(page, scale, now, begin)
 
 
-def scale_of(ratings: Sequence[float]) -> Scale:
-    """Return a scale with round values that includes all ratings, the lowest a little above its lower end."""
+def rating_scale(ratings: Sequence[float]) -> Scale:
+    """Return a scale with round values that includes the ratings, the lowest a little above its lower end."""
     low, high = min(ratings, default=1000.0), max(ratings, default=2000.0)
     span = high / 2 - low / 2
     # Ratings that are as good as equal would leave the scale without a height.
@@ -128,14 +121,16 @@ def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
     width = max(LEFT + NARROWEST, begin + step * len(bars)) + RIGHT
     every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500) if n * step >= _LABEL_ROOM)
     place_of = dict(zip([bar.n for bar in bars], places, strict=True))
-    labels = tuple([Label(place_of[n], f"{n:,}") for n in [n for n in place_of if n % every == 0] or [*place_of][:1]])
+    labels = tuple(
+        [AxisLabel(place_of[n], f"{n:,}") for n in [n for n in place_of if n % every == 0] or [*place_of][:1]]
+    )
     seams = tuple(place_of[seam.n] + step / 2 for seam in page.player.seams)
     gap = 2.0 if step >= 9 else 1.0
     return GraphLayout(width, step - gap, places, (), now, labels, seams, scale)
 
 
 def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> GraphLayout:
-    ends = [bar.ended_ms for player in (page.player, page.against) if player is not None for bar in player.bars]
+    ends = [bar.ended_ms for player in page.players for bar in player.bars]
     if not ends:
         return _by_game(page, scale, now, begin)
     first, last = _month_of(min(ends)), _month_of(max(ends)) + 1  # from its beginning, to its end
@@ -161,8 +156,8 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
     )
 
 
-def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[Label]:
-    """Return the labels: a month's is in its middle, that of several months or years in the middle of them."""
+def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[AxisLabel]:
+    """Return the labels of single months or of groups of *every* months, each in the middle of its span."""
     begin = first - first % every if every > 1 else first
     labels = []
     for month in range(begin, last, every):
@@ -174,15 +169,14 @@ def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> l
         year, name = divmod(month, 12)
         if every >= 12:
             text = str(year) if every == 12 else f"{year}-{year + every // 12 - 1}"
-            labels.append(Label(x(middle), text))
+            labels.append(AxisLabel(x(middle), text))
         else:
             text = _MONTH[name] if every == 1 else f"{_MONTH[begins % 12]}-{_MONTH[(ends - 1) % 12]}"
-            labels.append(Label(x(middle), text, str(year) if name == 0 or not labels else ""))
+            labels.append(AxisLabel(x(middle), text, str(year) if name == 0 or not labels else ""))
     return labels
 
 
 def _month_of(ms: int) -> int:
-    """Return the month of an instant, counted from year 0."""
     moment = _EPOCH + timedelta(milliseconds=ms)
     return moment.year * 12 + moment.month - 1
 

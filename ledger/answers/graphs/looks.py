@@ -1,9 +1,8 @@
 """The look of a rating graph: colours for light and for dark pages, patterns, the style sheet of the SVG.
 
-Results differ by colour and by pattern, chosen for eyes of every colour vision; in monochrome by pattern alone.
-
-A page that allows no inline styles takes the same style sheet from an address (``Look.sheet``). What is drawn also has
-plain fills of its own, so that it is a graph, not a black rectangle, where no style sheet comes.
+Results differ by colour and by pattern, chosen for every colour vision; in monochrome by pattern alone. A page that
+allows no inline styles takes the same style sheet from an address (``Look.sheet``). Everything drawn also has plain
+fills of its own, so that a graph without its style sheet is no black rectangle.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ COLOURS: Mapping[str, str] = {
     "time-loss": "#7A0177",
     "now": "#E040FB",
 }
-BESIDE = "#009E73"
+SECOND_PLAYER_COLOUR = "#009E73"
 FONT = '"DejaVu Sans", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 # What is drawn over the ground of a pattern, in a square of 6 by 6.
 _DOTS = '<circle cx="1.5" cy="1.5" r="1"/><circle cx="4.5" cy="4.5" r="1"/>'
@@ -29,7 +28,7 @@ _PATTERNS: Mapping[str, str] = {"draw": _DOTS, "loss": _STRIPES, "time-loss": _C
 
 
 class Theme(StrEnum):
-    """For which pages a picture is: as its reader's system has them, or always light or dark ones."""
+    """The theme of a picture: light, dark, or that of the reader's system."""
 
     AUTO = "auto"
     LIGHT = "light"
@@ -37,12 +36,12 @@ class Theme(StrEnum):
 
 
 class Look(NamedTuple):
-    """The reader's choices.
+    """The reader's choices for the look of a rating graph.
 
     Attributes:
-        opponents: whether the opponents' ratings are on top as small squares.
+        opponents: whether small squares show the opponents' ratings.
         mono: whether patterns alone distinguish the results.
-        theme: for which pages it is.
+        theme: light, dark, or that of the reader's system.
         sheet: the address of the style sheet, for pages that allow no inline styles; None: it is in the picture.
     """
 
@@ -52,7 +51,7 @@ class Look(NamedTuple):
     sheet: str | None = None
 
 
-PLAIN = Look()
+DEFAULT_LOOK = Look()
 
 
 class _Ground(NamedTuple):
@@ -69,8 +68,8 @@ _LIGHT = _Ground("#FFFFFF", "#1B1F24", "#E3E6EA", "#57606A", "#FFFFFF")
 _DARK = _Ground("#14171B", "#E8EAED", "#2E343B", "#A3ABB5", "#C9CED6")
 
 
-def patterns(look: Look) -> str:
-    """Yield the definitions of the patterns, each with a ground and its drawing over it."""
+def pattern_definitions(look: Look) -> str:
+    """Return the SVG definitions of the patterns, each with a ground and its drawing over it."""
     grounds = {name: _LIGHT.page if look.mono else COLOURS[name] for name in _PATTERNS}
     over = _LIGHT.ink if look.mono else _LIGHT.page
     return "".join(
@@ -81,11 +80,8 @@ def patterns(look: Look) -> str:
     )
 
 
-def fill_of(kind: str, look: Look) -> str:
-    """Return the fill of a bar if no style sheet says another one; a pattern never comes from a style sheet.
-
-    A style sheet in another file would seek the pattern there.
-    """
+def bar_fill(kind: str, look: Look) -> str:
+    """Return the fill of a bar without a style sheet; patterns never come from one, which would seek them in itself."""
     if kind in _PATTERNS:
         return f"url(#rg-{kind})"
     if look.mono:
@@ -93,8 +89,8 @@ def fill_of(kind: str, look: Look) -> str:
     return COLOURS[kind]
 
 
-def style(look: Look) -> str:
-    """Return the style sheet; for the theme ``AUTO``, with the colours of dark pages for readers who have such."""
+def style_sheet(look: Look) -> str:
+    """Return the style sheet of a graph; for the theme ``AUTO`` with the colours of both themes."""
     if look.theme is Theme.DARK:
         return _FORM + _colours(_DARK, mono=look.mono)
     light = _FORM + _colours(_LIGHT, mono=look.mono)
@@ -135,6 +131,6 @@ def _colours(ground: _Ground, *, mono: bool) -> str:
             *(f".rg .fill-{name}{{fill:{COLOURS[name]}}}" for name in ("win", "now")),
             *(f".rg .ground.{name}{{fill:{COLOURS[name]}}}" for name in _PATTERNS),
             ".rg .over{fill:#FFFFFF;stroke:#FFFFFF;opacity:.55}.rg .over.time-loss{opacity:.8}",
-            f".rg .line{{stroke:{BESIDE}}}.rg .beside{{fill:{BESIDE};stroke:{page}}}",
+            f".rg .line{{stroke:{SECOND_PLAYER_COLOUR}}}.rg .beside{{fill:{SECOND_PLAYER_COLOUR};stroke:{page}}}",
         ]
     return "".join(rules)

@@ -1,10 +1,8 @@
-"""A small board of one position as SVG. Pieces are our own drawings, so that no font and no picture is needed.
+"""A small chess board of one position as SVG, and the position in words and letters.
 
-``document`` is a whole picture; ``definitions`` and ``board`` are parts for a larger one that shows several boards,
-with the definitions once in it. Which games there are is not known here.
-
-The board looks the same on a light and on a dark page: squares of middle tones, each piece with a line of the other
-colour around it.
+The pieces are our own drawings, so that no font and no picture is needed. ``board_picture`` is a complete picture;
+``piece_symbols`` and ``board_group`` are parts of a larger one that shows several boards. The board looks the same on
+light and dark pages: squares of middle tones, each piece with a line of the other colour around it.
 """
 
 from __future__ import annotations
@@ -54,32 +52,28 @@ _SHAPES: dict[str, tuple[str, str]] = {
 }
 
 
-def definitions() -> str:
-    """Return the twelve pieces, as symbols to be used by ``board``: once in a picture, within ``<defs>``."""
+def piece_symbols() -> str:
+    """Return the SVG definitions of the twelve pieces for ``board_group``: once in a picture, within ``<defs>``."""
     symbols = []
     for letter in "KQRBNPkqrbnp":
         white = letter.isupper()
         outline, lines = _SHAPES[letter.lower()]
         symbols.append(
-            f'<g id="piece-{"white" if white else "black"}-{_PIECE_NAMES[letter.lower()]}" stroke="{_LINE[white]}" '
+            f'<g id="{_symbol_of(letter)}" stroke="{_LINE[white]}" '
             f'stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round">'
             f'<path fill="{_FILL[white]}" d="{outline}"/><path fill="none" d="{lines}"/></g>'
         )
     return "".join(symbols)
 
 
-def board(position: Position, *, side: float = SIDE, x: float = 0, y: float = 0, flipped: bool = False) -> str:
-    """Return a board as an SVG group; the squares of the last move are marked.
+def _symbol_of(letter: str) -> str:
+    return f"piece-{'white' if letter.isupper() else 'black'}-{_PIECE_NAMES[letter.lower()]}"
 
-    Args:
-        position: its pieces.
-        side: its width and height in the picture.
-        x: of its left edge.
-        y: of its upper edge.
-        flipped: Black below.
-    """
+
+def board_group(position: Position, *, side: float = SIDE, flipped: bool = False) -> str:
+    """Return a board as an SVG group, with the squares of the last move marked; flipped, Black is below."""
     scale = side / SIDE
-    parts = [f'<g transform="translate({x:g} {y:g}) scale({scale:.4g})">']
+    parts = [f'<g transform="translate(0 0) scale({scale:.4g})">']
     parts.append(f'<path fill="{LIGHT}" d="M0 0h{SIDE}v{SIDE}h-{SIDE}z"/>')
     corners = map(_corner, range(64))
     dark = "".join(f"M{left} {top}{_ROUND}" for left, top in corners if (left + top) // SQUARE % 2)
@@ -90,8 +84,7 @@ def board(position: Position, *, side: float = SIDE, x: float = 0, y: float = 0,
     for square, letter in enumerate(position.squares):
         if letter != EMPTY:
             left, top = _corner(square, flipped=flipped)
-            name = f"piece-{'white' if letter.isupper() else 'black'}-{_PIECE_NAMES[letter.lower()]}"
-            parts.append(f'<use href="#{name}" x="{left}" y="{top}"/>')
+            parts.append(f'<use href="#{_symbol_of(letter)}" x="{left}" y="{top}"/>')
     parts.append(f'<path fill="none" stroke="{EDGE}" stroke-width="2" d="M0 0h{SIDE}v{SIDE}h-{SIDE}z"/></g>')
     return "".join(parts)
 
@@ -101,8 +94,8 @@ def _corner(square: int, *, flipped: bool = False) -> tuple[int, int]:
     return (7 - file if flipped else file) * SQUARE, (rank if flipped else 7 - rank) * SQUARE
 
 
-def in_words(position: Position) -> str:
-    """Return the position in words: ``White: king e1, pawns a2 b2; Black: king e8; White to move``."""
+def describe_position(position: Position) -> str:
+    """Describe a position: ``White: king e1, pawns a2 b2; Black: king e8; White to move``."""
     squares_of: dict[str, list[str]] = {}
     for square, piece in enumerate(position.squares):
         squares_of.setdefault(piece, []).append(f"{FILES[square % 8]}{RANKS[square // 8]}")
@@ -117,27 +110,20 @@ def in_words(position: Position) -> str:
     return f"{'; '.join(sides)}; {'White' if position.white else 'Black'} to move"
 
 
-def document(position: Position, title: str, *, side: int = SIDE, flipped: bool = False) -> str:
-    """Return a whole picture of the position, with its title and, for screen readers, the position in words.
-
-    Args:
-        position: the pieces on the board.
-        title: any text; it is escaped.
-        side: width and height in pixels.
-        flipped: Black below.
-    """
-    words = in_words(position)
+def board_picture(position: Position, title: str, *, side: int = SIDE, flipped: bool = False) -> str:
+    """Return a complete SVG picture of a position, with its title and, for screen readers, its description."""
+    words = describe_position(position)
     label = f"{title}. {words}"
     return (
         # One unit more on each side: of the line around the board, two units wide, one half lies outside.
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 {SIDE + 2} {SIDE + 2}" width="{side}" '
         f'height="{side}" role="img" aria-label="{in_markup(label)}"><title>{in_markup(title)}</title>'
-        f"<desc>{in_markup(words)}</desc><defs>{definitions()}</defs>{board(position, flipped=flipped)}</svg>\n"
+        f"<desc>{in_markup(words)}</desc><defs>{piece_symbols()}</defs>{board_group(position, flipped=flipped)}</svg>\n"
     )
 
 
-def drawn_in_text(position: Position, *, flipped: bool = False) -> str:
-    """Return the position in eight lines of letters, White's in capitals, with files and ranks at the edges."""
+def board_text(position: Position, *, flipped: bool = False) -> str:
+    """Return a position as eight lines of letters, White's in capitals, with files and ranks at the edges."""
     step = -1 if flipped else 1
     rows = [
         f"{RANKS[rank]}  {' '.join(position.squares[8 * rank : 8 * rank + 8][::step])}" for rank in range(8)[::-step]

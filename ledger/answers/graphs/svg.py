@@ -1,7 +1,7 @@
 """A page of a rating graph as SVG: our own drawing, readable without a script, by keyboard and by a screen reader.
 
-Every bar is an element that can be reached by the tabulator, says its game in its label and title, and carries its
-facts in ``data-`` attributes. All text is escaped here; colours and patterns are in ``looks``, places in ``layout``.
+Every bar is an element that the tabulator reaches; its label and title describe its game, and ``data-`` attributes have
+the facts. All text is escaped here; colours and patterns are in ``looks``, places in ``layout``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from math import isfinite
 from typing import NamedTuple
 
 from ledger.answers.graphs import wording
-from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars
 from ledger.answers.graphs.layout import BELOW, HEIGHT, LEFT, NOW_GAP, NOW_WIDTH, TOP, GraphLayout, lay_out
-from ledger.answers.graphs.looks import PLAIN, Look, fill_of, patterns, style
+from ledger.answers.graphs.looks import DEFAULT_LOOK, Look, bar_fill, pattern_definitions, style_sheet
 from ledger.runtime.visible import in_markup, lines_in_markup, visible
 
 LONGEST_NAME = 36  # characters in the heading
@@ -26,37 +26,31 @@ Link = Callable[[PlayerBars, Bar], str | None]
 Fact = tuple[str, Callable[[Bar, PlayerBars], object]]  # a fact's name, and what it is of a bar
 
 
-def address(_: PlayerBars, bar: Bar) -> str | None:
-    """Return the default target of a bar: the game on its server."""
+def draw(page: Page, look: Look = DEFAULT_LOOK) -> str:
+    """Return a page as an SVG file, in which each bar links to the game on its server."""
+    definitions = f"<defs>{pattern_definitions(look)}</defs>"
+    if look.sheet is None:
+        return draw_fragment(page, look, _game_address, f"<style>{style_sheet(look)}</style>{definitions}")
+    sheet = f'<?xml-stylesheet type="text/css" href="{in_markup(look.sheet)}"?>\n'
+    return sheet + draw_fragment(page, look, _game_address, definitions)
+
+
+def _game_address(_: PlayerBars, bar: Bar) -> str | None:
     return bar.address
 
 
-def draw(page: Page, look: Look = PLAIN, link: Link = address) -> str:
-    """Return the SVG of a page, as a file.
-
-    Args:
-        page: its data.
-        look: what the reader chose.
-        link: where a bar leads; None for nowhere.
-    """
-    if look.sheet is None:
-        return drawing(page, look, link, f"<style>{style(look)}</style><defs>{patterns(look)}</defs>")
-    sheet = f'<?xml-stylesheet type="text/css" href="{in_markup(look.sheet)}"?>\n'
-    return sheet + drawing(page, look, link, f"<defs>{patterns(look)}</defs>")
-
-
-def drawing(
+def draw_fragment(
     page: Page, look: Look, link: Link, definitions: str, mark: str = "rg", *, data: Collection[str] | None = None
 ) -> str:
-    """Return the drawing as a part of a larger document.
+    """Return a page as an SVG element for a larger document.
 
     Args:
-        page: its data.
-        look: what the reader chose.
-        link: where a bar leads; None for nowhere.
+        page: the data.
+        look: the reader's choices.
+        link: returns the target of a bar; None for no link.
         definitions: style and patterns, unless they are elsewhere in the document.
-        mark: what its own marks begin with; no other drawing of the document has the same.
-        data: the facts in ``data-`` attributes; None: all.
+        mark: the beginning of its identifiers, different for each drawing of the document.
+        data: names of the facts in ``data-`` attributes; None: all.
     """
     layout = lay_out(page, opponents=look.opponents)
     drawn = _Drawn(look, link, [fact for fact in _FACTS if data is None or fact[0] in data])
@@ -123,7 +117,10 @@ def _axes(page: Page, layout: GraphLayout) -> list[str]:
     parts = ['<g aria-hidden="true">']
     for tick in layout.scale.ticks:
         y = layout.scale.y(tick)
-        parts += [_line("grid", LEFT, y, layout.right, y), _text(LEFT - 8, y + 4, wording.points(tick), "quiet end")]
+        parts += [
+            _line("grid", LEFT, y, layout.right, y),
+            _text(LEFT - 8, y + 4, wording.format_rating(tick), "quiet end"),
+        ]
     parts.append(_line("axis", LEFT, _BASE, layout.right, _BASE))
     for label in layout.labels:
         parts.append(_line("axis", label.x, _BASE, label.x, _BASE + 4))
@@ -139,18 +136,19 @@ def _axes(page: Page, layout: GraphLayout) -> list[str]:
 
 
 def _now(page: Page, layout: GraphLayout, look: Look) -> list[str]:
-    """Return the bar of the rating now, at the left end, with its number above it."""
     rating = page.player.rating_now
     if layout.now is None or rating is None or not isfinite(rating):
         return []
     y = layout.scale.y(rating)
     by_whom = f" by {page.player.scheme_now}" if wording.is_now_of_another_scheme(page) else ""
-    words = f"Rating now {wording.points(rating)}{by_whom}{', provisional' if page.player.provisional_now else ''}"
-    drawn = _box("bar fill-now", _n(layout.now - NOW_WIDTH / 2), y, _n(NOW_WIDTH), fill_of("now", look))
+    words = (
+        f"Rating now {wording.format_rating(rating)}{by_whom}{', provisional' if page.player.provisional_now else ''}"
+    )
+    drawn = _box("bar fill-now", _n(layout.now - NOW_WIDTH / 2), y, _n(NOW_WIDTH), bar_fill("now", look))
     return [
         f'<g role="listitem" data-rating-now="{rating!r}"><g tabindex="0" role="img" aria-label="{in_markup(words)}">'
         f"<title>{in_markup(words)}</title>{drawn}</g></g>",
-        _text(layout.now, y - 7, wording.points(rating), "strong middle now-words"),
+        _text(layout.now, y - 7, wording.format_rating(rating), "strong middle now-words"),
         _text(layout.now, _AXIS_WORDS, "now", "strong middle now-words"),
     ]
 
@@ -175,7 +173,7 @@ def _spots_on_top(page: Page, layout: GraphLayout, *, opponents: bool) -> list[s
     if not opponents or page.by == "game":
         return []
     spots = [
-        f'<g data-spot="{wording.anchor(page.player, bar)}">{_spot(bar, x, layout, wording.short(bar))}</g>'
+        f'<g data-spot="{wording.bar_id(page.player, bar)}">{_spot(bar, x, layout, wording.bar_label(bar))}</g>'
         for bar, x in zip(page.player.bars[::-1], layout.places[::-1], strict=True)
         if _has_spot(bar)
     ]
@@ -189,15 +187,15 @@ def _has_spot(bar: Bar) -> bool:
 def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
     """Return the small square that is the opponent's rating, with it and *further* lines in its title."""
     y = layout.scale.y(bar.opponent_rating_before or 0.0) - _SPOT / 2
-    title = lines_in_markup([f"Opponent's rating: {wording.points(bar.opponent_rating_before)}", *further])
+    title = lines_in_markup([f"Opponent's rating: {wording.format_rating(bar.opponent_rating_before)}", *further])
     return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
 
 
 def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Drawn, *, with_spot: bool) -> str:
     y, kind, fill = _BASE - 6.0, "bar none", "none"
     if bar.rating is not None and isfinite(bar.rating):
-        result = wording.kind(bar)
-        y, fill = layout.scale.y(bar.rating), fill_of(result, how.look)
+        result = wording.result_kind(bar)
+        y, fill = layout.scale.y(bar.rating), bar_fill(result, how.look)
         kind = f"bar fill-{result} provisional" if bar.provisional else f"bar fill-{result}"
     left, width = _n(x - layout.bar / 2), _n(layout.bar)
     drawn = [_box("hit", left, TOP, width, "transparent")]
@@ -218,22 +216,22 @@ def _symbol(bar: Bar, player: PlayerBars, drawn: str, how: _Drawn) -> str:
     """Return the mark of a game: a link if the bar leads somewhere, with label, title and the facts of the game."""
     href = how.link(player, bar)
     # of the three that are escaped only the last has more than one line
-    lines = lines_in_markup([href or "", wording.short(bar), *wording.details(bar, player)])
+    lines = lines_in_markup([href or "", wording.bar_label(bar), *wording.bar_details(bar, player)])
     leads_to, label, title = lines.split("\n", 2)
     way, end = ('<g tabindex="0" role="img"', "g") if href is None else (f'<a href="{leads_to}"', "a")
     named = f'{way} aria-label="{label}"><title>{title}</title>{drawn}</{end}>'
     # The item of the list is around the link: with that role of its own the link would be none to a screen reader.
-    return f'<g role="listitem" {data_of(bar, player, how.facts)}>{named}</g>'
+    return f'<g role="listitem" {data_attributes(bar, player, how.facts)}>{named}</g>'
 
 
 _FACTS: Sequence[Fact] = (
     ("player", lambda _, player: player.name),
-    ("bar", lambda bar, player: wording.anchor(player, bar)),
+    ("bar", lambda bar, player: wording.bar_id(player, bar)),
     ("n", lambda bar, _: bar.n),
     ("game", lambda bar, _: bar.game),
     ("ended", lambda bar, _: bar.ended_at),
     ("colour", lambda bar, _: bar.colour),
-    ("result", lambda bar, _: wording.kind(bar)),
+    ("result", lambda bar, _: wording.result_kind(bar)),
     ("termination", lambda bar, _: bar.termination),
     ("rating", lambda bar, _: bar.rating),
     ("opponent", lambda bar, _: bar.opponent),
@@ -246,8 +244,8 @@ _FACTS: Sequence[Fact] = (
 )
 
 
-def data_of(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
-    """Return facts of a bar as ``data-`` attributes; numbers unrounded, unknown values left out."""
+def data_attributes(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
+    """Return facts of a bar as ``data-`` attributes, with unrounded numbers and without unknown values."""
     attributes = []
     for name, value_of in facts:
         value = value_of(bar, player)
@@ -257,12 +255,12 @@ def data_of(bar: Bar, player: PlayerBars, facts: Sequence[Fact]) -> str:
 
 
 def _second_player(page: Page, layout: GraphLayout, drawn: _Drawn) -> list[str]:
-    """Return the second player: a line from game to game, with a mark at each."""
+    """Return the second player's line from game to game, with a mark at each."""
     if page.against is None:
         return []
     spots = [
         (bar, x, layout.scale.y(bar.rating))
-        for bar, x in zip(page.against.bars, layout.beside, strict=True)
+        for bar, x in zip(page.against.bars, layout.second_places, strict=True)
         if bar.rating is not None and isfinite(bar.rating)
     ]
     if not spots:
@@ -292,19 +290,19 @@ def _seams(page: Page, layout: GraphLayout) -> list[str]:
 
 
 def _legend(page: Page, layout: GraphLayout, look: Look) -> list[str]:
-    """Return the meanings of the colours, patterns and marks; only those that are on the page."""
+    """Return the meanings of the colours, patterns and marks on the page."""
     bars = page.player.bars
     items: list[tuple[str, str]] = []
     if layout.now is not None:
-        items.append((_key("bar fill-now", fill_of("now", look)), "Rating now"))
-    kinds = {wording.kind(bar) for bar in bars}
+        items.append((_key("bar fill-now", bar_fill("now", look)), "Rating now"))
+    kinds = {wording.result_kind(bar) for bar in bars}
     items += [
-        (_key(f"bar fill-{kind}", fill_of(kind, look)), wording.KIND_WORDS[kind])
-        for kind in wording.KINDS
+        (_key(f"bar fill-{kind}", bar_fill(kind, look)), wording.RESULT_WORDS[kind])
+        for kind in wording.RESULT_KINDS
         if kind in kinds
     ]
     if any(bar.provisional for bar in bars):
-        items.append((_key("bar fill-win provisional", fill_of("win", look)), "paler: provisional"))
+        items.append((_key("bar fill-win provisional", bar_fill("win", look)), "paler: provisional"))
     if any(bar.rating is None for bar in bars):
         items.append((_key("bar none", "none"), "no rating"))
     if look.opponents and bars:

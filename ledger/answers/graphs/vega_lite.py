@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ledger.answers.graphs import wording
-from ledger.answers.graphs.bars import Bar, Page, PlayerBars
+from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars
 from ledger.answers.graphs.layout import Scale, lay_out
-from ledger.answers.graphs.looks import BESIDE, COLOURS
+from ledger.answers.graphs.looks import COLOURS, SECOND_PLAYER_COLOUR
 from ledger.runtime.visible import visible
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -28,14 +28,18 @@ _TIP = (
 
 
 def specification(page: Page, *, opponents: bool = False) -> dict[str, Any]:
-    """Return the specification of a page; on request with the opponents' ratings as small squares."""
+    """Return a page as a Vega-Lite specification; on request with the opponents' ratings as small squares."""
     scale = lay_out(page, opponents=opponents).scale
     layers = [_bars(page, scale)]
     if opponents:
         layers.append(_layer(page, scale, "opponent_rating_before", dict(_SPOT)))
     if page.against is not None:
         second = [_datum(page.against, bar) for bar in page.against.bars]
-        mark = {"type": "line", "color": BESIDE, "point": {"shape": "diamond", "color": BESIDE}}
+        mark = {
+            "type": "line",
+            "color": SECOND_PLAYER_COLOUR,
+            "point": {"shape": "diamond", "color": SECOND_PLAYER_COLOUR},
+        }
         layers.append({"data": {"values": second}, **_layer(page, scale, "rating", mark)})
     layers += _seams(page)
     return {
@@ -66,7 +70,7 @@ def _datum(player: PlayerBars, bar: Bar) -> dict[str, Any]:
         "game": bar.game,
         "ended": bar.ended_at,
         "ended_ms": bar.ended_ms,
-        "result": wording.KIND_WORDS[wording.kind(bar)],
+        "result": wording.RESULT_WORDS[wording.result_kind(bar)],
         "termination": bar.termination,
         "rating": bar.rating,
         "provisional": bar.provisional,
@@ -103,8 +107,8 @@ def _tooltip() -> list[dict[str, Any]]:
 
 
 def _bars(page: Page, scale: Scale) -> dict[str, Any]:
-    words = [wording.KIND_WORDS[kind] for kind in wording.KINDS]
-    colours = [COLOURS[kind] for kind in wording.KINDS]
+    words = [wording.RESULT_WORDS[kind] for kind in wording.RESULT_KINDS]
+    colours = [COLOURS[kind] for kind in wording.RESULT_KINDS]
     mark: dict[str, Any] = {"type": "bar", "clip": True}
     if page.by == "date":
         mark["width"] = 4

@@ -1,4 +1,4 @@
-"""Four eyes, read from the journal as it is published: which entries broke the policy that was in force before them.
+"""The audit of the four-eyes policy: it finds the entries that broke the policy in force before them.
 
 While the policy is on, a correction that one person both proposed and approved is false. So is an entry that needs a
 proposal and has none: an adoption, an opening or a closing that takes effect before its day, an earlier fact about a
@@ -6,13 +6,12 @@ registered player, and another setting of the policy. The journal alone suffices
 state which tokens there were. An entry that claims a token as proof, although there was none, is false whether the
 policy is on or not.
 
-Whoever has a clock accepted that was set back says of one entry alone that its clock was wrong: the entry before it
-keeps its day, and what is recorded later reaches back before that day where it did so then. That such a day had come
-the journal alone must show: its last entry is of that day or later.
+An accepted clock says of one entry alone that its clock was wrong: the entry before it keeps its day, and a later
+entry is compared with that day if the journal shows that the day had come: its last entry is of that day or later.
 
-Until an entry makes a person an approver, all people issue and revoke tokens; from then on the entry names that of
-an approver's token, or it is a reset, which is named. No clock is read: the programs that receive a token check its
-expiry.
+Until an entry makes a person an approver, all people issue and revoke tokens; from then on the entry names the entry
+of an approver's token, or it is a reset, which is listed. No clock is read: the programs that receive a token check
+its expiry.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from typing import Any
 
 import attrs
 
-from ledger.audit.reader.files import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Finding, Snapshot, excerpt
+from ledger.audit.reader.snapshots import FIRST_FALSEHOODS, READ_ERRORS, Falsehood, Finding, Snapshot, excerpt
 
 KEYS = "token:"
 _APPROVER = "approver"
@@ -42,15 +41,8 @@ class _IssuedToken:
 
 
 @attrs.define
-class Reset:
-    """A reset: a token that replaced a lost one, without a token's consent.
-
-    Attributes:
-        position: of its entry.
-        person: who has a new token, as it may be shown.
-        by: who reset it, as it may be shown: a word.
-        decisions: positions of the decisions that rest on it alone.
-    """
+class TokenReset:
+    """A token that replaced a lost one without an approver's, with the positions of the decisions made with it."""
 
     position: int
     person: str
@@ -58,23 +50,22 @@ class Reset:
     decisions: list[int] = attrs.Factory(list)
 
     def __str__(self) -> str:
-        """One line."""
         rest = f"; by it decided: entries {', '.join(map(str, self.decisions))}" if self.decisions else ""
         return f"entry {self.position} gave {self.person} a new token, on the word of {self.by} and no approver's{rest}"
 
 
 @attrs.define
-class TokensSoFar:
-    """The tokens that entries so far have issued and revoked."""
+class TokenHistory:
+    """The tokens that were issued and revoked up to an entry of the journal."""
 
-    resets: dict[int, Reset] = attrs.Factory(dict)
+    resets: dict[int, TokenReset] = attrs.Factory(dict)
     _tokens: dict[int, _IssuedToken] = attrs.Factory(dict)
     _numbers: dict[str, int] = attrs.Factory(dict)
     _begun: bool = False
     _approver: bool = False
 
-    def take(self, position: int, entry: dict[str, Any]) -> str:
-        """Take an entry; return its fault, if it has one."""
+    def add_entry(self, position: int, entry: dict[str, Any]) -> str:
+        """Add an entry about tokens; return its fault, empty if it has none."""
         facts, actor = entry["facts"], entry.get("actor")
         if entry.get("kind") == "token-issued/1":
             why = self._issue(position, actor, facts)
@@ -99,7 +90,7 @@ class TokensSoFar:
         if why:
             return why
         if self_made:
-            self.resets[position] = Reset(position, excerpt(person), excerpt(actor))
+            self.resets[position] = TokenReset(position, excerpt(person), excerpt(actor))
             for token in earlier:
                 token.revoked = position if token.revoked is None else token.revoked
         self._approver = self._approver or _APPROVER in roles
@@ -108,15 +99,12 @@ class TokensSoFar:
         return ""
 
     def _may_issue(self, actor: object, facts: dict[str, Any]) -> str:
-        return self.unproven(actor, facts.get("by_token"), _APPROVER) if self._approver else ""
+        return self.token_fault(actor, facts.get("by_token"), _APPROVER) if self._approver else ""
 
-    def unproven(self, actor: object, by_token: object, role: str) -> str:
-        """Return why no token authenticates the actor of the next entry; empty if one does, or if there was none.
+    def token_fault(self, actor: object, by_token: object, role: str) -> str:
+        """Return why the token of entry *by_token* does not prove the actor of the next one; empty if it does.
 
-        Args:
-            actor: of that entry.
-            by_token: the position that it names.
-            role: that it needs.
+        Before the first token an actor needs none.
         """
         if by_token is None:
             return "it names no entry that issued a token" if self._begun else ""
@@ -133,7 +121,7 @@ class TokensSoFar:
 TABLE = "four eyes"
 POLICY = "policy:four-eyes@"
 REMEDY = "ask both what was meant; it stays in the journal, and what it did is undone by a proposal of two"
-_WITHOUT_EFFECT = "it has no effect; propose it anew, for somebody else to approve"
+_WITHOUT_EFFECT = "it has no effect; propose it again, for another person to approve"
 # Beginnings of the keys of what is looked at; the unique index over keys finds them among millions of games.
 _OF_PROOFS = ("decision:", "proposal:", KEYS)
 _KEYS = (*_OF_PROOFS, "clock:", "opening:", POLICY, "run:", "scheme:", "tournament:")
@@ -159,30 +147,19 @@ class _Proposal:
 
 @attrs.define(slots=False)
 class _State:
-    """The facts that are known before an entry.
-
-    Attributes:
-        journal: the snapshot that is read.
-        is_on: whether four eyes are.
-        asks_tokens: whether the policy asks that tokens named both.
-        proposals: by number.
-        tokens: what was issued and revoked.
-        added: keys of the facts that approvals which hold have let in.
-        clock: position of the last acceptance of a clock; 0 before the first.
-        latest: when the latest entry was recorded of those before one whose clock was called wrong.
-    """
+    """The facts that are known before an entry."""
 
     journal: Snapshot
-    is_on: bool = False
-    asks_tokens: bool = False
+    is_on: bool = False  # the policy
+    asks_tokens: bool = False  # of proposer and approver
     proposals: dict[int, _Proposal] = attrs.Factory(dict)
-    tokens: TokensSoFar = attrs.Factory(TokensSoFar)
-    added: set[str] = attrs.Factory(set)
-    clock: int = 0
-    latest: str = ""
+    tokens: TokenHistory = attrs.Factory(TokenHistory)
+    added: set[str] = attrs.Factory(set)  # keys of the facts that valid approvals have let in
+    clock: int = 0  # position of the last acceptance of a clock; 0 before the first
+    latest: str = ""  # when the latest entry was recorded of those before one whose clock was called wrong
 
     def accept(self, position: int) -> None:
-        """Take the acceptance of a clock at a position, which says of the entry before it that its clock was wrong."""
+        """Note the acceptance of a clock at a position: the clock of the entry before it was wrong."""
         self.clock = position
         self.latest = max(self.latest, self._recorded_at("position = ?", position - 2)[1])
 
@@ -209,23 +186,14 @@ class _State:
 
 @attrs.frozen
 class FourEyesVerdict(Finding):
-    """The falsehoods and resets that were found.
-
-    Attributes:
-        falsehoods: the first entries that broke four eyes, or that claim a token as proof if there was none.
-        resets: the tokens that replaced lost ones.
-    """
+    """The findings of an audit about the four-eyes policy and the tokens."""
 
     falsehoods: tuple[Falsehood, ...]
-    resets: tuple[Reset, ...]
+    resets: tuple[TokenReset, ...]
 
 
 def verify_four_eyes(journal: Snapshot) -> FourEyesVerdict:
-    """Judge the entries of people who act; where four eyes were never set, those of tokens and decisions alone.
-
-    Args:
-        journal: a snapshot of the journal.
-    """
+    """Find the entries that broke the four-eyes policy, or that claim a token as proof although there was none."""
     false: list[Falsehood] = []
     state = _State(journal)
     for position, key, entry in _entries(journal):
@@ -235,7 +203,7 @@ def verify_four_eyes(journal: Snapshot) -> FourEyesVerdict:
 
 
 def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield the entries that matter, in order; unreadable ones are skipped."""
+    """Yield the entries about tokens and decisions, and all others that a policy affects; skip unreadable ones."""
     # A query for each range of keys: asked together they would be answered by reading the whole journal.
     between = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ?"
     # By the range of keys, never (hence the plus) by all positions after that one.
@@ -266,10 +234,10 @@ def _bounds(start: str) -> tuple[str, str]:
 
 
 def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str:
-    """Take an entry; return its fault by four eyes, if it has one."""
+    """Add an entry to the state; return its fault by the policy, empty if it has none."""
     facts: dict[str, Any] = entry["facts"]
     if key.startswith(KEYS):
-        return state.tokens.take(position, entry)
+        return state.tokens.add_entry(position, entry)
     if key.startswith(POLICY):
         settings = facts["settings"] if isinstance(facts.get("settings"), dict) else {}
         alone = state.is_on and key not in state.added
@@ -285,7 +253,7 @@ def _fault(state: _State, position: int, key: str, entry: dict[str, Any]) -> str
             state.accept(position)
             return ""
         case _:
-            return _reach(state, key, entry)
+            return _backdating_fault(state, key, entry)
 
 
 def _propose(state: _State, actor: object, facts: dict[str, Any]) -> str:
@@ -293,7 +261,7 @@ def _propose(state: _State, actor: object, facts: dict[str, Any]) -> str:
     # ``isinstance`` would take ``true`` for a number.
     if type(number) is not int:
         return ""
-    why = state.tokens.unproven(actor, facts.get("by_token"), "corrector") if says_proven else ""
+    why = state.tokens.token_fault(actor, facts.get("by_token"), "corrector") if says_proven else ""
     # A long proposal has several parts: who made it is said by the first.
     proposal = state.proposals.setdefault(number, _Proposal(actor, says_proven and not why, set()))
     changes = facts.get("changes")
@@ -306,7 +274,7 @@ def _propose(state: _State, actor: object, facts: dict[str, Any]) -> str:
 def _decide(state: _State, position: int, actor: object, facts: dict[str, Any]) -> str:
     number, decision, by_token = facts.get("proposal"), facts.get("decision"), facts.get("by_token")
     says_proven = facts.get("proven") is True
-    why = state.tokens.unproven(actor, by_token, _ROLES.get(str(decision), "")) if says_proven else ""
+    why = state.tokens.token_fault(actor, by_token, _ROLES.get(str(decision), "")) if says_proven else ""
     if why:
         return (
             f"decides proposal {excerpt(number)} as if a token named {excerpt(actor)}, though {why}; {_WITHOUT_EFFECT}"
@@ -341,8 +309,8 @@ def _person(name: object) -> str:
     return "".join("".join(seen).split())
 
 
-def _reach(state: _State, key: str, entry: dict[str, Any]) -> str:
-    """Return whether a scheme, days, or a player's past takes effect before the day on which it was recorded."""
+def _backdating_fault(state: _State, key: str, entry: dict[str, Any]) -> str:
+    """Return the fault of a scheme, a day or a player's past that takes effect before the day of its entry."""
     # That is, by no approval; and a past that is recorded together with its player affects nothing.
     if not state.is_on or key in state.added:
         return ""

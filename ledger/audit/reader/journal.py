@@ -1,9 +1,9 @@
-"""The journal re-hashed from its raw bytes and held against leaves, nodes and a head kept outside.
+"""The check of a journal's raw bytes against its leaves, tree nodes and heads stored elsewhere.
 
-In one pass over the rows each is judged and the tree grows. A body is checked without parsing it: its hash is its leaf,
-it begins with ``{"actor":``, and its last members (key, kind, position, recorded_at) are compared byte for byte with
-what the columns say they must be. That is done for whole blocks of rows, column by column; where a block is not right
-as a whole its rows are judged one by one. Beside the rows: tables, guards and pages, and the index of the keys.
+In one pass over the rows each is checked and the tree grows. A body is checked without parsing it: its hash is its
+leaf, it begins with ``{"actor":``, and its last members (key, kind, position, recorded_at) are compared byte for byte
+with what the columns say they must be. That is done for whole blocks of rows, column by column; if a block is not
+right as a whole its rows are checked one by one. Tables, triggers, pages and the index of the keys are checked too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.audit.reader.files import (
+from ledger.audit.reader.layouts import JOURNAL, layout_falsehoods, page_falsehoods
+from ledger.audit.reader.snapshots import (
     FIRST_FALSEHOODS,
     READ_ERRORS,
     RESTORE,
@@ -29,10 +30,9 @@ from ledger.audit.reader.files import (
     Snapshot,
     excerpt,
     last_position,
-    opened,
+    open_with_tables,
 )
-from ledger.audit.reader.published import JOURNAL, file_falsehoods, page_falsehoods
-from ledger.audit.reader.tree import TILE, leaf_of_anything, leaves_of, root_of, tile_roots
+from ledger.audit.reader.tree import TILE, leaf_hash_of_any, leaf_hashes, tile_roots, tree_root
 from ledger.errors import CorruptError, one_line
 from ledger.facts.words import TreeHead
 
@@ -58,33 +58,30 @@ Row = tuple[Any, Any, Any, Any, Any]  # position, kind, key, body, leaf
 
 
 class JournalScan:
-    """The state of one pass: rows seen, tree grown, falsehoods found."""
+    """The state of one pass over a journal: the rows checked so far, their tree, and the falsehoods in them."""
 
     def __init__(self, sizes: Collection[int]) -> None:
-        """Begin; the root is kept at each of *sizes* that is reached."""
+        """Begin before the first row; *sizes* are the numbers of entries whose root is wanted."""
         self.falsehoods: list[Falsehood] = []
-        # entries by which a wrong clock was accepted
-        self.clocks: list[int] = []
+        self.clocks: list[int] = []  # entries that accepted a wrong clock
         self.entries = 0
         self.size = 0  # leaves in the tree
-        # no entry missing so far; after a gap the tree cannot grow
-        self.whole = True
+        self.whole = True  # no entry missing so far; after a gap the tree cannot grow
         self.tiles: list[bytes] = []  # roots of complete tiles
         self.rest: list[bytes] = []  # leaves after them
-        self.roots: dict[int, bytes] = {0: root_of([], [])}
+        self.roots: dict[int, bytes] = {0: tree_root([], [])}
         self.expected = 1  # position that the next row must have
-        # sum of the hashes of (bytes of the key, position) of all rows, for the index to have the same
-        self.keys = 0
+        self.keys = 0  # sum of the hashes of (bytes of the key, position) of all rows, for the index to have the same
         self._last = b""  # recorded_at of the row before
         self._sizes = sorted(sizes)
 
-    def take(self, rows: Sequence[StoredRow]) -> bool:
-        """Take the next rows in order of position if all are right; False, and nothing is taken, if one is not."""
+    def add_block(self, rows: Sequence[StoredRow]) -> bool:
+        """Add the next rows in order of position if all are right; return False and add none if one is not."""
         positions, kinds, bodies, stored, keys = zip(*rows, strict=True)
         # Python draws its hash of bytes again for each process: no attacker can make keys that add up to the same.
         self.keys += sum(map(hash, zip(keys, positions, strict=True)))
         try:
-            leaves = leaves_of(bodies)
+            leaves = leaf_hashes(bodies)
             # An import records a block of entries at one instant: most have one stamp here.
             stamps = [_STAMP_OF(bodies[0])]
             # they ascend: where the last is the first, all must be the same
@@ -109,40 +106,39 @@ class JournalScan:
             self._grow(leaves if self.whole else [])
         return right
 
-    def judge(self, rows: Sequence[Row]) -> None:
-        """Take the next rows one by one, and name what is false in them."""
+    def add_rows(self, rows: Sequence[Row]) -> None:
+        """Add the next rows one by one, with a falsehood for each fault."""
         self.entries += len(rows)
         self._grow(self._checked(rows))
 
     def root(self) -> bytes:
         """Return the root of the entries that were read, up to the first gap."""
-        return root_of(self.tiles, self.rest)
+        return tree_root(self.tiles, self.rest)
 
-    def add(self, position: int, message: str) -> None:
-        """Note what is false in an entry."""
+    def _add_fault(self, position: int, message: str) -> None:
         if len(self.falsehoods) < FIRST_FALSEHOODS:
             self.falsehoods.append(Falsehood("journal", position, message))
 
     def _checked(self, rows: Sequence[Row]) -> list[bytes]:
-        """Name what is false in rows of which something may be; returns the leaves that continue the tree."""
+        """Note the faults in rows; return the leaves that continue the tree."""
         leaves = []
         for row in rows:
             position = row[0]
             if type(position) is not int or position < self.expected:
-                self.add(position, f"out of order: entry {self.expected} should stand here; {RESTORE}")
+                self._add_fault(position, f"out of order: entry {self.expected} should stand here; {RESTORE}")
                 continue
             if position > self.expected:
                 missing = f"entries {self.expected} to {position - 1} are missing"
                 if position == self.expected + 1:
                     missing = "this entry is missing"
-                self.add(self.expected, f"{missing}, the next is {position}; {RESTORE}")
+                self._add_fault(self.expected, f"{missing}, the next is {position}; {RESTORE}")
                 self.whole = False
             if len(self.falsehoods) < FIRST_FALSEHOODS:
                 faults = list(_row_faults(row)) or list(self._time_faults(row))
                 for message in faults:
-                    self.add(position, message)
+                    self._add_fault(position, message)
             if self.whole:
-                leaves.append(leaf_of_anything(row[3]))
+                leaves.append(leaf_hash_of_any(row[3]))
             self.expected = position + 1
         return leaves
 
@@ -181,22 +177,15 @@ class JournalScan:
             if size > 0:
                 whole_tiles = size // TILE
                 beyond = leaves[whole_tiles * TILE - start : size - start]
-                self.roots[size] = root_of(self.tiles[:whole_tiles], beyond)
+                self.roots[size] = tree_root(self.tiles[:whole_tiles], beyond)
 
 
 def _ends(
     kinds: Sequence[Any], keys: Sequence[bytes], positions: Sequence[int], stamps: Sequence[bytes]
 ) -> Iterator[bytes]:
-    """Return the right end of each body.
+    """Return the right end of each body; ValueError if a kind or key is no text, or entries need checks one by one.
 
-    Args:
-        kinds: as bytes, None if a column is no text.
-        keys: as bytes.
-        positions: of the entries.
-        stamps: the ends of the bodies from the instant on, or the one of them that is that of all.
-
-    Raises:
-        ValueError: a kind or key is not text in UTF-8, or an entry is of those that are looked at one by one.
+    *stamps* are the ends of the bodies from the instant on, or the one that all have.
     """
     ends = {kind: _end(kind) for kind in set(kinds)}
     if b"".join(keys).translate(None, _PLAIN):
@@ -206,13 +195,9 @@ def _ends(
 
 @lru_cache(_KINDS)
 def _end(kind: bytes | None) -> bytes:
-    """Return the right end of a body of a kind, with places for key, position and the rest from the instant on.
-
-    Raises:
-        ValueError: the kind is not text, or not as kinds are written, or that of an accepted clock.
-    """
+    """Return the right end of a body of a kind, with places for key, position and the rest from the instant on."""
     if kind is None or kind == CLOCK_ACCEPTED.encode() or kind.translate(None, _PLAIN):
-        raise ValueError("is looked at by itself")
+        raise ValueError("is checked by itself")
     return b'},"key":"%%b","kind":"%b","position":%%d,"recorded_at":"%%b' % kind.replace(b"%", b"%%")
 
 
@@ -252,7 +237,7 @@ def _row_faults(row: Row) -> Iterator[str]:
     if not isinstance(body, bytes):
         yield f"column body holds {excerpt(body)}, not the bytes of an entry; {RESTORE}"
         return
-    computed = leaves_of([body])[0]
+    computed = leaf_hashes([body])[0]
     if computed != leaf:
         yield (
             f"the body hashes to {computed.hex()}, but the sealed leaf is {excerpt(leaf)}: "
@@ -282,9 +267,9 @@ def _row_faults(row: Row) -> Iterator[str]:
 
 _COLUMNS = ("position", "kind", "key", "body", "leaf")
 _ROWS = f"SELECT {', '.join(_COLUMNS)} FROM journal"
-_TOLD = "SELECT position, kind, body, leaf, key FROM journal"
+_BLOCK_ROWS = "SELECT position, kind, body, leaf, key FROM journal"
 # Where the columns may hold anything: the kind is NULL where it or the key is something else than text.
-_TOLD_OF_ANY_TYPE = """
+_BLOCK_ROWS_OF_ANY_TYPE = """
 SELECT position, CASE WHEN typeof(kind) = 'text' AND typeof(key) = 'text' THEN CAST(kind AS BLOB) END, body, leaf,
   CAST(key AS BLOB) FROM journal
 """
@@ -295,15 +280,15 @@ _INDEXED = f"SELECT CAST(key AS BLOB), position FROM journal INDEXED BY {_KEY_IN
 
 @attrs.frozen
 class JournalVerdict(Finding):
-    """The findings about a journal.
+    """The findings of an audit about a journal.
 
     Attributes:
-        head: head recomputed from the bodies, up to the first missing or unreadable entry.
+        head: recomputed from the bodies, up to the first missing or unreadable entry.
         entries: rows that were read.
-        falsehoods: the first 20, the first false position first, then those of tables, guards and pages; a head stored
-            elsewhere is always reported.
-        clocks: the entries that accepted a clock that was ahead.
-        roots: by number of entries, the root, for each size that was asked for and reached.
+        falsehoods: the first 20 in order of position, then those of tables, triggers and pages, and of all heads stored
+            elsewhere.
+        clocks: positions of the entries that accepted a clock that was ahead.
+        roots: by number of entries, the root, for each of the requested sizes that was reached.
     """
 
     head: TreeHead
@@ -319,23 +304,23 @@ def verify_journal(
     progress: Callable[[int, int], None] | None = None,
     *,
     sizes: Collection[int] = (),
-    kept: TreeHead | None = None,
+    checkpoint: TreeHead | None = None,
 ) -> JournalVerdict:
-    """Re-hash every entry, rebuild the tree, and compare all that is stored about them.
+    """Re-hash every entry of a journal, rebuild its tree, and compare both with everything stored about them.
 
     Args:
-        source: the journal, or a snapshot of it; it is read in one snapshot while others may write.
-        since: a head kept outside; proves that the entries it covers are a prefix of those here.
+        source: the journal, or a snapshot of it; others may write to it meanwhile.
+        since: a head stored elsewhere, whose entries must be the first ones here.
         progress: called with the rows read so far and the last position.
-        sizes: numbers of entries at which the root is asked for.
-        kept: another head kept outside, such as that of the last checkpoint.
+        sizes: numbers of entries whose root is wanted.
+        checkpoint: another head stored elsewhere, likewise.
 
     Raises:
         StorageError: the file is missing, locked, or may not be read.
-        CorruptError: it is too damaged to be read at all, or holds no table ``journal``.
+        CorruptError: it is too damaged to be read at all, or has no table ``journal``.
     """
-    outside = tuple(dict.fromkeys(head for head in (since, kept) if head))
-    with opened(source, "journal") as file, _few_pages(file.connection):
+    outside = tuple(dict.fromkeys(head for head in (since, checkpoint) if head))
+    with open_with_tables(source, "journal") as file, _few_pages(file.connection):
         connection = file.connection
         columns = [row[1] for row in connection.execute("PRAGMA table_info(journal)")]
         missing = [name for name in _COLUMNS if name not in columns]
@@ -343,12 +328,12 @@ def verify_journal(
             raise CorruptError(file.path, 0, f"table journal has no column {missing[0]!r}, only {columns}; {RESTORE}")
         scan = JournalScan({*sizes, *(head.size for head in outside)})
         total = last_position(connection)
-        file.read_any_text()
-        of_the_file = file_falsehoods(file, JOURNAL, quick=True)
+        file.decode_any_text()
+        of_the_file = layout_falsehoods(file, JOURNAL, quick=True)
         try:
             _read_rows(file, scan, lambda done: progress(done, total) if progress else None, strict=not of_the_file)
         except READ_ERRORS as error:
-            file.read_any_text()
+            file.decode_any_text()
             _read_up_to(connection, scan, error)
         falsehoods = (scan.falsehoods + _node_falsehoods(connection, scan))[:FIRST_FALSEHOODS]
         if not {"table journal", f"index {_KEY_INDEX}"} & {falsehood.position_or_key for falsehood in of_the_file}:
@@ -361,7 +346,7 @@ def verify_journal(
 
 @contextmanager
 def _few_pages(connection: sqlite3.Connection) -> Iterator[None]:
-    """Keep few pages in memory meanwhile; later look-ups have as many as before."""
+    """Set a small page cache, and restore the usual one when the block ends."""
     (usual,) = connection.execute("PRAGMA cache_size").fetchone()
     connection.execute(f"PRAGMA cache_size = {_PAGES}")
     try:
@@ -371,32 +356,28 @@ def _few_pages(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _read_rows(file: Snapshot, scan: JournalScan, advance: Callable[[int], None], *, strict: bool) -> None:
-    """Yield all rows in order; the rows of a block with a false one are read again one by one.
+    """Add all rows to the scan in order; the rows of a block with a false one are read again one by one.
 
-    Args:
-        file: the journal.
-        scan: takes the rows.
-        advance: receives how many were taken.
-        strict: the table is as it is published and SQLite found no value of another type in it, so that bytes in place
-            of text are text.
+    *strict* says that the table is as published and has no value of another type, so that bytes in place of text are
+    text.
     """
-    cursor = file.connection.execute(f"{_TOLD if strict else _TOLD_OF_ANY_TYPE} ORDER BY position")
+    cursor = file.connection.execute(f"{_BLOCK_ROWS if strict else _BLOCK_ROWS_OF_ANY_TYPE} ORDER BY position")
     between = f"{_ROWS} WHERE position BETWEEN ? AND ? ORDER BY position"
     while True:
         # while these rows are fetched alone: a block that is judged again is read as text
         if strict:
             file.connection.text_factory = bytes
         rows = cursor.fetchmany(BLOCK)
-        file.read_any_text()
+        file.decode_any_text()
         if not rows:
             return
-        if not scan.take(rows):
-            scan.judge(file.connection.execute(between, (rows[0][0], rows[-1][0])).fetchall())
+        if not scan.add_block(rows):
+            scan.add_rows(file.connection.execute(between, (rows[0][0], rows[-1][0])).fetchall())
         advance(scan.entries)
 
 
 def _read_up_to(connection: sqlite3.Connection, scan: JournalScan, error: Exception) -> None:
-    """Yield the rows one by one up to the first position that fails (a cursor would lose the row before it)."""
+    """Add the rows one by one up to the first position that fails (a cursor would lose the row before it)."""
     rows: list[Row] = []
     unreadable = scan.expected
     for position in range(scan.expected, scan.expected + 2 * BLOCK):
@@ -406,14 +387,14 @@ def _read_up_to(connection: sqlite3.Connection, scan: JournalScan, error: Except
             unreadable = position
             break
         unreadable = rows[-1][0] + 1 if rows else scan.expected
-    scan.judge(rows)
+    scan.add_rows(rows)
     scan.whole = False
     message = f"cannot be read ({one_line(error)}), and nothing after it was checked; {RESTORE}"
     scan.falsehoods.append(Falsehood("journal", unreadable, message))
 
 
 def _index_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list[Falsehood]:
-    """Hold the index of keys against the rows that were read."""
+    """Compare the index of keys with the rows that were read."""
     # Its keys must ascend, so that each is found and none occurs twice, and the sum of the hashes of its pairs of key
     # and position must be that of the rows: then it holds the same pairs, but for a chance of one in 2^64. Looking each
     # key up, as SQLite's whole check does, takes some three times as long if keys are in no order.
@@ -440,11 +421,10 @@ def _index_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list
 
 
 def _node_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list[Falsehood]:
-    """Compare the stored nodes with the tree; a node above an entry already named false is not news."""
+    """Compare the stored nodes with the tree, but for those above an entry that is reported already."""
     try:
-        stored = {
-            (level, number): node for level, number, node in connection.execute("SELECT level, number, hash FROM nodes")
-        }
+        rows = connection.execute("SELECT level, number, hash FROM nodes")
+        stored = {(level, number): node for level, number, node in rows}
     except READ_ERRORS as error:
         return [Falsehood("nodes", "table", f"cannot be read ({one_line(error)}); {RESTORE}")]
     false: list[Falsehood] = []

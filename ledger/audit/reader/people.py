@@ -1,15 +1,17 @@
-"""The whole people file against the journal: names, who was erased, and reasons of corrections."""
+"""The comparison of a people file with the journal: names, erasures, and reasons of corrections."""
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.audit.reader.files import (
+from ledger.audit.reader.layouts import PEOPLE, layout_falsehoods
+from ledger.audit.reader.snapshots import (
     FIRST_FALSEHOODS,
     READ_ERRORS,
     RESTORE,
@@ -18,11 +20,10 @@ from ledger.audit.reader.files import (
     Snapshot,
     excerpt,
     facts_of,
-    opened,
+    open_with_tables,
+    readable_rows,
     text_fault,
 )
-from ledger.audit.reader.published import PEOPLE, file_falsehoods
-from ledger.errors import one_line
 
 SALT_BYTES = 16
 REMEDY = "restore that row from a copy"
@@ -31,15 +32,13 @@ RENAMED = "player-renamed/1"
 
 @attrs.frozen
 class NamesVerdict(Finding):
-    """The findings about the names.
+    """The findings of an audit about the names, with the numbers of players that they concern.
 
     Attributes:
         checked: players whose name was compared with its commitment.
-        erased: players whose identity, name and salt were erased; when they joined can be compared.
         unregistered: people without an entry, as a crash between the two files leaves them; nothing can be compared.
-        waiting: names that are to be given and that no entry sealed, as a renaming that was stopped leaves them.
-        renamed_since: players whose name was sealed while the names were read, after the last entry that is looked at.
-        falsehoods: the first 20 in order of the entries, then those of the people file's tables and pages.
+        waiting: new names without a commitment, as an interrupted renaming leaves them.
+        renamed_since: players renamed after the last entry of the snapshot.
     """
 
     checked: int
@@ -67,27 +66,26 @@ class _Pending(NamedTuple):
 
 
 def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdict:
-    """Compare every registered player's row with the journal's commitments.
-
-    Args:
-        journal: the journal, or a snapshot of it.
-        people: the people file, or a snapshot of it that is not older than the journal's: people are written first.
-
-    Raises:
-        StorageError: a file is missing, locked, or may not be read.
-        CorruptError: one is no database or lacks its table.
-    """
-    false: list[tuple[int, Falsehood]] = []
-    registered = _registrations(journal, false)
+    """Compare every registered player's row with the journal's commitments; arguments as of ``verify_people``."""
+    of_journal: list[Falsehood] = []
+    registered = _registrations(journal, of_journal)
+    false = [(int(falsehood.position_or_key), falsehood) for falsehood in of_journal]
     checked = erased = unregistered = waiting = since = 0
     later = _Later(journal)
-    with opened(people, "people") as file:
-        pending = _pending(file)
+    with open_with_tables(people, "people") as file:
+        file.decode_any_text()
+        pending: dict[int, _Pending] = {}
+        # a file of release 0.1.0 has no such table; what its tables should be is compared elsewhere
+        with suppress(*READ_ERRORS):
+            rows = file.connection.execute("SELECT player, number, name, salt FROM renaming ORDER BY player").fetchall()
+            pending = {player: _Pending(*row) for player, *row in rows}
         for player, row_of_name in pending.items():
             if fault := _pending_fault(row_of_name, registered.get(player)):
                 remedy = f"remove it with 'DELETE FROM renaming WHERE player = {player}'"
                 false.append((0, Falsehood("renaming", player, f"{fault}; {remedy}")))
-        for player, *row in _people(file, false):
+        damage: list[Falsehood] = []
+        people_rows = "SELECT player, identity, name, salt, joined_at FROM people ORDER BY player"
+        for player, *row in readable_rows(file, damage, "people", "player", people_rows):
             sealed = registered.pop(player, None)
             if sealed is None:
                 unregistered += 1
@@ -101,37 +99,33 @@ def verify_names(journal: str | Snapshot, people: str | Snapshot) -> NamesVerdic
             waiting += player in pending and not _is_sealed(row, pending[player], sealed)
             position = sealed.position if sealed else 0
             false += [(position, Falsehood("people", player, fault)) for fault in faults]
-        of_the_file = file_falsehoods(file, PEOPLE)
+        false += [(0, falsehood) for falsehood in damage]
+        of_the_file = layout_falsehoods(file, PEOPLE)
     for player, (position, *_) in registered.items():
         message = f"player {player} of entry {position} is missing here; restore the row (erasing keeps it)"
         false.append((position, Falsehood("people", player, message)))
     false.sort(key=lambda pair: pair[0])
-    rows = [falsehood for _, falsehood in false[:FIRST_FALSEHOODS]]
-    return NamesVerdict(checked, erased, unregistered, waiting, since, (*rows, *of_the_file))
+    falsehoods = (*(falsehood for _, falsehood in false[:FIRST_FALSEHOODS]), *of_the_file)
+    return NamesVerdict(checked, erased, unregistered, waiting, since, falsehoods)
 
 
-def _registrations(journal: str | Snapshot, false: list[tuple[int, Falsehood]]) -> dict[int, _Sealed]:
+def _registrations(journal: str | Snapshot, false: list[Falsehood]) -> dict[int, _Sealed]:
     """Return, for each registered player, the journal's commitments; entries without any go to *false*."""
     registered: dict[int, _Sealed] = {}
     sql = (
         "SELECT position, kind, key, body FROM journal "
         f"WHERE kind IN ('player-registered/1', '{RENAMED}') ORDER BY position"
     )
-    with opened(journal, "journal") as file:
-        position = 0
-        try:
-            for position, kind, key, body in file.connection.execute(sql):
-                take = _rename if kind == RENAMED else _register
-                if fault := take(registered, position, key, facts_of(body)):
-                    false.append((position, Falsehood("journal", position, f"{fault}; {RESTORE}")))
-        except READ_ERRORS as error:
-            fault = f"no registration after this entry can be read ({one_line(error)}); {RESTORE}"
-            false.append((position, Falsehood("journal", position, fault)))
+    with open_with_tables(journal, "journal") as file:
+        for position, kind, key, body in readable_rows(file, false, "journal", "registration", sql):
+            add = _add_renaming if kind == RENAMED else _add_registration
+            if fault := add(registered, position, key, facts_of(body)):
+                false.append(Falsehood("journal", position, f"{fault}; {RESTORE}"))
     return registered
 
 
-def _register(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
-    """Take a registration; return its fault, if it has one."""
+def _add_registration(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
+    """Add a registration; return its fault, empty if it has none."""
     player = facts.get("player")
     if type(player) is not int:
         return f"registers player {excerpt(player)}, which is no number: no name can be compared"
@@ -141,8 +135,8 @@ def _register(registered: dict[int, _Sealed], position: int, key: object, facts:
     return "" if key == f"player:{player}" else f"registers player {player} under the key {excerpt(key)}"
 
 
-def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
-    """Take a renaming; return its fault, if it has one."""
+def _add_renaming(registered: dict[int, _Sealed], position: int, key: object, facts: dict[str, Any]) -> str:
+    """Add a renaming; return its fault, empty if it has none."""
     player = facts.get("player")
     if type(player) is not int or player not in registered:
         return f"renames player {excerpt(player)}, whom no entry before it registered"
@@ -158,37 +152,23 @@ def _rename(registered: dict[int, _Sealed], position: int, key: object, facts: d
 
 
 class _Later:
-    """The commitments in the journal after the snapshot: a renaming may be under way.
-
-    Who is renamed meanwhile has the new name in a people file that is read later. It is read once, if ever.
-    """
+    """The commitments in the journal after the snapshot, read once, if ever: a player may be renamed meanwhile."""
 
     def __init__(self, journal: str | Snapshot) -> None:
         self._journal = journal
-        self._registered: dict[int, _Sealed] | None = None
+
+    @cached_property
+    def _registered(self) -> dict[int, _Sealed]:
+        # By the path, not by the snapshot that is held: that one ends before the renaming.
+        return {} if isinstance(self._journal, str) else _registrations(self._journal.path, [])
 
     def seals(self, player: int, sealed: _Sealed, row: list[Any]) -> bool:
         """Return whether a later entry renamed the player to the name of a row, which is false by the earlier ones."""
-        if isinstance(self._journal, str):
-            return False
-        if self._registered is None:
-            # By the path, not by the snapshot that is held: that one ends before the renaming.
-            self._registered = _registrations(self._journal.path, [])
         now = self._registered.get(player)
         if now is None or len(now.commitments) <= len(sealed.commitments):
             return False
         is_longer = now.commitments[: len(sealed.commitments)] == sealed.commitments
         return is_longer and not list(_row_faults(row, now, None))
-
-
-def _pending(file: Snapshot) -> dict[int, _Pending]:
-    """Return the pending names, by player; none in a file of release 0.1.0, or if they cannot be read."""
-    file.read_any_text()
-    try:
-        rows = file.connection.execute("SELECT player, number, name, salt FROM renaming ORDER BY player").fetchall()
-    except READ_ERRORS:  # what its tables should be is compared elsewhere
-        return {}
-    return {player: _Pending(*row) for player, *row in rows}
 
 
 def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
@@ -206,38 +186,14 @@ def _pending_fault(pending: _Pending, sealed: _Sealed | None) -> str:
 
 def _is_sealed(row: list[Any], pending: _Pending, sealed: _Sealed | None) -> bool:
     """Return whether the pending name of a row's player is the one that the journal committed to last."""
-    _, name, salt = pending
-    identity = row[0]
-    if sealed is None or not (isinstance(identity, str) and isinstance(name, str) and isinstance(salt, bytes)):
+    identity, name, salt = row[0], pending.name, pending.salt
+    if sealed is None or text_fault(identity) or text_fault(name) or not isinstance(salt, bytes):
         return False
-    return (
-        not text_fault(identity)
-        and not text_fault(name)
-        and (commitment_of(identity, name, salt) == sealed.commitments[-1][1])
-    )
-
-
-def _people(file: Snapshot, false: list[tuple[int, Falsehood]]) -> Iterator[list[Any]]:
-    """Yield the rows of people; the iteration ends with a report at the first that cannot be read."""
-    player = 0
-    try:
-        sql = "SELECT player, identity, name, salt, joined_at FROM people ORDER BY player"
-        for row in file.connection.execute(sql):
-            player = row[0]
-            yield list(row)
-    except READ_ERRORS as error:
-        fault = f"no player after this one can be read ({one_line(error)}); {PEOPLE.remedy}"
-        false.append((0, Falsehood("people", player, fault)))
+    return name_commitment(identity, str(name), salt) == sealed.commitments[-1][1]
 
 
 def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None) -> Iterator[str]:
-    """Yield the faults of a row of people, which is identity, name, salt and joined_at.
-
-    Args:
-        row: the row.
-        sealed: what the journal sealed of the player; None if that is nothing.
-        pending: the name that is to be given to the player, and its salt.
-    """
+    """Yield the faults of a row of people, which is identity, name, salt and joined_at."""
     identity, name, salt, joined_at = row
     if fault := text_fault(joined_at):
         yield f"joined_at {fault}; {REMEDY}"
@@ -259,7 +215,7 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
     if not isinstance(salt, bytes) or len(salt) != SALT_BYTES:
         yield f"the salt is not {SALT_BYTES} bytes; {REMEDY}"
     elif sealed:
-        own = commitment_of(identity, name, salt)
+        own = name_commitment(identity, name, salt)
         position, newest = sealed.commitments[-1]
         if own == newest or (pending is not None and _is_sealed(row, pending, sealed)):
             return
@@ -272,8 +228,8 @@ def _row_faults(row: list[Any], sealed: _Sealed | None, pending: _Pending | None
         )
 
 
-def commitment_of(identity: str, name: str, salt: bytes) -> str | None:
-    """Return the published commitment; None for a pair that could be cut elsewhere, which no importer makes."""
+def name_commitment(identity: str, name: str, salt: bytes) -> str | None:
+    """Return the commitment to a name as the journal has it; None for an identity with a NUL, which is ambiguous."""
     if "\x00" in identity:
         return None
     # A name alone could be tried by anybody against a bare hash: the salt is 16 random bytes, and goes with the name.
@@ -286,14 +242,14 @@ _REGISTRATION = "SELECT position FROM journal WHERE key = ?"
 _KNOWN = "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 # Names in the index of the search without a player. FTS5 keeps the words of an index in a table of its own, by the
 # number of the player: a name stays there until it is removed from the index, even if the row is gone.
-_IN_THE_INDEX = (
+_INDEXED_WITHOUT_NAME = (
     "SELECT id FROM people_search_content "
     f"WHERE id NOT IN (SELECT player FROM people WHERE name IS NOT NULL) ORDER BY id LIMIT {FIRST_FALSEHOODS}"
 )
 SECRET_BYTES = 32
 # Two at most: a second secret is one too many already.
 _SECRETS = "SELECT number, typeof(secret), length(secret) FROM secret LIMIT 2"
-_HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = ?"
+_HAS_TABLE = "SELECT 1 FROM sqlite_master WHERE name = ?"
 # Each name of the index of whole names with that of its player, and players whom it should have and does not.
 # Who came after the last player of the index is missing there by right: only many of them are taken in at once.
 _WHOLE_NAMES = """
@@ -307,42 +263,25 @@ ORDER BY 1
 
 @attrs.frozen
 class ErasuresVerdict(Finding):
-    """The findings about the erasures.
+    """The findings of an audit about the erasures; *waiting* is the number of those without an entry yet."""
 
-    Attributes:
-        recorded: players of whom the journal says that they were erased.
-        waiting: registered players who are forgotten and of whom the journal does not say it yet, as an erasure that
-            was stopped leaves them.
-        falsehoods: the first 20, the journal's first.
-    """
-
-    recorded: int
     waiting: int
     falsehoods: tuple[Falsehood, ...]
 
 
 def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> ErasuresVerdict:
-    """Compare the recorded erasures with the players known by name.
-
-    Args:
-        journal: the journal, or a snapshot of it.
-        people: the people file, or a snapshot of it that is not older than the journal's: a row becomes blank first.
-
-    Raises:
-        StorageError: a file is missing, locked, or may not be read.
-        CorruptError: one is no database or lacks its table.
-    """
+    """Check that no erased player still has a name or an index entry; arguments as of ``verify_people``."""
     false: list[Falsehood] = []
-    with opened(journal, "journal") as file:
+    with open_with_tables(journal, "journal") as file:
         erased = _erased(file, false)
-        with opened(people, "people") as names:
+        with open_with_tables(people, "people") as names:
             pending = _erasing(names, false)
             named = []
             for player in sorted({*erased, *pending}):
                 with suppress(*READ_ERRORS):  # reported with the names
                     if names.connection.execute(_KNOWN, (player,)).fetchone():
                         named.append(player)
-            false += _in_the_index(names)
+            false += _index_falsehoods(names)
         registered = {player for player in pending if _registered(file, player)}
     for player, actor in pending.items():
         fault = text_fault(actor)
@@ -362,26 +301,21 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
         for player in named
         if player in erased
     ]
-    return ErasuresVerdict(len(erased), len(registered - erased.keys()), tuple(false[:FIRST_FALSEHOODS]))
+    return ErasuresVerdict(len(registered - erased.keys()), tuple(false[:FIRST_FALSEHOODS]))
 
 
 def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
     """Return, by erased player, the entry that says so; malformed entries go to *false*."""
     erased: dict[int, int] = {}
-    position = 0
-    try:
-        for position, key, body in file.connection.execute(_ERASURES):
-            player = facts_of(body).get("player")
-            if type(player) is not int or key != f"erased:{player}":
-                fault = f"erases player {excerpt(player)} under the key {excerpt(key)}; {RESTORE}"
-            elif not 0 < _registered(file, player) < position:
-                fault = f"erases player {player}, whom no entry before it registered; {RESTORE}"
-            else:
-                erased[player] = position
-                continue
-            false.append(Falsehood("journal", position, fault))
-    except READ_ERRORS as error:
-        fault = f"no erasure after this entry can be read ({one_line(error)}); {RESTORE}"
+    for position, key, body in readable_rows(file, false, "journal", "erasure", _ERASURES):
+        player = facts_of(body).get("player")
+        if type(player) is not int or key != f"erased:{player}":
+            fault = f"erases player {excerpt(player)} under the key {excerpt(key)}; {RESTORE}"
+        elif not 0 < _registered(file, player) < position:
+            fault = f"erases player {player}, whom no entry before it registered; {RESTORE}"
+        else:
+            erased[player] = position
+            continue
         false.append(Falsehood("journal", position, fault))
     return erased
 
@@ -397,43 +331,37 @@ def _registered(file: Snapshot, player: int) -> int:
 
 def _erasing(file: Snapshot, false: list[Falsehood]) -> dict[int, object]:
     """Return, by waiting player, who requested the erasure; none in a file of release 0.1.0."""
-    file.read_any_text()
-    if not file.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone():
+    file.decode_any_text()
+    if not file.connection.execute(_HAS_TABLE, ("erasing",)).fetchone():
         return {}
-    try:
-        return dict(file.connection.execute("SELECT player, actor FROM erasing ORDER BY player").fetchall())
-    except READ_ERRORS as error:
-        false.append(Falsehood("erasing", 0, f"cannot be read ({one_line(error)}); restore the file from a copy"))
-        return {}
+    sql = "SELECT player, actor FROM erasing ORDER BY player"
+    return {row[0]: row[1] for row in readable_rows(file, false, "erasing", "erasure", sql)}
 
 
-def _in_the_index(file: Snapshot) -> list[Falsehood]:
-    """Yield names that an index lacks, or still holds for no player; a damaged one is reported with the pages."""
+def _index_falsehoods(file: Snapshot) -> list[Falsehood]:
+    """Return names that an index lacks or still has without a player, and a malformed secret."""
     false: list[Falsehood] = []
+    # A table may be missing: the indexes are made when they are needed, and release 0.1.0 had no secret.
     with suppress(*READ_ERRORS):
-        if file.connection.execute(_HAS_INDEX, ("people_search_content",)).fetchone():
-            remedy = "'DROP TABLE people_search' and VACUUM take it away, and the next search makes it anew"
-            false += [
-                Falsehood("people_search", player, f"holds a name of a player who has none; {remedy}")
-                for (player,) in file.connection.execute(_IN_THE_INDEX)
-            ]
+        remedy = "'DROP TABLE people_search' and VACUUM remove it, and the next search makes it again"
+        false += [
+            Falsehood("people_search", player, f"holds a name of a player who has none; {remedy}")
+            for (player,) in file.connection.execute(_INDEXED_WITHOUT_NAME)
+        ]
     with suppress(*READ_ERRORS):
-        if file.connection.execute(_HAS_INDEX, ("secret",)).fetchone():
-            # another secret of the same form cannot be distinguished from the right one: nothing in the journal
-            # identifies it
-            sound = file.connection.execute(_SECRETS).fetchall()
-            if sound != [(1, "blob", SECRET_BYTES)]:
-                words = f"is not one secret of {SECRET_BYTES} bytes under number 1; restore the file from a copy"
-                false.append(Falsehood("secret", 0, words))
+        # another secret of the same form cannot be distinguished from the right one: nothing in the journal
+        # identifies it
+        if file.connection.execute(_SECRETS).fetchall() != [(1, "blob", SECRET_BYTES)]:
+            words = f"is not one secret of {SECRET_BYTES} bytes under number 1; restore the file from a copy"
+            false.append(Falsehood("secret", 0, words))
     with suppress(*READ_ERRORS):
-        if file.connection.execute(_HAS_INDEX, ("people_folds",)).fetchone():
-            remedy = "'DROP TABLE people_folds' and VACUUM take it away, and the next import makes it anew"
-            for player, indexed, name in file.connection.execute(_WHOLE_NAMES):
-                if indexed != (None if name is None else " ".join(name.lower().split())):
-                    fault = "lacks the name" if indexed is None else "holds another name than that"
-                    false.append(Falsehood("people_folds", player, f"{fault} of this player; {remedy}"))
-                    if len(false) == FIRST_FALSEHOODS:
-                        break
+        remedy = "'DROP TABLE people_folds' and VACUUM remove it, and the next import makes it again"
+        for player, indexed, name in file.connection.execute(_WHOLE_NAMES):
+            if indexed != (None if name is None else " ".join(name.lower().split())):
+                fault = "lacks the name" if indexed is None else "holds another name than that"
+                false.append(Falsehood("people_folds", player, f"{fault} of this player; {remedy}"))
+                if len(false) == FIRST_FALSEHOODS:
+                    break
     return false
 
 
@@ -444,14 +372,12 @@ _SEALING = (("proposal:", "proposal;"), ("decision:", "decision;"))
 
 @attrs.frozen
 class ReasonsVerdict(Finding):
-    """The findings about the reasons.
+    """The findings of an audit about the reasons of corrections, with the numbers of reasons that they concern.
 
     Attributes:
         checked: reasons that were compared with their commitments.
-        erased: reasons whose text and salt were erased; there is nothing to compare.
-        missing: commitments of the journal that have no row: the reasons are lost, and no erasure removed them.
-        waiting: reasons without a commitment in an entry, as an interrupted correction leaves them.
-        falsehoods: the first 20 in order of the reasons.
+        missing: commitments without a row, which no erasure leaves.
+        waiting: reasons without a commitment, as an interrupted correction leaves them.
     """
 
     checked: int
@@ -476,19 +402,10 @@ class _Row(NamedTuple):
 
 
 def verify_reasons(journal: str | Snapshot, people: str | Snapshot) -> ReasonsVerdict:
-    """Compare every reason with the journal's commitments.
-
-    Args:
-        journal: the journal, or a snapshot of it.
-        people: the people file, or a snapshot of it that is not older than the journal's: reasons are kept first.
-
-    Raises:
-        StorageError: a file is missing, locked, or may not be read.
-        CorruptError: one is no database or lacks its table.
-    """
+    """Compare every reason with the journal's commitments; arguments as of ``verify_people``."""
     false: list[Falsehood] = []
     sealed = _sealed(journal, false)
-    with opened(people, "people") as file:
+    with open_with_tables(people, "people") as file:
         rows = _rows(file, false)
     # Reasons are kept one after another, each before its entry: those without an entry are the newest.
     last_sealed = max((place for place, row in enumerate(rows, 1) if _position(row, sealed)), default=0)
@@ -515,33 +432,22 @@ def _sealed(journal: str | Snapshot, false: list[Falsehood]) -> dict[str, dict[s
     """Return, by commitment to a reason, the keys of the entries that hold it, with their positions."""
     sealed: dict[str, dict[str, int]] = {}
     sql = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ? ORDER BY position"
-    with opened(journal, "journal") as file:
+    with open_with_tables(journal, "journal") as file:
         for first, last in _SEALING:
-            position = 0
-            try:
-                for position, key, body in file.connection.execute(sql, (first, last)):
-                    reason = facts_of(body).get("reason")
-                    if isinstance(reason, str):
-                        sealed.setdefault(reason, {})[key] = position
-            except READ_ERRORS as error:
-                fault = f"no {first[:-1]} after this entry can be read ({one_line(error)}); {RESTORE}"
-                false.append(Falsehood("journal", position, fault))
+            for position, key, body in readable_rows(file, false, "journal", first[:-1], sql, (first, last)):
+                reason = facts_of(body).get("reason")
+                if isinstance(reason, str):
+                    sealed.setdefault(reason, {})[key] = position
     return sealed
 
 
 def _rows(file: Snapshot, false: list[Falsehood]) -> list[_Row]:
     """Return the rows in their order; none in a file of release 0.1.0."""
-    file.read_any_text()
+    file.decode_any_text()
     sql = "SELECT number, commitment, entry, salt, text FROM reasons ORDER BY number"
-    rows: list[_Row] = []
-    if not file.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'reasons'").fetchone():
-        return rows
-    try:
-        rows.extend(_Row(*row) for row in file.connection.execute(sql))
-    except READ_ERRORS as error:
-        fault = f"no reason after this one can be read ({one_line(error)}); {PEOPLE.remedy}"
-        false.append(Falsehood("reasons", rows[-1].number if rows else 0, fault))
-    return rows
+    if not file.connection.execute(_HAS_TABLE, ("reasons",)).fetchone():
+        return []
+    return [_Row(*row) for row in readable_rows(file, false, "reasons", "reason", sql)]
 
 
 def _position(row: _Row, sealed: dict[str, dict[str, int]]) -> int:
@@ -569,49 +475,26 @@ def _row_fault(row: _Row) -> str:
 
 @attrs.frozen
 class PeopleVerdict(Finding):
-    """The findings about the people file.
-
-    Attributes:
-        names: names, and the tables and pages of the file.
-        erasures: who was erased.
-        reasons: reasons of corrections.
-    """
+    """The findings of an audit about the people file."""
 
     names: NamesVerdict = NamesVerdict(0, 0, 0, 0, 0, ())
-    erasures: ErasuresVerdict = ErasuresVerdict(0, 0, ())
+    erasures: ErasuresVerdict = ErasuresVerdict(0, ())
     reasons: ReasonsVerdict = ReasonsVerdict(0, 0, 0, 0, ())
+    falsehoods: tuple[Falsehood, ...] = ()
 
-    @property
-    def falsehoods(self) -> tuple[Falsehood, ...]:
-        """All that is false."""
-        return (*self.names.falsehoods, *self.erasures.falsehoods, *self.reasons.falsehoods)
-
-    def left_out(self) -> list[tuple[str, str]]:
-        """Return the parts that could not be compared, and why."""
-        stopped = "that was stopped leaves"
+    def not_compared(self) -> list[tuple[str, str]]:
+        """Return the parts that could not be compared, each with its reason."""
+        names, reasons, stopped = self.names, self.reasons, "that was stopped leaves"
+        unsealed = f"no entry sealed them, as a {{}} {stopped} them; the next {{}} drops them"
+        no_entry = f"they have no entry in the journal, as an import {stopped} them"
+        not_yet = f"the journal does not say so yet, as an erasure {stopped} it; the next command records it"
         parts = (
-            (
-                self.names.unregistered,
-                "names of {:,} people",
-                f"they have no entry in the journal, as an import {stopped} them",
-            ),
-            (
-                self.names.waiting,
-                "{:,} names that were to be given",
-                f"no entry sealed them, as a renaming {stopped} them; the next command drops them",
-            ),
-            (self.names.renamed_since, "names of {:,} players", "they were renamed during this audit"),
-            (
-                self.erasures.waiting,
-                "{:,} players who were erased",
-                f"the journal does not say so yet, as an erasure {stopped} it; the next command records it",
-            ),
-            (self.reasons.missing, "{:,} reasons of corrections", "they are not in the people file"),
-            (
-                self.reasons.waiting,
-                "{:,} reasons that were to be given",
-                f"no entry sealed them, as a correction {stopped} them; the next one drops them",
-            ),
+            (names.unregistered, "names of {:,} people", no_entry),
+            (names.waiting, "{:,} names that were to be given", unsealed.format("renaming", "command")),
+            (names.renamed_since, "names of {:,} players", "they were renamed during this audit"),
+            (self.erasures.waiting, "{:,} players who were erased", not_yet),
+            (reasons.missing, "{:,} reasons of corrections", "they are not in the people file"),
+            (reasons.waiting, "{:,} reasons that were to be given", unsealed.format("correction", "one")),
         )
         return [(part.format(number), reason) for number, part, reason in parts if number]
 
@@ -627,6 +510,6 @@ def verify_people(journal: str | Snapshot, people: str | Snapshot) -> PeopleVerd
         StorageError: a file is missing, locked, or may not be read.
         CorruptError: one is no database or lacks its table.
     """
-    return PeopleVerdict(
-        verify_names(journal, people), verify_erasures(journal, people), verify_reasons(journal, people)
-    )
+    names, erasures = verify_names(journal, people), verify_erasures(journal, people)
+    reasons = verify_reasons(journal, people)
+    return PeopleVerdict(names, erasures, reasons, names.falsehoods + erasures.falsehoods + reasons.falsehoods)

@@ -1,4 +1,4 @@
-"""The reader of a verifier with the log's public key alone: signed notes, checkpoints in them, receipts.
+"""The verifier of signed notes, checkpoints and receipts, for users with only the log's public key.
 
 Notes are C2SP signed-note v1.0.0 ("Format", "Signatures", "Ed25519 signatures"), the checkpoints in them C2SP
 tlog-checkpoint ("Note text"), both as of 2026; verifier keys are as Go's ``golang.org/x/mod/sumdb/note`` writes
@@ -30,8 +30,8 @@ from typing import Any
 
 import attrs
 
-from ledger.audit.reader.people import RENAMED, SALT_BYTES, commitment_of
-from ledger.audit.reader.tree import leaves_of, verify_consistency, verify_inclusion
+from ledger.audit.reader.people import RENAMED, SALT_BYTES, name_commitment
+from ledger.audit.reader.tree import leaf_hashes, verify_consistency, verify_inclusion
 from ledger.facts.words import TreeHead
 from ledger.runtime.lazy import cryptography_exceptions, ed25519
 
@@ -42,12 +42,7 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 
 
 class NotAProofError(ValueError):
-    """The file that was read proves nothing.
-
-    Attributes:
-        line: where, from 1.
-        fault: what is wrong there.
-    """
+    """A file that proves nothing, with the line of the fault (from 1) and the fault."""
 
     def __init__(self, line: int, fault: str) -> None:
         self.line = line
@@ -57,10 +52,10 @@ class NotAProofError(ValueError):
 
 @attrs.frozen
 class VerifierKey:
-    """A public key that signs notes under a name.
+    """A public key with the name under which it signs notes.
 
     Attributes:
-        name: whose key it is.
+        name: of the log, or of a witness.
         key_id: the first 4 bytes of SHA-256(name ‖ 0x0A ‖ 0x01 ‖ public key).
         public: Ed25519, 32 bytes.
     """
@@ -71,17 +66,13 @@ class VerifierKey:
 
     @classmethod
     def parse(cls, line: str) -> VerifierKey:
-        """Read ``NAME+ID+base64(0x01 ‖ public key)``.
-
-        Raises:
-            ValueError: it is none.
-        """
+        """Return the key in a line ``NAME+ID+base64(0x01 ‖ public key)``; ValueError if there is none."""
         expected = "expected NAME+ID+KEY, one line as 'checkpoint-key' prints it"
         parts = line.strip().split("+", 2)
-        if len(parts) != 3 or not is_name(parts[0]) or not re.fullmatch("[0-9a-f]{8}", parts[1]):
+        if len(parts) != 3 or not is_key_name(parts[0]) or not re.fullmatch("[0-9a-f]{8}", parts[1]):
             raise ValueError(f"{expected}, got {line.strip()!r}")
         try:
-            key = decoded(parts[2])
+            key = decode_base64(parts[2])
         except ValueError as error:
             raise ValueError(f"{expected}; KEY: {error}") from None
         if len(key) != 33 or key[0] != TYPE_ED25519:
@@ -91,8 +82,8 @@ class VerifierKey:
             raise ValueError(f"{expected}; KEY has the id {key_id.hex()} under this name, not {parts[1]}")
         return cls(parts[0], key_id, key[1:])
 
-    def signed(self, signature: bytes, text: bytes) -> bool:
-        """Return whether the key signed the text so (RFC 8032)."""
+    def has_signed(self, text: bytes, signature: bytes) -> bool:
+        """Return whether this key made the signature of the text (RFC 8032)."""
         try:
             ed25519.Ed25519PublicKey.from_public_bytes(self.public).verify(signature, text)
         except (cryptography_exceptions.InvalidSignature, ValueError):  # ValueError: no point of the curve
@@ -101,31 +92,21 @@ class VerifierKey:
 
 
 @attrs.frozen
-class SignedHead:
-    """A checkpoint whose signatures were verified.
-
-    Attributes:
-        origin: the log's name.
-        head: size and root.
-        signers: whose keys signed it.
-    """
+class SignedCheckpoint:
+    """A checkpoint whose signatures were verified; *origin* is the log's name, *signers* are the keys' names."""
 
     origin: str
     head: TreeHead
     signers: tuple[str, ...]
 
 
-def is_name(text: str) -> bool:
-    """Return whether a key can have this name: not empty, no blanks, no plus, nothing unprintable."""
+def is_key_name(text: str) -> bool:
+    """Return whether a text can be the name of a key: not empty, no blanks, no plus, nothing unprintable."""
     return bool(text) and text.isprintable() and "+" not in text and not any(map(str.isspace, text))
 
 
-def decoded(text: str) -> bytes:
-    """Return the bytes of canonical base64 (RFC 4648, section 4, with padding).
-
-    Raises:
-        ValueError: it is none, or the same bytes are written otherwise.
-    """
+def decode_base64(text: str) -> bytes:
+    """Return the bytes of canonical base64 (RFC 4648, section 4, with padding); ValueError if it is not canonical."""
     try:
         content = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -135,62 +116,45 @@ def decoded(text: str) -> bytes:
     return content
 
 
-def decoded_hash(text: str) -> bytes:
-    """Return a SHA-256 hash in base64.
-
-    Raises:
-        ValueError: it is none.
-    """
-    content = decoded(text)
+def decode_hash(text: str) -> bytes:
+    """Return the 32 bytes of a SHA-256 hash in base64; ValueError if it is none."""
+    content = decode_base64(text)
     if len(content) != 32:
         raise ValueError(f"{_short(text)} is no hash of 32 bytes, but {len(content)}")
     return content
 
 
-def whole_number(text: str) -> int:
-    """Return a decimal number without sign and leading zeros.
-
-    Raises:
-        ValueError: it is none.
-    """
+def parse_number(text: str) -> int:
+    """Return the value of a decimal number without sign and leading zeros; ValueError for any other text."""
     if _SIZE.fullmatch(text) is None:
         raise ValueError(f"{_short(text)} is no number such as 917")
     return int(text)
 
 
-def lines_of(content: bytes) -> list[str]:
-    """Return the lines of a text of UTF-8 that ends in a line feed and has no other control characters.
-
-    Raises:
-        NotAProofError: it has.
-    """
+def text_lines(content: bytes) -> list[str]:
+    """Return the lines of UTF-8 text; NotAProofError if it has control characters or does not end in a line feed."""
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
         raise NotAProofError(content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
-    for number, line in enumerate(text.split("\n"), 1):
-        if any(
-            ord(letter) < 0x20 for letter in line
-        ):  # ``splitlines`` would part at some of them, and others would not
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        # ``splitlines`` would part at some of them, and others would not
+        if any(ord(letter) < 0x20 for letter in line):
             raise NotAProofError(number, "holds a control character")
     if not text.endswith("\n"):
-        raise NotAProofError(text.count("\n") + 1, "does not end: the file was cut off")
-    return text.split("\n")[:-1]
+        raise NotAProofError(len(lines), "does not end: the file was cut off")
+    return lines[:-1]
 
 
-def verified_checkpoint(lines: Sequence[str], first: int, keys: Sequence[VerifierKey]) -> SignedHead:
-    """Return the checkpoint in *lines*, signed by the key of the log's name and only by given keys.
+def verify_note(lines: Sequence[str], first: int, keys: Sequence[VerifierKey]) -> SignedCheckpoint:
+    """Return the checkpoint in the lines of a signed note, after verifying every signature against the trusted keys.
 
     C2SP signed-note lets a verifier ignore signatures of unknown keys. Here they are refused: an unverified
-    signature shall not be next to a verified one.
-
-    Args:
-        lines: of the note.
-        first: the number of the first of them in the file.
-        keys: those that are trusted.
+    signature shall not be next to a verified one. *first* is the number of the first line in its file.
 
     Raises:
-        NotAProofError: it is no such checkpoint.
+        NotAProofError: a signature is false, or that of the log is missing.
     """
     head = _head(lines, first)
     # signed is the text with its last line end, without the empty line behind it (C2SP signed-note)
@@ -200,7 +164,7 @@ def verified_checkpoint(lines: Sequence[str], first: int, keys: Sequence[Verifie
     signers = tuple(_signers(lines[4:], first + 4, text, keys))
     if lines[0] not in signers:
         raise NotAProofError(first, f"{lines[0]!r} is signed by {', '.join(signers)}, but not by the key of its name")
-    return SignedHead(lines[0], head, signers)
+    return SignedCheckpoint(lines[0], head, signers)
 
 
 def _head(lines: Sequence[str], first: int) -> TreeHead:
@@ -211,9 +175,9 @@ def _head(lines: Sequence[str], first: int) -> TreeHead:
         raise NotAProofError(first + 3, "an empty line is expected after name, size and root of a checkpoint")
     place = 1
     try:
-        size = whole_number(lines[1])
+        size = parse_number(lines[1])
         place = 2
-        return TreeHead(size, decoded_hash(lines[2]))
+        return TreeHead(size, decode_hash(lines[2]))
     except ValueError as error:
         raise NotAProofError(first + place, str(error)) from None
 
@@ -225,10 +189,10 @@ def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[Verif
     # One line more than may be: at that one too many are refused, and no others are looked at.
     for number, line in enumerate(lines[: MOST_SIGNATURES + 1], first):
         parts = line.split(" ")
-        if len(parts) != 3 or parts[0] != DASH or not is_name(parts[1]):
+        if len(parts) != 3 or parts[0] != DASH or not is_key_name(parts[1]):
             raise NotAProofError(number, "is no signature, which would be an em dash, a name and a signature")
         try:
-            signature = decoded(parts[2])
+            signature = decode_base64(parts[2])
         except ValueError as error:
             raise NotAProofError(number, str(error)) from None
         # what is written is the id of the key in four bytes and the signature behind it (C2SP signed-note)
@@ -238,7 +202,7 @@ def _signers(lines: Sequence[str], first: int, text: bytes, keys: Sequence[Verif
         if mark not in trusted:
             message = f"{parts[1]!r} signed by a key ({mark[1].hex()}) that was not given"
             raise NotAProofError(number, message)
-        if not trusted[mark].signed(signature[4:], text):
+        if not trusted[mark].has_signed(text, signature[4:]):
             raise NotAProofError(number, f"{parts[1]!r} did not sign this: it was changed, or is of another log")
         seen.add(mark)
         yield parts[1]
@@ -251,30 +215,33 @@ def _short(text: str) -> str:
 _OLD = "old "
 
 
-def verify_checkpoint(content: bytes, keys: Sequence[VerifierKey], since: TreeHead | None = None) -> SignedHead:
-    """Return the checkpoint in a file, signed by the log and only by given keys.
+def verify_checkpoint(content: bytes, keys: Sequence[VerifierKey], since: TreeHead | None = None) -> SignedCheckpoint:
+    """Return the checkpoint in a file, its signatures and, with *since*, its growth from an earlier head verified.
 
-    Args:
-        content: the file.
-        keys: the log's, and those of others who signed it, if any did.
-        since: an earlier head, of which the checkpoint must be shown to be a continuation.
+    *keys* are the log's and those of all others who signed it.
 
     Raises:
-        NotAProofError: naming the line: nothing is proven.
+        NotAProofError: the file proves nothing.
     """
-    lines = lines_of(content)
+    lines = text_lines(content)
     has_proof = lines[0].startswith(_OLD)
     if has_proof:
         first = lines.index("") + 1 if "" in lines else 0
     else:  # the text of the last checkpoint is between the last empty line but one and the last one
         empty = [place for place, line in enumerate(lines) if not line]
         first = empty[-2] + 1 if len(empty) > 1 else 0
-    signed = verified_checkpoint(lines[first:], first + 1, keys)
+    signed = verify_note(lines[first:], first + 1, keys)
     if since is None:
         if has_proof:
             raise NotAProofError(1, "it is to be compared with an earlier head: give that, too")
         return signed
-    older, proof = _proof(lines[: first - 1]) if has_proof else (since.size, [])
+    older, proof = since.size, list[bytes]()
+    if has_proof:
+        try:
+            older = parse_number(lines[0].removeprefix(_OLD))
+        except ValueError as error:
+            raise NotAProofError(1, str(error)) from None
+        proof = _hashes(lines[1 : first - 1], 2)
     if older != since.size:
         raise NotAProofError(1, f"it shows the growth from {older} entries, not from {since.size}")
     if not verify_consistency(since, signed.head, proof):
@@ -284,18 +251,15 @@ def verify_checkpoint(content: bytes, keys: Sequence[VerifierKey], since: TreeHe
     return signed
 
 
-def _proof(lines: Sequence[str]) -> tuple[int, list[bytes]]:
-    try:
-        older = whole_number(lines[0].removeprefix(_OLD))
-    except ValueError as error:
-        raise NotAProofError(1, str(error)) from None
+def _hashes(lines: Sequence[str], first: int) -> list[bytes]:
+    """Return the hash in each line, of which *first* is the number of the first one."""
     hashes = []
-    for number, line in enumerate(lines[1:], 2):
+    for number, line in enumerate(lines, first):
         try:
-            hashes.append(decoded_hash(line))
+            hashes.append(decode_hash(line))
         except ValueError as error:
             raise NotAProofError(number, str(error)) from None
-    return older, hashes
+    return hashes
 
 
 # --- receipts -----------------------------------------------------------------------------------------------
@@ -310,18 +274,9 @@ _EXTRA_LINE = 2
 
 @attrs.frozen
 class ProvenReceipt:
-    """The facts that a receipt proves.
+    """The facts that a receipt proves under a signed checkpoint: a game, and perhaps the name of a player."""
 
-    Attributes:
-        signed: the checkpoint, with the log's name and those who signed it.
-        position: the entry, from 1.
-        entry: the entry as it was recorded: its time, who recorded it, the facts of the game.
-        player: the player whom the receipt names; None if it names none.
-        identity: of that player.
-        name: of that player.
-    """
-
-    signed: SignedHead
+    signed: SignedCheckpoint
     position: int
     entry: Mapping[str, Any]
     player: int | None = None
@@ -330,18 +285,16 @@ class ProvenReceipt:
 
 
 def verify_receipt(content: bytes, keys: Sequence[VerifierKey]) -> ProvenReceipt:
-    """Return the facts that the receipt proves under the keys.
+    """Return the facts that a receipt proves, after verifying its signatures and hashes.
 
-    Args:
-        content: the file.
-        keys: the log's, and those of others who signed the checkpoint, if any did.
+    *keys* are the log's and those of all others who signed the checkpoint.
 
     Raises:
-        NotAProofError: naming the line: nothing is proven.
+        NotAProofError: the receipt proves nothing.
     """
     if len(content) > LONGEST:
         raise NotAProofError(1, f"the file has more than {LONGEST:,} bytes: it is no receipt")
-    lines = lines_of(content)
+    lines = text_lines(content)
     if lines[0] != FIRST_LINE:
         raise NotAProofError(1, f"a receipt begins with {FIRST_LINE!r}")
     extra = _value(lines, _EXTRA_LINE, "extra")
@@ -351,16 +304,11 @@ def verify_receipt(content: bytes, keys: Sequence[VerifierKey]) -> ProvenReceipt
     except ValueError:
         raise NotAProofError(len(lines), "an empty line and a checkpoint are missing: the file was cut off") from None
     try:
-        position = whole_number(index) + 1  # the format counts leaves from 0, the journal its entries from 1
+        position = parse_number(index) + 1  # the format counts leaves from 0, the journal its entries from 1
     except ValueError as error:
         raise NotAProofError(3, str(error)) from None
-    path = []
-    for number, line in enumerate(lines[3:empty], 4):
-        try:
-            path.append(decoded_hash(line))
-        except ValueError as error:
-            raise NotAProofError(number, str(error)) from None
-    signed = verified_checkpoint(lines[empty + 1 :], empty + 2, keys)
+    path = _hashes(lines[3:empty], 4)
+    signed = verify_note(lines[empty + 1 :], empty + 2, keys)
     return _proven(extra, position, path, signed)
 
 
@@ -371,9 +319,9 @@ def _value(lines: Sequence[str], number: int, word: str) -> str:
     return line.removeprefix(f"{word} ")
 
 
-def _proven(extra: str, position: int, path: Sequence[bytes], signed: SignedHead) -> ProvenReceipt:
+def _proven(extra: str, position: int, path: Sequence[bytes], signed: SignedCheckpoint) -> ProvenReceipt:
     try:
-        content = _canonical(extra, {"entry"}, {"name"})
+        content = _with_fields(_canonical_json(extra), {"entry"}, {"name"})
         entry = _entry(content["entry"], position, path, signed.head, (GAME,))
         if "name" not in content:
             return ProvenReceipt(signed, position, entry)
@@ -387,9 +335,9 @@ def _proven(extra: str, position: int, path: Sequence[bytes], signed: SignedHead
     return ProvenReceipt(signed, position, entry, player, identity, name)
 
 
-def _canonical(extra: str, needed: set[str], possible: set[str]) -> dict[str, Any]:
-    """Return the object in the line ``extra``, which could be written in no other way."""
-    content = decoded(extra)
+def _canonical_json(extra: str) -> Any:
+    """Return the value in the line ``extra``, which could be written in no other way."""
+    content = decode_base64(extra)
     try:
         value = json.loads(content)
         again = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
@@ -397,10 +345,10 @@ def _canonical(extra: str, needed: set[str], possible: set[str]) -> dict[str, An
         raise ValueError("it holds no JSON") from None
     if again != content:
         raise ValueError("its JSON is not canonical: it was changed")
-    return _with_fields(value, needed, possible)
+    return value
 
 
-def _with_fields(value: Any, needed: set[str], possible: set[str]) -> dict[str, Any]:
+def _with_fields(value: Any, needed: set[str], possible: frozenset[str] | set[str] = frozenset()) -> dict[str, Any]:
     if not isinstance(value, dict) or not needed <= set(value) <= needed | possible:
         raise ValueError(f"an object with {', '.join(sorted(needed))} is expected in it")
     return value
@@ -411,7 +359,7 @@ def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kind
     if not isinstance(body, str):
         raise ValueError("an entry in it is no text")  # noqa: TRY004  # it is the value that is wrong
     try:
-        leaf = leaves_of([body.encode()])[0]
+        leaf = leaf_hashes([body.encode()])[0]
     except UnicodeEncodeError:
         raise ValueError("an entry in it is no UTF-8") from None
     if not verify_inclusion(leaf, position, head, path):
@@ -424,20 +372,19 @@ def _entry(body: Any, position: int, path: Sequence[bytes], head: TreeHead, kind
 
 def _name(value: Any, head: TreeHead) -> tuple[int, str, str]:
     """Return the number, identity and name, as an entry in the tree committed to them."""
-    fields = {"entry", "identity", "index", "name", "proof", "salt"}
-    parts = _with_fields(value, fields, set())
+    parts = _with_fields(value, {"entry", "identity", "index", "name", "proof", "salt"})
     index, salt, proof = parts["index"], parts["salt"], parts["proof"]
     identity, name = parts["identity"], parts["name"]
-    texts = isinstance(identity, str) and isinstance(name, str) and isinstance(salt, str)
+    texts = all(isinstance(text, str) for text in (identity, name, salt))
     if not texts or type(index) is not int or not isinstance(proof, list):
-        raise ValueError("the name in it is not told as a receipt tells it")
+        raise ValueError("the name in it is not written as in a receipt")
     if not all(isinstance(sibling, str) for sibling in proof):
         raise ValueError("a hash of the name's proof in it is no text")
-    path = [decoded_hash(sibling) for sibling in proof]
+    path = [decode_hash(sibling) for sibling in proof]
     facts = _entry(parts["entry"], index + 1, path, head, NAMING)["facts"]
     secret = bytes.fromhex(salt)
     if secret.hex() != salt or len(secret) != SALT_BYTES:  # ``fromhex`` takes capitals and blanks, too
         raise ValueError(f"the salt in it is not {SALT_BYTES} bytes in lower-case hexadecimal")
-    if commitment_of(identity, name, secret) != facts["commitment"]:
+    if name_commitment(identity, name, secret) != facts["commitment"]:
         raise ValueError(f"the name {name!r} is not the one that entry {index + 1} sealed")
     return facts["player"], identity, name

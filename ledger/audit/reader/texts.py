@@ -1,8 +1,8 @@
-"""The texts that are stored by hash outside the entries: movetexts with references to them, rows of published lists.
+"""The check of texts that a journal stores by their hash outside the entries: movetexts, rows of published lists.
 
 The form of the rows is that of ``rating-list/2``, of earlier releases ``rating-list/1``: a cover that names its parts,
-each text kept by its SHA-256. That each is there, and that cover and entry agree, is judged here; whether the numbers
-follow from the entries is worked out elsewhere.
+each text stored by its SHA-256. That each is there, and that cover and entry agree, is checked here; whether the
+numbers follow from the entries is checked elsewhere.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 
 import attrs
 
-from ledger.audit.reader.files import (
+from ledger.audit.reader.layouts import page_falsehoods
+from ledger.audit.reader.snapshots import (
     FIRST_FALSEHOODS,
     READ_ERRORS,
     RESTORE,
@@ -23,9 +24,8 @@ from ledger.audit.reader.files import (
     Snapshot,
     excerpt,
     facts_of,
-    opened,
+    open_with_tables,
 )
-from ledger.audit.reader.published import page_falsehoods
 from ledger.errors import one_line
 from ledger.runtime.lazy import zstandard
 
@@ -36,13 +36,9 @@ REMEDY = "restore that row from a copy"
 
 @attrs.frozen
 class TextsVerdict(Finding):
-    """The findings about the texts.
+    """The findings of an audit about the movetexts, and the numbers of texts and of entries that refer to them.
 
-    Attributes:
-        checked: texts that were decompressed and hashed.
-        references: journal entries that name a text.
-        falsehoods: the first 20 false texts, then the first 20 entries whose text is missing, then damage to the
-            pages and the index of the texts.
+    The falsehoods are the first 20 false texts, the first 20 entries whose text is missing, then damage to pages.
     """
 
     checked: int
@@ -51,7 +47,7 @@ class TextsVerdict(Finding):
 
 
 def verify_texts(journal: str | Snapshot) -> TextsVerdict:
-    """Check that every text decompresses to its hash, and that every text an entry names is there.
+    """Check that every text of a journal decompresses to its hash, and that no entry refers to a missing text.
 
     Raises:
         StorageError: the file is missing, locked, or may not be read.
@@ -59,7 +55,7 @@ def verify_texts(journal: str | Snapshot) -> TextsVerdict:
     """
     false: list[Falsehood] = []
     dangling: list[Falsehood] = []
-    with opened(journal, "journal", "texts") as file:
+    with open_with_tables(journal, "journal", "texts") as file:
         checked = references = 0
         for sha256, fault in _texts(file):
             checked += 1
@@ -90,7 +86,7 @@ def _texts(file: Snapshot) -> Iterator[tuple[Any, str]]:
 
 
 def _unpacked(decompressor: zstandard.ZstdDecompressor, packed: Any) -> bytes:
-    """Return the bytes of a text; one that would take much memory is refused with a ValueError, not unpacked."""
+    """Return the bytes of a text; ValueError if it would take much memory."""
     # A kilobyte may say that it is a terabyte, and ``max_output_size`` holds only where the header says nothing: it is
     # asked before a byte is unpacked.
     size = zstandard.frame_content_size(packed)
@@ -141,13 +137,7 @@ _ABSENT = "restore that row of table texts from a copy, or work it out again by 
 
 @attrs.frozen
 class PublishedList:
-    """An entry that published a list.
-
-    Attributes:
-        position: of the entry.
-        name: pool, instant and edition, as its key has them.
-        facts: what it says.
-    """
+    """A journal entry that published a rating list; *name* is pool, instant and edition, as its key has them."""
 
     position: int
     name: str
@@ -160,42 +150,34 @@ class PublishedList:
         return head if type(head) is int and 0 < head < self.position else 0
 
     def __str__(self) -> str:
-        """As messages name it."""
         return f"list {self.name}"
 
 
 @attrs.frozen
 class ListsVerdict(Finding):
-    """The findings about the published lists.
-
-    Attributes:
-        lists: each entry that published one, in order.
-        falsehoods: the first 20.
-    """
+    """The findings of an audit about the published lists, of which *lists* are all, in order."""
 
     lists: tuple[PublishedList, ...]
     falsehoods: tuple[Falsehood, ...]
 
 
 def published_lists(file: Snapshot) -> list[PublishedList]:
-    """Return the entries that published lists; none if they cannot be read, which others report."""
+    """Return the entries that published lists; none if they cannot be read, which ``verify_journal`` reports."""
     try:
         rows = file.connection.execute(_ENTRIES).fetchall()
     except READ_ERRORS:
         return []
     return [
-        PublishedList(position, str(key)[len("list:") :], facts_of(body))
+        PublishedList(position, str(key).removeprefix("list:"), facts_of(body))
         for position, key, body in rows
         if type(position) is int
     ]
 
 
 def verify_lists(file: Snapshot, roots: Mapping[int, bytes]) -> ListsVerdict:
-    """Check that each list names a true head, and that its rows are kept.
+    """Check that each published list states a true head, and that its rows are stored.
 
-    Args:
-        file: the journal, whose entries were verified.
-        roots: by number of entries the recomputed root, for the head of each list.
+    *roots* are the recomputed roots by number of entries, for the head of each list.
     """
     lists = published_lists(file)
     false = [falsehood for published in lists for falsehood in _faults(file, published, roots)]
@@ -215,14 +197,14 @@ def _faults(file: Snapshot, published: PublishedList, roots: Mapping[int, bytes]
         yield Falsehood("journal", published.position, f"{message}: it was published elsewhere; {RESTORE}")
     try:
         # Read to the end only for what that refuses.
-        for _ in kept_rows(file, published):
+        for _ in stored_list_rows(file, published):
             pass
     except ValueError as fault:
         yield Falsehood("texts", str(published), str(fault))
 
 
-def form_of(file: Snapshot, published: PublishedList) -> str:
-    """Return the form in which a list is stored; the newest if that cannot be read, which others report."""
+def list_form(file: Snapshot, published: PublishedList) -> str:
+    """Return the form in which a list is stored; the newest if it cannot be read, which ``verify_lists`` reports."""
     try:
         head = next(iter(_lines(file, published.facts.get("digest"))), None)
     except ValueError:
@@ -231,11 +213,11 @@ def form_of(file: Snapshot, published: PublishedList) -> str:
     return form if form in FORMS else FORMS[0]
 
 
-def kept_rows(file: Snapshot, published: PublishedList) -> Iterator[list[Any]]:
+def stored_list_rows(file: Snapshot, published: PublishedList) -> Iterator[list[Any]]:
     """Return the stored rows of a list, in order of the player numbers, each with the values of ``COLUMNS``.
 
     Raises:
-        ValueError: in words what is missing or no such row.
+        ValueError: a part is missing or false, as its message says.
     """
     lines = _lines(file, published.facts.get("digest"))
     if not lines or not isinstance(lines[0], dict):
@@ -273,7 +255,7 @@ def _is_row(row: Any) -> bool:
 
 
 def _lines(file: Snapshot, digest: Any) -> list[Any]:
-    """Yield the lines of a stored text, each read as JSON."""
+    """Return the lines of a stored text, each read as JSON."""
     row: Any = None
     try:
         sha256 = bytes.fromhex(digest)

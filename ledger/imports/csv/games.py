@@ -1,4 +1,4 @@
-"""CSV files of games to frames of source games, a block of rows at a time.
+"""CSV files of games as frames of source games, a block of rows at a time.
 
 The first line names the columns, in any order and any case; columns not listed here are ignored. Fields are
 divided by commas, semicolons or tabs, whichever the header shows; quoting follows RFC 4180. The text is in
@@ -38,75 +38,65 @@ variant                                         Standard, Chess960, King of the 
 ===================== ========================= ==============================================================
 
 How bytes become rows is in ``csv.rows``, what one field means in ``csv.values``; here the fields of a row are
-put together, with the user's hints about a table (``CsvHints``). Players get no numbers and
-nothing is written here.
+put together, with the user's hints (``FileHints``). Players get no numbers and nothing is written here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, BinaryIO
-
-import attrs
+from typing import TYPE_CHECKING
 
 from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema, plain_key
 from ledger.facts.words import Brings, Outcome
 from ledger.imports.csv import values
-from ledger.imports.csv.header import TITLES, RowLayout, is_header, read_header
+from ledger.imports.csv.header import MAX_TITLES, RowLayout, is_header, read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
 from ledger.imports.csv.values import (
-    Column,
-    Complaint,
-    Meaning,
-    complained_of,
-    forget_much,
-    plain_instants,
-    plain_numbers,
-    plain_whole,
+    CellParser,
+    ParsedColumn,
+    RowCheck,
+    accept_fide_ids,
+    accept_instants,
+    accept_whole,
+    check_rows,
+    limit_caches,
 )
-from ledger.imports.doubles import EqualRows
-from ledger.imports.no_opponent import LETTERS_OF_BYES, is_nobody, said_to_bring, taken_as_bye
-from ledger.imports.reading import OF_NO_TOURNAMENT, Faults, Reading, brings, name_identity, round_number
-from ledger.runtime.lazy import np, pl
+from ledger.imports.no_opponent import LETTERS_OF_BYES, bye_note, means_no_opponent, stated_bye
+from ledger.imports.reading import (
+    NO_HINTS,
+    OF_NO_TOURNAMENT,
+    Faults,
+    FileHints,
+    Reading,
+    bye_value,
+    name_identity,
+    round_number,
+)
+from ledger.imports.repeated_rows import EqualRows, RepeatCounter
+from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from polars import DataFrame, Expr, Series
 
 
-@attrs.frozen(kw_only=True)
-class CsvHints:
-    """Hints of the user about a CSV file.
+def read_result(text: str, results: Mapping[str, str | None]) -> str | None:
+    """Return the meaning of a result: that of its word in *results*, else as of ``values.parse_result``.
 
-    Attributes:
-        headings: by our name of a column, its heading, as of ``header.headings_given``.
-        results: by a word of the file, as of ``values.result_word``, what it means.
-        dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
-        equal_rows: True if equal rows without a key are several games.
+    Raises:
+        ValueError: the text is no result.
     """
-
-    headings: Mapping[str, str] = attrs.field(factory=dict)
-    results: Mapping[str, str | None] = attrs.field(factory=dict)
-    dates: str | None = None
-    equal_rows: bool = False
-
-    def result(self, text: str) -> str | None:
-        """Return the meaning of a cell of the column of results, as of ``values.result``."""
-        word = values.result_word(text)
-        try:
-            return self.results[word] if word in self.results else values.result(text)
-        except ValueError as error:
-            raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
+    word = values.normalize_result(text)
+    try:
+        return results[word] if word in results else values.parse_result(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
 
 
-NOTHING_SAID = CsvHints()
-
-
-def results_given(words: Iterable[str]) -> dict[str, str | None]:
-    """Return the meanings of words of a file, from texts such as ``Sieg=1-0``.
+def parse_results(words: Iterable[str]) -> dict[str, str | None]:
+    """Return the meaning of each word for a result, from options such as ``Sieg=1-0``.
 
     Raises:
         ValueError: a word of another form, or a result that is none, or a word that has a meaning already.
@@ -115,51 +105,13 @@ def results_given(words: Iterable[str]) -> dict[str, str | None]:
     for pair in words:
         # The last sign divides: a word of a file may hold one itself, as ``=`` for a draw does.
         said, divided, meaning = pair.rpartition("=")
-        word = values.result_word(said)
+        word = values.normalize_result(said)
         if not (divided and word and meaning.strip()):
             raise ValueError(f"takes WORD=RESULT such as remis=1/2-1/2, got {pair!r}")
         if word in meanings:
             raise ValueError(f"the word {said!r} is given two meanings")
-        meanings[word] = values.result(meaning)
+        meanings[word] = values.parse_result(meaning)
     return meanings
-
-
-class Tally:
-    """A counter of equal facts in a file: the number of each row among equal ones without a key of their own.
-
-    Counted by a hash of 8 bytes, the same throughout one run. For each facts 12 bytes are kept, so that a file of
-    millions of games without keys fits in memory.
-    """
-
-    def __init__(self) -> None:
-        # Sorted hashes and their counts; each pair of arrays is more than twice as long as the next.
-        self._runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32]]] = []
-
-    def numbers(self, met: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return for the hash of each row, in order: 1 for the first of its facts, 2 for the second, and so on."""
-        order = np.argsort(met, kind="stable")
-        hashes, begins, counts = np.unique(met[order], return_index=True, return_counts=True)
-        before = np.zeros(len(hashes), np.int64)
-        for run, run_counts in self._runs:
-            # A hash behind the whole run is compared with the last one, from which it differs: a place must lie within
-            # it.
-            place = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
-            before += np.where(run[place] == hashes, run_counts[place], np.uint32(0))
-        numbers = np.empty(len(met), np.int64)
-        # In the sorted order: the place from 1, less where its own hash begins, plus those of earlier blocks.
-        numbers[order] = np.arange(1, len(met) + 1) + np.repeat(before - begins, counts)
-        # Runs are merged as a binary counter carries: each hash is copied as often as the logarithm of their number,
-        # and a look-up asks few runs; one sorted array would be copied whole with each block.
-        sums = counts.astype(np.uint32)
-        while self._runs and len(self._runs[-1][0]) <= 2 * len(hashes):
-            run, run_counts = self._runs.pop()
-            both = np.concatenate((run, hashes))
-            order = np.argsort(both, kind="stable")
-            both, both_sums = both[order], np.concatenate((run_counts, sums))[order]
-            begins = np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1])))
-            hashes, sums = both[begins], np.add.reduceat(both_sums, begins, dtype=np.uint32)
-        self._runs.append((hashes, sums))
-        return numbers
 
 
 MOST_PEOPLE = 50_000  # names that are remembered; a name of 128 characters takes some 200 bytes
@@ -168,58 +120,49 @@ _OUTCOMES = frozenset(Outcome)
 _SIDES = frozenset({Outcome.WHITE, Outcome.BLACK})
 
 
-def frames(
-    stream: BinaryIO,
+def read_frames(
+    chunks: Iterable[bytes],
     reading: Reading,
     size: int = BATCH_CSV,
-    *,
-    key_prefix: str = "csv",
-    player_namespace: str | None = None,
-    table: CsvHints = NOTHING_SAID,
+    hints: FileHints = NO_HINTS,
 ) -> Iterator[DataFrame]:
-    """Yield the good games of a CSV file, in the columns of ``frame_schema()``; the bad rows go to *reading*.
+    """Yield the valid games of a CSV file as frames with the columns of ``frame_schema()``.
 
-    Args:
-        stream: the file, decompressed.
-        reading: takes the faults and what was left out.
-        size: bytes a block; one frame is made of each.
-        key_prefix: goes before keys that hold no colon.
-        player_namespace: where names and bare ids come from, such as ``lichess``: they become
-            ``lichess:ann`` in small letters.
-        table: hints of the user about this table.
+    *chunks*: the bytes of the file, decompressed, in pieces of any size. *size*: bytes a block; one frame is made of
+    each. *hints*: what the user says of the file; a *source* goes before keys without a colon (else ``csv``), and
+    before names and bare ids, which become ``lichess:ann`` in small letters.
 
     Raises:
-        ValueError: no key may hold the prefix or the namespace.
+        ValueError: no key may hold the source.
     """
-    for prefix in (key_prefix, player_namespace):
-        if prefix is not None and PREFIX.fullmatch(prefix) is None:
-            raise ValueError(f"a prefix must match {PREFIX.pattern}, got {prefix!r}")
-    rows = RowReader(stream, size, reading)
-    layout = _layout(rows, reading, table)
+    if hints.source is not None and PREFIX.fullmatch(hints.source) is None:
+        raise ValueError(f"a prefix must match {PREFIX.pattern}, got {hints.source!r}")
+    rows = RowReader(chunks, size, reading)
+    layout = _layout(rows, reading, hints.headings)
     if layout is None:
         return
-    converter = _Converter(layout, key_prefix, player_namespace, table)
-    for cells, broken in rows.blocks(layout):
+    converter = _Converter(layout, hints)
+    for cells, broken in rows.read_blocks(layout):
         # as many columns would be worked out as for rows
         if not cells.height:
-            reading.take(broken, Faults([]))
+            reading.add_faults(broken, Faults([]))
             continue
         frame, faults = converter.convert(cells, reading)
-        reading.take(broken, faults)
+        reading.add_faults(broken, faults)
         if frame.height:
             yield frame
 
 
-def _layout(rows: RowReader, reading: Reading, table: CsvHints) -> RowLayout | None:
+def _layout(rows: RowReader, reading: Reading, headings: Mapping[str, str]) -> RowLayout | None:
     """Return the header, below titles above it; if there is none, return None and note it in *reading*."""
     first, line = "", 1
     try:
-        for number in range(TITLES + 1):
-            header = rows.header()
+        for number in range(MAX_TITLES + 1):
+            header = rows.read_header()
             # If no line names columns, the first one gets the fault: it was meant to do so.
             if not number:
                 first, line = header, max(1, rows.line - 1)
-            if is_header(header, headings=table.headings):
+            if is_header(header, headings=headings):
                 if number:
                     named = f"the columns are named on line {rows.line - 1}; what stands above is passed over"
                     reading.note(line, named)
@@ -227,58 +170,57 @@ def _layout(rows: RowReader, reading: Reading, table: CsvHints) -> RowLayout | N
                 break
             if not header:
                 break
-        return read_header(first, headings=table.headings)
+        return read_header(first, headings=headings)
     except ValueError as error:
-        reading.fault_of_file(line if first else max(1, rows.line - 1), str(error))
+        reading.file_fault(line if first else max(1, rows.line - 1), str(error))
         return None
 
 
-_Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
-
-
-def _plan(namespace: str | None, table: CsvHints) -> _Plan:
+def _plan(hints: FileHints) -> dict[str, CellParser]:
     """Return the parser of each column, in the order in which the faults of a row are reported."""
 
     def identified(text: str) -> str | None:
-        tidy = values.identity(text)
+        tidy = values.parse_identity(text)
         if tidy is None or ":" in tidy:
             return tidy
-        return f"id:{tidy}" if namespace is None else name_identity(tidy, namespace)
+        return f"id:{tidy}" if hints.source is None else name_identity(tidy, hints.source)
 
-    name, identity, fide = Meaning(values.name), Meaning(identified), Meaning(values.fide_number)
-    rating, points = Meaning(values.rating, pl.Int32), plain_whole(1, MAX_RATING)
-    instant, flag = Meaning(partial(values.instant, order=table.dates)), Meaning(values.flag, pl.Boolean)
-    plan: dict[str, tuple[Meaning, Callable[[Series], Series] | None]] = {}
+    name, identity = CellParser(values.parse_name), CellParser(identified)
+    fide = CellParser(values.parse_fide_id, quick=accept_fide_ids)
+    rating = CellParser(values.parse_rating, pl.Int32, accept_whole(1, MAX_RATING))
+    instant = CellParser(partial(values.parse_instant, order=hints.dates), quick=accept_instants)
+    flag = CellParser(values.parse_flag, pl.Boolean)
+    plan: dict[str, CellParser] = {}
     for side in ("white", "black"):
-        plan |= {side: (name, None), f"{side}_id": (identity, None), f"{side}_fide_id": (fide, plain_numbers)}
+        plan |= {side: name, f"{side}_id": identity, f"{side}_fide_id": fide}
     return plan | {
-        "result": (Meaning(table.result), None),
-        "termination": (Meaning(values.termination), None),
-        "ended_by_checkmate": (flag, None),
-        "stalemate": (flag, None),
-        "insufficient_material": (flag, None),
-        "half_moves": (Meaning(values.half_moves, pl.Int32), plain_whole(0, MAX_HALF_MOVES)),
-        "started_at": (instant, plain_instants),
-        "ended_at": (instant, plain_instants),
-        "tournament": (Meaning(values.tournament), None),
-        "round": (Meaning(values.round_), None),
-        "sequence": (Meaning(values.sequence, pl.Int64), None),
-        "rated": (flag, None),
-        "white_rating": (rating, points),
-        "black_rating": (rating, points),
-        "speed": (Meaning(values.speed), None),
-        "time_control": (Meaning(values.time_control), None),
-        "time_increment": (Meaning(values.minutes_control), None),
-        "variant": (Meaning(values.variant), None),
+        "result": CellParser(partial(read_result, results=hints.results)),
+        "termination": CellParser(values.parse_termination),
+        "ended_by_checkmate": flag,
+        "stalemate": flag,
+        "insufficient_material": flag,
+        "half_moves": CellParser(values.parse_half_moves, pl.Int32, accept_whole(0, MAX_HALF_MOVES)),
+        "started_at": instant,
+        "ended_at": instant,
+        "tournament": CellParser(values.parse_tournament),
+        "round": CellParser(values.parse_round),
+        "sequence": CellParser(values.parse_sequence, pl.Int64),
+        "rated": flag,
+        "white_rating": rating,
+        "black_rating": rating,
+        "speed": CellParser(values.parse_speed),
+        "time_control": CellParser(values.parse_time_control),
+        "time_increment": CellParser(values.parse_minutes_control),
+        "variant": CellParser(values.parse_variant),
     }
 
 
-def _is(column: Column, word: str) -> Series:
+def _is(column: ParsedColumn, word: str) -> Series:
     """Return the rows whose column says *word*."""
     return (column.values == word).fill_null(value=False)
 
 
-def _sums(cells: DataFrame, results: Column) -> Series:
+def _sums(cells: DataFrame, results: ParsedColumn) -> Series:
     """Return rows of sums below a table: no day, no player on one side, and a number that is no result there."""
     # A number that could be one, such as 1, is a sum if both players are missing.
     # The last column is the number of the line, which every row has.
@@ -290,7 +232,7 @@ def _sums(cells: DataFrame, results: Column) -> Series:
     # such as 12½ or 57 %: points of all games together, or White's share of them
     number = cells["result"].str.contains(r"^\s*[0-9]+(?:[.,][0-9]+)*½?\s*%?\s*$").fill_null(value=False)
     white, black = (nothing(side, f"{side}_id", f"{side}_fide_id") for side in ("white", "black"))
-    sides = pl.when(results.faulty().fill_null(value=False)).then(white | black).otherwise(white & black)
+    sides = pl.when(results.bad_rows().fill_null(value=False)).then(white | black).otherwise(white & black)
     sums: Series = cells.select((nothing("ended_at", "started_at") & sides & number).alias("sums"))["sums"]
     return sums
 
@@ -315,7 +257,7 @@ def _count(reading: Reading, table: DataFrame, cells: DataFrame, unfinished: Ser
 def _winner(text: str | None) -> str | None:
     """Return the winner by a result of the usual spelling; None for a draw, no result, or a word of the file's own."""
     try:
-        result = values.result((text or "")[:40])
+        result = values.parse_result((text or "")[:40])
     except ValueError:
         return None
     return result.removeprefix("+") if result else None
@@ -325,28 +267,28 @@ def _winner(text: str | None) -> str | None:
 def _is_word_of_bye(text: str | None) -> bool:
     """Return whether a cell of the column of results names a bye."""
     word = (text or "").strip().casefold()
-    return word in LETTERS_OF_BYES or (any(map(str.isalpha, word)) and is_nobody(word, perhaps=True))
+    return word in LETTERS_OF_BYES or (any(map(str.isalpha, word)) and means_no_opponent(word, perhaps=True))
 
 
 class _Converter:
     """Puts the fields of a file's rows together; caches the meanings of values from block to block."""
 
-    def __init__(self, layout: RowLayout, key_prefix: str, player_namespace: str | None, table: CsvHints) -> None:
+    def __init__(self, layout: RowLayout, hints: FileHints) -> None:
         self._labels = layout.labels
         self._columns_present = frozenset(layout.places)
-        self._prefix = key_prefix
-        self._namespace = player_namespace
+        self._prefix = hints.source or "csv"
+        self._namespace = hints.source
         self._people: set[str] = set()  # names that mean a person
-        self._repeats = Tally()
-        self._equal_rows = None if table.equal_rows else EqualRows()
-        self._named = Meaning(lambda name: name_identity(name, player_namespace))
-        self._plan = _plan(player_namespace, table)
+        self._repeats = RepeatCounter()
+        self._equal_rows = None if hints.equal_rows else EqualRows()
+        self._named = CellParser(lambda name: name_identity(name, hints.source))
+        self._plan = _plan(hints)
         # Several columns share a meaning, and in a set each counts once against what may be remembered.
-        self._meanings = {self._named, *(meaning for meaning, _ in self._plan.values())}
+        self._parsers = {self._named, *self._plan.values()}
 
     def convert(self, cells: DataFrame, reading: Reading) -> tuple[DataFrame, Faults]:
         """Return the good games of a block, and the faults of others; games left out are counted in *reading*."""
-        forget_much(self._meanings)
+        limit_caches(self._parsers)
         cells, wrong_byes = self._without_byes(cells, reading)
         columns = self._columns(cells)
         table = self._table(cells, columns)
@@ -361,21 +303,21 @@ class _Converter:
         left_out = unfinished | both_forfeited
         if left_out.any():
             _count(reading, table, cells, unfinished, both_forfeited)
-        bad, faults = complained_of(table["line"], self._complaints(table, columns), left_out)
+        bad, faults = check_rows(table["line"], self._complaints(table, columns), left_out)
         good = table.filter(~bad) if bad.any() else table
         equal: list[FileFault] = []
         if self._equal_rows is not None and not good["is_keyed"].all():
             keyed, others = good.filter("is_keyed"), good.filter(~pl.col("is_keyed"))
-            others, equal = self._equal_rows.leave_out(others)
+            others, equal = self._equal_rows.drop_repeats(others)
             good = pl.concat([keyed, others]).sort("line") if len(keyed) else others
         games = good.select(pl.col(name).cast(kind) for name, kind in frame_schema().items())
         return games, Faults([*faults.first, *wrong_byes.first, *equal], faults.more + wrong_byes.more)
 
-    def _columns(self, cells: DataFrame) -> dict[str, Column]:
+    def _columns(self, cells: DataFrame) -> dict[str, ParsedColumn]:
         """Return the meanings of the columns of the file."""
         return {
-            name: meaning.column(self._labels[name], cells[name], plain)
-            for name, (meaning, plain) in self._plan.items()
+            name: parser.parse_column(self._labels[name], cells[name])
+            for name, parser in self._plan.items()
             if name in self._columns_present
         }
 
@@ -430,8 +372,8 @@ class _Converter:
         if len(self._people) > MOST_PEOPLE:
             self._people.clear()
         new = {*names.unique().drop_nulls().to_list()} - self._people
-        perhaps = [name for name in new if is_nobody(name, perhaps=self._namespace is None)]
-        surely = [name for name in perhaps if is_nobody(name)]
+        perhaps = [name for name in new if means_no_opponent(name, perhaps=self._namespace is None)]
+        surely = [name for name in perhaps if means_no_opponent(name)]
         self._people |= new.difference(perhaps)
         return surely, perhaps
 
@@ -448,9 +390,9 @@ class _Converter:
         place_fields = {"tournament", "round", "ended_at", "started_at", side, f"{side}_id", f"{side}_fide_id"}
         for name in (*sorted(place_fields & self._columns_present), "result"):
             column = columns[name]
-            bad = column.faulty().fill_null(value=False) & (~empty if name == "result" else True)
+            bad = column.bad_rows().fill_null(value=False) & (~empty if name == "result" else True)
             for line, text in zip(table["line"].filter(bad), column.text.filter(bad), strict=True):
-                faults.setdefault(line, column.message(text))
+                faults.setdefault(line, column.fault(text))
         rows = table.select("line", f"{side}_id", f"{side}_name", "tournament", "round", "ended_at", "speed", "variant")
         results = zip(columns["result"].values, columns["result"].text, strict=True)
         for (line, *row), (result, text) in zip(rows.iter_rows(), results, strict=True):
@@ -461,34 +403,34 @@ class _Converter:
                 what = f"{side} is missing beside a bye" if identity is None else "the date of the bye is missing"
                 faults[line] = f"{what}; fill it in"
                 continue
-            reading.note(line, taken_as_bye(words_for_no_player[line], name, number))
+            reading.note(line, bye_note(words_for_no_player[line], name, number))
             if tournament is None:
                 reading.skipped[OF_NO_TOURNAMENT] += 1
             else:
-                word = values.result_word(text or "")
+                word = values.normalize_result(text or "")
                 # a single number: an absent opponent scores nothing; but "black" names the side that won, as 0-1 does
                 is_own = "-" not in word and word not in _SIDES
                 outcome = (result or "").removeprefix("+")
-                worth = said_to_bring(text) or said_to_bring(words_for_no_player[line]) or Brings.ZERO
+                worth = stated_bye(text) or stated_bye(words_for_no_player[line]) or Brings.ZERO
                 if outcome in _OUTCOMES:
-                    worth = brings(outcome, is_white=is_own or side == "white")
+                    worth = bye_value(outcome, is_white=is_own or side == "white")
                 place = (tournament, ended_at[:10], round_number(number))
-                reading.without_game(SourceRound(line, identity, name, *place, worth, None, speed, variant))
+                reading.add_round(SourceRound(line, identity, name, *place, worth, None, speed, variant))
         kept = [FileFault(line, words) for line, words in sorted(faults.items())[:KEPT_FAULTS]]
         return Faults(kept, len(faults) - len(kept))
 
-    def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+    def _table(self, cells: DataFrame, columns: Mapping[str, ParsedColumn]) -> DataFrame:
         """Return the columns of a frame of source games; the value of a bad text is null."""
         read = {name: column.values.alias(name) for name, column in columns.items()}
         for side in ("white", "black"):
             if side in read:
-                read[f"{side}_named"] = self._named.column("", read[side]).values.alias(f"{side}_named")
+                read[f"{side}_named"] = self._named.parse_column("", read[side]).values.alias(f"{side}_named")
             if f"{side}_id" in read:
                 read[f"{side}_spaced"] = cells[f"{side}_id"].str.contains(":", literal=True).alias(f"{side}_spaced")
         expressions = [
-            *values.rest(self._columns_present),
-            *values.player("white", self._columns_present),
-            *values.player("black", self._columns_present),
+            *values.other_columns(self._columns_present),
+            *values.player_columns("white", self._columns_present),
+            *values.player_columns("black", self._columns_present),
         ]
         table = pl.DataFrame([cells["line"], *read.values()]).select(
             "line", *expressions, pl.lit(None, pl.String).alias("text")
@@ -520,21 +462,21 @@ class _Converter:
         parts = [pl.col(name).fill_null("") for name in ("ended_at", "tournament", "round", "white_id", "black_id")]
         same = table.filter(missing).select(pl.concat_str(parts, separator="\x1f")).to_series()
         # Bad rows and games left out are numbered too, so that repairing one never moves the key of another.
-        numbers = pl.Series(self._repeats.numbers(same.hash().to_numpy()))
+        numbers = pl.Series(self._repeats.count(same.hash().to_numpy()))
         texts = pl.select(pl.concat_str(pl.lit(same), pl.lit(numbers), separator="\x1f")).to_series()
         made = (plain_key(self._prefix, text) for text in texts.to_list())
         keys = pl.Series("key", [next(made) if key is None else key for key in keys.to_list()], pl.String)
         return keys, is_made, is_keyed
 
-    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
+    def _complaints(self, table: DataFrame, columns: Mapping[str, ParsedColumn]) -> Iterator[RowCheck]:
         """Yield the possible faults of rows: which rows, the text to show, and the words."""
-        faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
+        faulty = {name: column.bad_rows() for name, column in columns.items() if column.bad}
         for name, mask in faulty.items():
-            yield mask.fill_null(value=False), columns[name].text, columns[name].message
+            yield mask.fill_null(value=False), columns[name].text, columns[name].fault
         for side in ("white", "black"):
             yield self._missing(table, faulty, f"{side}_id", (side, f"{side}_id", f"{side}_fide_id"), side)
         yield self._missing(table, faulty, "ended_at", ("ended_at", "started_at"), "the date of the game")
-        for wrong, shown, words in values.contradictions(self._columns_present):
+        for wrong, shown, words in values.contradiction_checks(self._columns_present):
             rows = table.select(wrong.fill_null(value=False).alias("wrong"), shown.alias("shown"))
             yield rows["wrong"], rows["shown"], words.format
         odd = ~table["key"].str.contains(f"^{KEY_PATTERN}$")
@@ -547,7 +489,7 @@ class _Converter:
 
     def _missing(
         self, table: DataFrame, faulty: Mapping[str, Series], name: str, sources: tuple[str, ...], what: str
-    ) -> Complaint:
+    ) -> RowCheck:
         """Return rows without a value of *name*; a bad text has its own fault already."""
         mask = table[name].is_null()
         for source in sources:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from ledger.runtime.nearest import choice_of, did_you_mean, meant_by
+from ledger.runtime.nearest import did_you_mean, did_you_mean_one_of, expected_names
 
 # Our name -> the other names of the same thing in real files. Case, blanks and hyphens do not matter.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -44,7 +44,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 # What headings mean in other languages. They are not read, for a column may hold anything, but suggested; and a word
 # for one colour may look like another one's: "black" is more like the French "Blancs", the white ones, than "Noirs".
-ABROAD: Mapping[str, Sequence[str]] = {
+FOREIGN_HEADINGS: Mapping[str, Sequence[str]] = {
     "white": (
         "weiss", "weiß", "blanc", "blancs", "blanco", "blancas", "brancas", "bianco",
         "bianchi", "wit", "vit", "hvit", "hvid",
@@ -64,7 +64,7 @@ REQUIRED = (
 )
 DELIMITERS = ",;\t"
 MAX_COLUMNS = 1_000
-TITLES = 20  # lines of words above a header that are looked through
+MAX_TITLES = 20  # lines of words above a header that are looked through
 _NAMED = 2  # of our columns: who names so many is a header, be it a wrong one
 _LABEL = 60  # characters of a column's name in messages
 _SAID = 5  # complaints about a header
@@ -72,7 +72,7 @@ _SAID = 5  # complaints about a header
 
 @attrs.frozen
 class RowLayout:
-    """The columns and the divider of one file.
+    """The columns of one CSV file, where they are, and the divider between them.
 
     Attributes:
         delimiter: the one character between fields.
@@ -107,8 +107,8 @@ def _folded(field: str) -> str:
     return re.sub(r"[\s-]+", "_", field.strip().casefold())
 
 
-def headings_given(words: Iterable[str]) -> dict[str, str]:
-    """Return the heading of each column, from words such as ``white=Weiß``.
+def parse_headings(words: Iterable[str]) -> dict[str, str]:
+    """Return the heading of each column in a file, from options such as ``white=Weiß``.
 
     Raises:
         ValueError: a word of another form, a column that is not known, a column or a heading twice.
@@ -121,7 +121,7 @@ def headings_given(words: Iterable[str]) -> dict[str, str]:
         if not (divided and heading.strip()):
             raise ValueError(f"takes COLUMN=HEADING such as white=Weiß, got {word!r}")
         if name is None:
-            raise ValueError(f"there is no column {column!r} to fill: {choice_of(column, COLUMNS)}")
+            raise ValueError(f"there is no column {column!r} to fill: {expected_names(column, COLUMNS)}")
         if name in headings:
             raise ValueError(f"the column {name!r} is given two headings, {headings[name]!r} and {heading!r}")
         if _folded(heading) in map(_folded, headings.values()):
@@ -133,13 +133,7 @@ def headings_given(words: Iterable[str]) -> dict[str, str]:
 def is_header(
     line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, headings: Mapping[str, str] | None = None
 ) -> bool:
-    """Return whether a line names columns, rightly or not; a title above them, or a part of one, does not.
-
-    Args:
-        line: the row.
-        columns: as of ``read_header``.
-        headings: as of ``read_header``.
-    """
+    """Return whether a line names at least two columns; a title above the header does not."""
     names = _Names(columns, headings or {})
     try:
         fields = (next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS)
@@ -154,13 +148,10 @@ def read_header(
     required: tuple[tuple[str, ...], ...] = REQUIRED,
     headings: Mapping[str, str] | None = None,
 ) -> RowLayout:
-    """Understand the first row of a file.
+    """Return the columns and the divider that the first row of a CSV file names.
 
-    Args:
-        line: the row.
-        columns: the names that are known, each with its other names.
-        required: groups of names, of each of which one must be there.
-        headings: by our name of a column, the heading that it has in this file; no other means it then.
+    *columns*: the names that are known, each with its other names. *required*: groups of names, of each of which one
+    must be there. *headings*: by our name of a column, the heading that it has in this file; no other means it then.
 
     Raises:
         ValueError: it is empty, or a required column is missing, or one stands there twice, or a heading that somebody
@@ -226,12 +217,12 @@ def _missing(
     columns_named = " or ".join(repr(name) for name in group)
     also = ", ".join(alias for name in group for alias in columns[name])
     names = [alias for name in group for alias in (name, *columns[name])]
-    abroad = [field[:_LABEL] for field in shown for name in group if field.casefold() in ABROAD.get(name, ())]
-    others = {word for column, words in ABROAD.items() if column not in group for word in words}
+    abroad = [field[:_LABEL] for field in shown for name in group if field.casefold() in FOREIGN_HEADINGS.get(name, ())]
+    others = {word for column, words in FOREIGN_HEADINGS.items() if column not in group for word in words}
     unlike = [field for field in shown if field.casefold() not in others]
     likely = next((words for name in names if (words := _perhaps(name, unlike))), "")
     if abroad:
-        likely = f" ({meant_by(abroad).strip()})"
+        likely = f" ({did_you_mean_one_of(abroad).strip()})"
     advice = f"; add it, or name its heading: --column {group[0]}=HEADING" if may_name else "; add it"
     return f"there is no column {columns_named}{f' (also read: {also})' if also else ''}{likely}{advice}"
 

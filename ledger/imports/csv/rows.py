@@ -1,4 +1,4 @@
-"""Bytes of a CSV file to whole rows of text fields, in blocks of constant size, each row with its line.
+"""Rows of a CSV file: bytes are divided into text fields, in blocks of constant size, with the line of each row.
 
 This is RFC 4180 and nothing about chess. A quote opens a quoted field only where the field begins; inside it,
 a quote is written twice. Two readers give the same rows: one thinks in columns and takes blocks whose quotes
@@ -13,8 +13,8 @@ rows).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.imports.csv.header import RowLayout
@@ -26,14 +26,8 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 
-def whole_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> list[str]:
-    """Return the fields of a row, as many as the header names if no text is lost by that; otherwise as they are.
-
-    Args:
-        fields: of the row.
-        layout: how many there should be.
-        may_be_cut: the row is the last of a file and has no line end, so that a missing field may have said something.
-    """
+def _fit_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> list[str]:
+    """Return the fields of a row, as many as the header names if no text is lost by that; otherwise as they are."""
     if len(fields) > layout.width and not any(field.strip() for field in fields[layout.width :]):
         return list(fields[: layout.width])
     if layout.least <= len(fields) < layout.width and not may_be_cut:
@@ -41,30 +35,23 @@ def whole_row(fields: Sequence[str], layout: RowLayout, *, may_be_cut: bool) -> 
     return list(fields)
 
 
-def with_mended_rows(block: bytes, rows: _WholeRows, odd: Sequence[int], layout: RowLayout, *, is_bare: bool) -> bytes:
-    """Return a block whose rows numbered *odd* have the fields of the header, if no text is lost by that.
-
-    Args:
-        block: some rows, and what comes after them.
-        rows: where they lie.
-        odd: which of them have another number of fields.
-        layout: how many there should be.
-        is_bare: the last byte of the block is a line end that the file does not have.
-    """
+def _repair_rows(block: bytes, rows: _WholeRows, odd: Sequence[int], layout: RowLayout, *, is_bare: bool) -> bytes:
+    """Return a block whose *odd* rows have the fields of the header, if no text is lost by that."""
+    # *is_bare*: the last byte of the block is a line end that the file does not have.
     parts: list[bytes] = []
     done = 0
     for row in odd:
         start, end, fields = int(rows.starts[row]), int(rows.ends[row]), int(rows.fields[row])
         # The last row of a file may be cut off within a field: the fields that it lacks are not taken for empty ones.
         may_be_cut = is_bare and end == len(block)
-        mended = _mended(block[start:end], fields, layout, may_be_cut=may_be_cut)
+        mended = _repaired_row(block[start:end], fields, layout, may_be_cut=may_be_cut)
         if mended is not None:
             parts += (block[done:start], mended)
             done = end
     return b"".join((*parts, block[done:])) if parts else block
 
 
-def _mended(row: bytes, fields: int, layout: RowLayout, *, may_be_cut: bool) -> bytes | None:
+def _repaired_row(row: bytes, fields: int, layout: RowLayout, *, may_be_cut: bool) -> bytes | None:
     mark, text = layout.delimiter.encode(), row[:-1]
     if layout.least <= fields < layout.width and text.strip():
         return None if may_be_cut else text + mark * (layout.width - fields) + b"\n"
@@ -150,7 +137,7 @@ def _find_rows(block: bytes, delimiter: int) -> _WholeRows | None:
     return _WholeRows(starts, ends, np.diff(last, prepend=-1), before, int(lines[-1]))
 
 
-def decode(row: bytes) -> str:
+def decode_text(row: bytes) -> str:
     """Return text decoded from UTF-8, or else from Windows-1252, in which old score files were written."""
     try:
         return row.decode()
@@ -186,20 +173,20 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
             except UnicodeDecodeError:
                 return place + 1, [field.decode("cp1252", "replace") for field in fields]
         if block[place] != divider:
-            closed = decode(fields[-1]).replace("\r\n", "\n")[:40]
+            closed = decode_text(fields[-1]).replace("\r\n", "\n")[:40]
             message = f"text follows the double quote that closes {closed!r}; double the quotes inside a field"
             return block.find(b"\n", start) + 1, message
         place += 1
 
 
 class RowReader:
-    """Takes the rows of a stream, block by block; asks the stream for *size* bytes at a time.
+    """The rows of a CSV file, in blocks of *size* bytes or a little more.
 
-    If *reading* says, at the end of the stream, that the file was cut off, a last row without an end is left out.
+    If *reading* says, at the end of the file, that it was cut off, a last row without an end is left out.
     """
 
-    def __init__(self, stream: BinaryIO, size: int = BATCH_CSV, reading: Reading | None = None) -> None:
-        self._stream = stream
+    def __init__(self, chunks: Iterable[bytes], size: int = BATCH_CSV, reading: Reading | None = None) -> None:
+        self._chunks = iter(chunks)
         self._reading = reading
         self._size = max(1, size)
         self._rest = b""
@@ -211,10 +198,10 @@ class RowReader:
 
     def _fill(self) -> None:
         """Read on. Windows line ends become plain ones, and the last row gets the line end it may lack."""
-        missing = self._size - len(self._rest)
+        missing, parts = self._size - len(self._rest), list[bytes]()
         # A row that fills a block already goes on beyond it: a whole block more is read.
-        parts, missing = [], missing if missing > 0 else self._size
-        while missing > 0 and (part := self._stream.read(missing)):
+        missing = missing if missing > 0 else self._size
+        while missing > 0 and (part := next(self._chunks, None)) is not None:
             parts.append(part)
             missing -= len(part)
         self._ended = missing > 0
@@ -238,8 +225,8 @@ class RowReader:
             self._skipping = not newline
             self._line += len(newline)
 
-    def header(self) -> str:
-        """Return the first line with content; empty if the file is. ``line`` is the next one then.
+    def read_header(self) -> str:
+        """Return the first line with content, or an empty text; ``line`` is the next one then.
 
         Passed over are rows of nothing but dividers, and the ``sep=;`` that names Excel's divider.
 
@@ -258,7 +245,7 @@ class RowReader:
             if b"\r" in first:
                 raise ValueError("the lines end with a bare carriage return; save the file with LF or CRLF line ends")
             self._line += 1
-            line = decode(first)
+            line = decode_text(first)
             if line.strip(" ;,\t\r") and not _DIVIDER.fullmatch(line):
                 return line
             if not self._rest and not self._ended:  # a block ends with the line, the file may go on
@@ -268,11 +255,11 @@ class RowReader:
 
     @property
     def line(self) -> int:
-        """The next line."""
+        """The number of the next line."""
         return self._line
 
-    def blocks(self, layout: RowLayout) -> Iterator[tuple[DataFrame, Faults]]:
-        """Yield the rows after the header: the known columns and ``line``; and the broken rows."""
+    def read_blocks(self, layout: RowLayout) -> Iterator[tuple[DataFrame, Faults]]:
+        """Yield the rows behind the header as frames of known columns and ``line``, and the faults of broken rows."""
         moved = True
         while True:
             if not self._ended and (len(self._rest) < self._size or not moved):
@@ -295,7 +282,7 @@ class RowReader:
         block = self._rest[:end]
         odd = np.flatnonzero(rows.fields != layout.width)
         if len(odd):
-            self._rest = with_mended_rows(self._rest, rows, odd.tolist(), layout, is_bare=self._ended and self._is_bare)
+            self._rest = _repair_rows(self._rest, rows, odd.tolist(), layout, is_bare=self._ended and self._is_bare)
             mended = _find_rows(self._rest, ord(layout.delimiter))
             if mended is None or len(mended.ends) != len(rows.ends):
                 return None
@@ -337,7 +324,7 @@ class RowReader:
             wrong: FileFault | None = None
             if isinstance(fields, str):
                 wrong = FileFault(line, fields)
-            elif len(fields := whole_row(fields, layout, may_be_cut=is_bare and end in ends)) == layout.width:
+            elif len(fields := _fit_row(fields, layout, may_be_cut=is_bare and end in ends)) == layout.width:
                 rows.append([*(fields[at] for at in layout.places.values()), line])
             elif block[place:end].strip():
                 wrong = _miscounted(line, len(fields), layout)
@@ -372,7 +359,7 @@ def _cut(block: bytes, rows: _WholeRows, odd: NDArray[np.int64]) -> bytes:
             block.decode()
         except UnicodeDecodeError:
             keep = np.delete(np.arange(len(rows.ends)), odd).tolist()
-            return b"".join(decode(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
+            return b"".join(decode_text(block[rows.starts[row] : rows.ends[row]]).encode() for row in keep)
     if not len(odd):
         return block
     # A bad row is put before the first and behind the last, so that each stretch of good rows has two edges.

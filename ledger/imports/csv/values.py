@@ -1,4 +1,4 @@
-"""The meanings of the fields of a CSV file of games: words to our words, or a ValueError that says what to do.
+"""Parsers of the cells of a CSV file of games: each returns a value, or raises a ValueError that says what to do.
 
 First pure functions from one text to one value; then columns of them, fast where the text is plain: a column's few odd
 values are handed to these functions once each, what they refuse is remembered with the reason, and only rows that hold
@@ -21,15 +21,13 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.submissions import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.reading import SPEEDS, Faults, speed_class
-from ledger.imports.times import either, in_utc, possible_days, with_whole_year, year_last
+from ledger.imports.reading import MAX_NAME, MAX_UNTIDY, SPEEDS, Faults, speed_class
+from ledger.imports.times import ambiguous_day_fault, possible_days, split_numeric_day, to_utc, with_century
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import Expr, Series
 
-MAX_NAME = 128
-MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents in order takes their number squared
 _MAX_CONTROL = 100  # characters of a time control
 
 # A result is kept with what it says of the manner: "+" before the winner of a forfeit. "-": both forfeited.
@@ -83,13 +81,13 @@ _NOTHING = {"", "?", "-", "–", "—"}  # what people write where there is noth
 _PAIRED_GAME = re.compile(r"(?:Rated|Casual|FICS (?:un)?rated) .*\bgame", re.IGNORECASE)
 
 
-def clean(text: str) -> str:
+def tidy_text(text: str) -> str:
     """Return text in Unicode NFC with single blanks."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _plain(text: str, limit: int) -> str | None:
-    tidy = clean(text) if len(text) <= MAX_UNTIDY else text.strip()
+    tidy = tidy_text(text) if len(text) <= MAX_UNTIDY else text.strip()
     if tidy in _NOTHING or not tidy.strip("?"):
         return None
     if len(tidy) > limit or not is_plain_text(tidy, limit):
@@ -97,32 +95,32 @@ def _plain(text: str, limit: int) -> str | None:
     return tidy
 
 
-def name(text: str) -> str | None:
-    """Return a player's name for display; None if it is not known."""
+def parse_name(text: str) -> str | None:
+    """Return a player's display name; None if the cell is blank."""
     return _plain(text, MAX_NAME)
 
 
-def identity(text: str) -> str | None:
-    """Return a player's id; the part before a colon names its issuer."""
+def parse_identity(text: str) -> str | None:
+    """Return a player's identity, such as ``lichess:ann`` or a bare id; None if the cell is blank."""
     tidy = _plain(text, MAX_NAME)
     if tidy is not None and (tidy.startswith(":") or tidy.endswith(":")):
         raise ValueError("must be NAMESPACE:ID, with something on both sides of the colon")
     return tidy
 
 
-def tournament(text: str) -> str | None:
-    """Return the event, one of Lichess by its identifier; None for a server's word for no tournament."""
+def parse_tournament(text: str) -> str | None:
+    """Return the tournament's name; None for a blank, and for a server's word for no tournament."""
     tidy = _plain(text, 128)
     return None if tidy is None or _PAIRED_GAME.fullmatch(tidy) else tournament_key(tidy)
 
 
-def round_(text: str) -> str | None:
-    """Return the round, in the source's words."""
+def parse_round(text: str) -> str | None:
+    """Return the round, in the source's words; None if the cell is blank."""
     return _plain(text, 32)
 
 
-def fide_number(text: str) -> str | None:
-    """Return a FIDE id without leading zeros; 0 is none."""
+def parse_fide_id(text: str) -> str | None:
+    """Return a FIDE id without leading zeros; None for a blank or 0."""
     tidy = text.strip()
     match = _WHOLE.fullmatch(tidy)
     if tidy and (match is None or len(match[1].lstrip("0")) > 10):
@@ -130,17 +128,17 @@ def fide_number(text: str) -> str | None:
     return (match[1].lstrip("0") or None) if match else None
 
 
-def result_word(text: str) -> str:
-    """Return a result without blanks and capitals, and with one kind of dash."""
+def normalize_result(text: str) -> str:
+    """Return a result without blanks and capitals, and with one kind of dash: ``1 – 0`` is ``1-0``."""
     return re.sub(r"\s+", "", text).casefold().translate(_DASHES).replace(":", "-")  # German tables write 1:0
 
 
-def result(text: str) -> str | None:
-    """Return ``white``, ``draw`` or ``black``, with ``+`` before the winner of a forfeit; or ``*`` or ``-``.
+def parse_result(text: str) -> str | None:
+    """Return the result of a game: ``white``, ``draw``, ``black``, ``+white`` for a forfeit, ``*`` or ``-``.
 
     A single number is what White scored.
     """
-    word = result_word(text)
+    word = normalize_result(text)
     if not word:
         return UNFINISHED
     if word not in _RESULT:
@@ -148,8 +146,8 @@ def result(text: str) -> str | None:
     return _RESULT[word]
 
 
-def termination(text: str) -> str | None:
-    """Return how the game ended, in our words or ``normal`` or ``unterminated``."""
+def parse_termination(text: str) -> str | None:
+    """Return how the game ended, as a word of ``Termination``, ``normal`` or ``unterminated``."""
     word = re.sub(r"[\s_-]+", "-", text.strip().casefold())
     if word in {"", "?", "-"}:
         return None
@@ -158,8 +156,8 @@ def termination(text: str) -> str | None:
     return _TERMINATION[word]
 
 
-def flag(text: str) -> bool | None:
-    """Return whether a text means yes."""
+def parse_flag(text: str) -> bool | None:
+    """Return the truth value of a cell such as ``yes`` or ``0``; None if it is blank."""
     word = text.strip().casefold()
     if not word:
         return None
@@ -178,27 +176,25 @@ def _whole(text: str, limit: int) -> int | None:
     return int(match[1])
 
 
-def half_moves(text: str) -> int | None:
-    """Return the number of moves of both sides together."""
+def parse_half_moves(text: str) -> int | None:
+    """Return the number of moves of both sides together; None if the cell is blank."""
     return _whole(text, MAX_HALF_MOVES)
 
 
-def sequence(text: str) -> int | None:
-    """Return the place of a game within its day, from 1."""
+def parse_sequence(text: str) -> int | None:
+    """Return the place of a game within its day, from 1; None for a blank or 0."""
     return _whole(text, MAX_WHOLE) or None
 
 
-def rating(text: str) -> int | None:
-    """Return a rating in points; None for 0."""
+def parse_rating(text: str) -> int | None:
+    """Return a rating in points; None for a blank or 0."""
     return _whole(text, MAX_RATING) or None
 
 
-def instant(text: str, order: str | None = None) -> str | None:
-    """Return a date or an instant in one of the forms of ``facts.instants``, as precise as it was written.
+def parse_instant(text: str, order: str | None = None) -> str | None:
+    """Return the date or instant of a cell, as precise as it was written; None if not even the year is known.
 
-    Args:
-        text: the cell.
-        order: the beginning of ``04/05/2024``, one of ``times.ORDERS``; None if the user gave none.
+    *order*: the beginning of ``04/05/2024``, one of ``times.ORDERS``; None if the user gave none.
     """
     tidy = text.strip()
     # PGN writes a date of which not even the year is known as ``????.??.??``.
@@ -212,7 +208,7 @@ def instant(text: str, order: str | None = None) -> str | None:
         moment = f"{match[1]}-{match[3]}-{match[4]}T{match[5]}Z"
         if match[7]:
             try:
-                moment = in_utc(moment[:10], match[5], match[7])
+                moment = to_utc(moment[:10], match[5], match[7])
             except ValueError:
                 raise ValueError(f"is no time that exists with the offset {match[7]}; correct it") from None
         moment = moment if fraction == "000" else f"{moment[:-1]}.{fraction}Z"
@@ -232,13 +228,13 @@ def instant(text: str, order: str | None = None) -> str | None:
 def _as_people_write(tidy: str, order: str | None) -> str | None:
     """Return a day that ends with its year or has its month by name, with or without a time; None for others."""
     timed = _TIMED_DAY.fullmatch(tidy)
-    day = with_whole_year(timed[1] if timed else tidy, order)
-    numbers = year_last(day)
+    day = with_century(timed[1] if timed else tidy, order)
+    numbers = split_numeric_day(day)
     possible = possible_days(day, order)
     if numbers is None and (not possible or (len(possible[0]) < 10 if timed else _DATE.fullmatch(day))):
         return None
     if len(possible) > 1:
-        raise ValueError(either(possible))
+        raise ValueError(ambiguous_day_fault(possible))
     if not possible:
         assert numbers is not None
         swapped = order is not None and possible_days(day)
@@ -256,13 +252,13 @@ def _as_people_write(tidy: str, order: str | None) -> str | None:
     return f"{possible[0]}T{hour:02}:{minute:02}:{second:02}Z"
 
 
-def speed(text: str) -> str | None:
-    """Return a Lichess speed class by name."""
+def parse_speed(text: str) -> str | None:
+    """Return the speed class that a cell names, such as ``blitz``; None if it is blank."""
     return _word(text, _SPEED)
 
 
-def time_control(text: str) -> str | None:
-    """Return the speed class of a clock in seconds as PGN writes it: ``600+5``, ``40/5400+30:900``, ``-``."""
+def parse_time_control(text: str) -> str | None:
+    """Return the speed class of a clock in seconds, as PGN writes it: ``600+5``, ``40/5400+30:900``, ``-``."""
     tidy = text.strip()
     if tidy in {"", "?"}:
         return None
@@ -284,19 +280,19 @@ def time_control(text: str) -> str | None:
     return speed_class(base, increment)
 
 
-def minutes_control(text: str) -> str | None:
-    """Return the speed class of ``15+2`` with the base in minutes, as Lichess shows a clock to people."""
+def parse_minutes_control(text: str) -> str | None:
+    """Return the speed class of a clock in minutes, as Lichess shows it: ``15+2``."""
     match = _PERIOD.fullmatch(text.strip())
     # without an increment these need not be minutes
     if match is None or match[1] or not match[3]:
         if "+" in text:
             raise ValueError("must be MINUTES+INCREMENT such as 15+2, - for correspondence, or empty")
-        return time_control(text)
+        return parse_time_control(text)
     return speed_class(float(match[2]) * 60, float(match[3]))
 
 
-def variant(text: str) -> str | None:
-    """Return the Lichess key of a variant."""
+def parse_variant(text: str) -> str | None:
+    """Return the variant that a cell names, such as ``chess960``; None if it is blank."""
     return _word(text, _VARIANT)
 
 
@@ -322,29 +318,33 @@ _PLAIN_INSTANT = (
 
 
 @attrs.frozen
-class Column:
-    """The values of a column, its text, and the bad texts with their faults."""
+class ParsedColumn:
+    """A parsed column of a CSV file: its text, the values, and the fault of each bad text."""
 
     label: str
     text: Series
     values: Series
     bad: dict[str, str]
 
-    def faulty(self) -> Series:
-        """Return the rows whose text is bad."""
+    def bad_rows(self) -> Series:
+        """Return a mask of the rows whose text has a fault."""
         return self.text.is_in(list(self.bad))
 
-    def message(self, text: str) -> str:
-        """Return the fault of *text*."""
+    def fault(self, text: str) -> str:
+        """Return the message about a bad text."""
         label = repr(text if len(text) <= 80 else f"{text[:80]}...")
         return f"{self.label} {self.bad[text]}; got {label}"
 
 
-class Meaning:
-    """A function from a text to a value, applied to whole columns."""
+class CellParser:
+    """A parser of cells that is applied to whole columns and remembers the value of each text."""
 
-    def __init__(self, convert: Callable[[str], Any], kind: Any = None) -> None:
+    def __init__(
+        self, convert: Callable[[str], Any], kind: Any = None, quick: Callable[[Series], Series] | None = None
+    ) -> None:
+        """Take a parser of cells, the type of its values, and one of columns that leaves null what it cannot read."""
         self._one = convert
+        self._quick = quick
         self._kind = kind
         self._known: dict[str, Any] = {}
         self._bad: dict[str, str] = {}
@@ -352,8 +352,8 @@ class Meaning:
         self._words: dict[str, str] = {}
         self.size = 0  # bytes, about
 
-    def forget(self) -> None:
-        """Clear the cache."""
+    def clear(self) -> None:
+        """Forget the remembered values."""
         self._known.clear()
         self._bad.clear()
         self.size = 0
@@ -381,28 +381,28 @@ class Meaning:
         # So many distinct values make the replacement table dearer than asking for each row.
         return pl.Series(text.name, [self._known.get(cell) for cell in text.to_list()], kind), bad
 
-    def column(self, label: str, text: Series, plain: Callable[[Series], Series] | None = None) -> Column:
-        """Return the values of *text*; a value that *plain* has for a row is taken unchecked."""
-        if plain is None:
-            return Column(label, text, *self._map(text))
-        quick = plain(text)
+    def parse_column(self, label: str, text: Series) -> ParsedColumn:
+        """Return the values of a column, which the file calls *label*."""
+        if self._quick is None:
+            return ParsedColumn(label, text, *self._map(text))
+        quick = self._quick(text)
         odd = text.is_not_null() & quick.is_null()  # e.g. 29 February: a few of a million
         if not odd.any():
-            return Column(label, text, quick, {})
+            return ParsedColumn(label, text, quick, {})
         rest = text.to_frame("text").select(pl.when(odd).then("text")).to_series()
         slow, bad = self._map(rest)
-        return Column(label, text, quick.zip_with(~odd, slow), bad)
+        return ParsedColumn(label, text, quick.zip_with(~odd, slow), bad)
 
 
-def forget_much(meanings: Collection[Meaning]) -> None:
-    """Clear all caches when together they hold too much."""
-    if sum(meaning.size for meaning in meanings) > REMEMBERED:
-        for meaning in meanings:
-            meaning.forget()
+def limit_caches(parsers: Collection[CellParser]) -> None:
+    """Clear the caches of all parsers when together they hold more than ``REMEMBERED`` bytes."""
+    if sum(parser.size for parser in parsers) > REMEMBERED:
+        for parser in parsers:
+            parser.clear()
 
 
-def plain_texts(pattern: str) -> Callable[[Series], Series]:
-    """Return the texts that match, and so need no change."""
+def accept_matching(pattern: str) -> Callable[[Series], Series]:
+    """Return a parser of columns that takes the texts that match as they are, and leaves null the others."""
 
     def plain(text: Series) -> Series:
         return text.to_frame("text").select(pl.when(pl.col("text").str.contains(pattern)).then("text")).to_series()
@@ -410,12 +410,12 @@ def plain_texts(pattern: str) -> Callable[[Series], Series]:
     return plain
 
 
-plain_instants = plain_texts(_PLAIN_INSTANT)  # written as the ledger writes them
-plain_numbers = plain_texts(r"^[1-9][0-9]{0,9}$")  # FIDE ids without leading zeros
+accept_instants = accept_matching(_PLAIN_INSTANT)  # written as the ledger writes them
+accept_fide_ids = accept_matching(r"^[1-9][0-9]{0,9}$")  # FIDE ids without leading zeros
 
 
-def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
-    """Return whole numbers within limits."""
+def accept_whole(low: int, high: int) -> Callable[[Series], Series]:
+    """Return a parser of columns that takes whole numbers within limits, and leaves null the others."""
 
     def plain(text: Series) -> Series:
         # null for a text that is no number, which the slow way explains
@@ -425,17 +425,11 @@ def plain_whole(low: int, high: int) -> Callable[[Series], Series]:
     return plain
 
 
-Complaint = tuple["Series", "Series", Callable[[str], str]]  # which rows, the text to show of each, and the words
+RowCheck = tuple["Series", "Series", Callable[[str], str]]  # which rows, the text to show of each, and the words
 
 
-def complained_of(lines: Series, complaints: Iterable[Complaint], left_out: Series) -> tuple[Series, Faults]:
-    """Return which rows of a block are bad or *left_out*, and the faults of the bad ones.
-
-    Args:
-        lines: of all rows.
-        complaints: their possible faults, in the order of the reports.
-        left_out: rows of which nothing is said.
-    """
+def check_rows(lines: Series, complaints: Iterable[RowCheck], left_out: Series) -> tuple[Series, Faults]:
+    """Return a mask of the rows that are bad or *left_out*, and the faults of the bad ones, by checks."""
     bad, count = left_out, 0
     first: list[FileFault] = []
     for mask, texts, say in complaints:
@@ -453,8 +447,8 @@ def complained_of(lines: Series, complaints: Iterable[Complaint], left_out: Seri
 USUAL_RULES = ("standard", "chess960", "fromPosition")
 
 
-def player(side: str, present: frozenset[str]) -> list[Expr]:
-    """Return identity and name of one player: an id with a colon before the FIDE id, a bare id, the name."""
+def player_columns(side: str, present: frozenset[str]) -> list[Expr]:
+    """Return the columns of a player's identity and name: an id with a colon, else the FIDE id, a bare id, the name."""
     ways: list[Expr] = []
     own_id = pl.col(f"{side}_id")
     if f"{side}_id" in present:
@@ -477,8 +471,8 @@ def player(side: str, present: frozenset[str]) -> list[Expr]:
     return [identity.alias(f"{side}_id"), name.alias(f"{side}_name")]
 
 
-def ending(present: frozenset[str]) -> Expr:
-    """Return how the game ended, from the file's word, the flags of the row and the result."""
+def termination_column(present: frozenset[str]) -> Expr:
+    """Return the column of terminations, from the file's word, the flags of the row and the result."""
     forfeited = pl.col("result").str.starts_with("+")
     draw = pl.col("result") == "draw"
     plain: Expr = pl.lit("unknown")
@@ -509,15 +503,15 @@ def ending(present: frozenset[str]) -> Expr:
     return pl.when(forfeited).then(pl.lit("unplayed")).otherwise(termination)
 
 
-def rest(columns: frozenset[str]) -> list[Expr]:
-    """Return the columns that may be missing from a file, or be given in more than one way."""
+def other_columns(columns: frozenset[str]) -> list[Expr]:
+    """Return the columns that a file may lack or give in several ways: times, speed, tournament, ratings and others."""
     present = {name: pl.col(name) for name in columns}
     none = pl.lit(None, pl.String)
     speeds = [present[name] for name in ("speed", "time_control", "time_increment") if name in columns]
     times = [present[name] for name in ("ended_at", "started_at") if name in columns]
     return [
         pl.col("result").str.strip_chars_start("+").alias("outcome"),
-        ending(columns).alias("termination"),
+        termination_column(columns).alias("termination"),
         pl.coalesce(*speeds, none).alias("speed"),
         pl.coalesce(times).alias("ended_at"),
         present.get("started_at", none).alias("started_at"),
@@ -533,8 +527,8 @@ def rest(columns: frozenset[str]) -> list[Expr]:
     ]
 
 
-def contradictions(present: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
-    """Yield the contradictions in a finished frame: the rows, the value to show, and the words."""
+def contradiction_checks(present: frozenset[str]) -> list[tuple[Expr, Expr, str]]:
+    """Return the checks of rows that contradict themselves: a mask, the value to show, the message."""
     same = pl.col("white_id") == pl.col("black_id")
     wrong = [(same, pl.col("white_id"), "a player cannot play himself, but both are {!r}; correct one")]
     if {"started_at", "ended_at"} <= present:

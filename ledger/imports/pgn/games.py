@@ -1,4 +1,4 @@
-"""Games in PGN of any dialect (Lichess, FICS, chess.com, TWIC, old ChessBase) as source games, in one pass.
+"""Games in PGN of any dialect (Lichess, FICS, chess.com, TWIC, old ChessBase), in one pass.
 
 Lines become games in ``pgn.lines``, moves are read in ``pgn.movetext``, dates and clocks in ``times``; here
 tags get their meaning. Moves are counted, never played: no board, no rules of chess. No file is opened here.
@@ -18,19 +18,29 @@ from ledger.facts.event_fields import MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.source_games import SourceGame, excerpt, plain_key
 from ledger.facts.submissions import tournament_key
 from ledger.imports.csv import values
-from ledger.imports.lichess import MAX_EVENT, MAX_NAME, lichess_player, one_line
+from ledger.imports.lichess import lichess_player, one_line
 from ledger.imports.pgn.lines import (
     MAX_GAME,
     MAX_TAGS,
     MAX_VALUE,
     GameLines,
-    decoded,
-    drafts,
-    leave_out_long,
+    decode_game,
+    drop_long_tags,
     read_tags,
+    split_games,
 )
-from ledger.imports.reading import MAX_TEXT, VARIANT, Reading, chesscom_key, lichess_key, name_identity
-from ledger.imports.times import clock_of, day_of, in_utc, seconds_of
+from ledger.imports.reading import (
+    DAY_LENGTH,
+    MAX_EVENT,
+    MAX_NAME,
+    MAX_TEXT,
+    VARIANT,
+    Reading,
+    chesscom_key,
+    lichess_key,
+    name_identity,
+)
+from ledger.imports.times import clock_seconds, parse_pgn_date, parse_time_control, to_utc
 
 MAX_RESULT = 40  # characters of a result
 _BOTH_FORFEITED = "both forfeited"
@@ -56,7 +66,6 @@ _TAG_NAME = re.compile(rb"\s*\[\s*(\w+)\b")
 MAX_SCRAPS = 10_000  # more of them than games
 _SCRAP = 128  # bytes; the seven tags of a game have more, and so have moves
 _TIME = re.compile(r"(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?(?:Z| ?(?:GMT|UTC)?([+-](?:\d\d(?::?\d\d)?|\d))?)", re.ASCII)
-_DAY = 10  # characters of an instant that names a day
 _START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
 _VARIANTS = {"normal": "standard", "chess": "standard", "fischerandom": "chess960", "3Check": "threeCheck"}
 _USUAL_RULES = frozenset({"standard", "fromPosition", "chess960"})  # no player wins but by mate, flag, resigning
@@ -126,28 +135,24 @@ class _Case:
         self.problems.append((self.draft.line + self.places.get(name.encode(), 0), message))
 
 
-def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
-    """Read every finished game of a PGN file, in file order, holding one game in memory.
+def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
+    """Yield the finished games of a PGN file, in file order, holding one game in memory.
 
     Faults, each with its line: a tag without which no game can be recorded is missing or unreadable, a word
     is no move, a comment or variation is never closed, the file ends inside its last game, no tag in the
     whole file. A file that has ``MAX_SCRAPS`` more scraps than games, tags of a few bytes that are none, is not
     read on. Games with result ``*`` or Termination "Unterminated" are counted in
     ``reading.skipped["unfinished"]``.
-
-    Args:
-        lines: raw lines with their line ends.
-        reading: the account that receives faults and counts. Never raises for bad input.
     """
     scraps = 0  # less the games
-    for draft in drafts(lines):
+    for draft in split_games(lines):
         if not draft.head:
             what = "no PGN tag in the whole file" if reading.bytes_read else "the file is empty"
-            reading.fault_of_file(1, f"{what}: give PGN, CSV, TRF, Lichess NDJSON, chess.com JSON or JSON lines")
+            reading.file_fault(1, f"{what}: give PGN, CSV, TRF, Lichess NDJSON, chess.com JSON or JSON lines")
             continue
         if draft.untagged:
             reading.fault(draft.untagged, "moves without tags: put White, Black, Date and Result above them")
-        head, text = decoded(draft.head), decoded(draft.moves)
+        head, text = decode_game(draft.head), decode_game(draft.moves)
         if draft.size > MAX_GAME or head.count("[") > MAX_TAGS:
             size = f"{MAX_GAME} bytes" if draft.size > MAX_GAME else f"{MAX_TAGS} tags"
             advice = "split the file here" if draft.size > MAX_GAME else "leave out what is not needed"
@@ -155,7 +160,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             continue
         tags, twice = read_tags(head)
         case = _Case(draft, tags, text, read_movetext(text))
-        for name, length in leave_out_long(tags).items() if len(head) > MAX_VALUE else ():
+        for name, length in drop_long_tags(tags).items() if len(head) > MAX_VALUE else ():
             if name in _KEPT_TAGS:
                 case.bad(name, f"{name} has {length} characters, more than {MAX_VALUE}, the limit of a tag")
         for name in twice:
@@ -170,7 +175,7 @@ def games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]:
             yield game
         elif (scraps := scraps + (draft.size < _SCRAP)) > MAX_SCRAPS:
             words = f"{MAX_SCRAPS:,} more scraps of a few tags than games, the limit of what is no game"
-            reading.cut(draft.line, f"{words}; the rest is not read: take them out")
+            reading.stop(draft.line, f"{words}; the rest is not read: take them out")
             return
 
 
@@ -187,7 +192,7 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         return None
     site, key = _key(case)
     variant = _variant(case)
-    base, increment, speed = clock_of(case.tags.get("TimeControl", "").strip()[:128], site)
+    base, increment, speed = parse_time_control(case.tags.get("TimeControl", "").strip()[:128], site)
     white, black = _player(case, "White", site), _player(case, "Black", site)
     started = _started(case, reading)
     termination = _termination(case, termination_tag, outcome, site, variant)
@@ -272,7 +277,7 @@ def _outcome(case: _Case, reading: Reading) -> str:
 def _other_spelling(case: _Case, tag: str) -> str | None:
     """Return the meaning of a Result tag in the words of tables; a lone number may be the score of either side."""
     try:
-        meaning = values.result(tag) if len(tag) <= MAX_RESULT and tag not in _LONE_NUMBERS else None
+        meaning = values.parse_result(tag) if len(tag) <= MAX_RESULT and tag not in _LONE_NUMBERS else None
     except ValueError:
         meaning = None
     if meaning is None:
@@ -416,16 +421,16 @@ def _played(case: _Case, base: int, increment: int, outcome: str, site: str) -> 
         flagged = start == len(clocks) % 2 if outcome == "draw" else outcome not in {"", side}
         if not (own or (flagged and not free)) or not (flagged or own[-1]):
             continue
-        halved = free and own[0] and seconds_of(own[0]) == base / 2
+        halved = free and own[0] and clock_seconds(own[0]) == base / 2
         full = base / 2 if halved else base + increment * (len(own) - free)
-        used += max(0.0, full - (0.0 if flagged else seconds_of(own[-1])))
+        used += max(0.0, full - (0.0 if flagged else clock_seconds(own[-1])))
     return used
 
 
 def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
     """Return the instant of a date tag and the first of some time tags; a bad day is noted, a bad time dropped."""
     try:
-        day = day_of(case.tag(date)[:40])
+        day = parse_pgn_date(case.tag(date)[:40])
     except ValueError as error:
         case.bad(date, f"{date}: {error}; correct it")
         return None
@@ -436,7 +441,7 @@ def _at(case: _Case, date: str, times: tuple[str, ...]) -> str | None:
     if clock[4] is None:
         return f"{day}T{time}Z"
     try:
-        return in_utc(str(day), time, clock[4])
+        return to_utc(str(day), time, clock[4])
     except ValueError:
         return day
 
@@ -449,7 +454,7 @@ def _started(case: _Case, reading: Reading) -> str | None:
     times = local[:1] if dated else local
     started = _at(case, "UTCDate" if dated else "Date", times)
     time = case.tag(*times)
-    if started is not None and len(started) == _DAY and time.strip("?:. -"):
+    if started is not None and len(started) == DAY_LENGTH and time.strip("?:. -"):
         # without its digits, so that games whose times differ have one note
         what = excerpt(time.lstrip("0123456789:. ") or time)
         advice = "write HH:MM:SS of UTC, or an offset such as +02:00"

@@ -28,7 +28,7 @@ _BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
 
 @attrs.define
 class GameLines:
-    """The raw lines of one game while they are gathered; line numbers count from 1, 0 means none."""
+    """The raw lines of one PGN game while they are gathered; line numbers count from 1, 0 means none."""
 
     line: int = 0
     head: list[bytes] = attrs.Factory(list)
@@ -45,7 +45,7 @@ class GameLines:
     _looked_at: int = 0  # lines of the head
 
     def is_next_game(self, line: bytes) -> bool:
-        """Return whether *line*, which begins with a bracket outside comments, belongs to the next game."""
+        """Return whether *line*, which begins with a bracket outside comments, begins the next game."""
         if self.moves_line:
             return _TAG_START.match(line) is not None
         # Only behind an empty line, or at an Event: a second one among the other tags is a fault, no game.
@@ -56,7 +56,7 @@ class GameLines:
         # the same tag again: a game without moves came before
         return _name_of(line) in self._names
 
-    def swallowed(self, line: bytes) -> bool:
+    def is_swallowed_game(self, line: bytes) -> bool:
         """Return whether a forgotten brace swallows the next game: a blank line, an Event tag, *line* a tag too."""
         before = self.moves[-2:]
         return (
@@ -66,8 +66,8 @@ class GameLines:
             and bool(_WHOLE_TAG.match(before[1]) and _WHOLE_TAG.match(line))
         )
 
-    def take(self, number: int, line: bytes) -> None:
-        """Add one line."""
+    def add_line(self, number: int, line: bytes) -> None:
+        """Add one line to the tags or the moves of the game."""
         if not self.open_at:
             if line[:1] == b"%":
                 # the escape of PGN 6; an empty line keeps the count of lines for faults
@@ -78,8 +78,8 @@ class GameLines:
         if b"{" in line or b"}" in line:
             self.open_at = _open_after(line, number, self.open_at)
 
-    def take_blank(self) -> None:
-        """Take an empty line once there are tags; above the moves one of blanks is empty, too."""
+    def add_blank_line(self) -> None:
+        """Add an empty line behind the first tag; above the moves one of blanks is empty, too."""
         self.among_tags = False
         self.size += 1
         # the excess is counted and not kept: the game is a fault then
@@ -146,17 +146,17 @@ def _parted(line: bytes, *, is_open: bool) -> list[bytes]:
     return [*parts, line[begin:]]
 
 
-def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
-    """Yield the games of a file in order; the last is marked ``final``, and has no tags if the file has none."""
+def split_games(lines: Iterable[bytes]) -> Iterator[GameLines]:
+    """Yield the raw lines of each game of a PGN file; the last is ``final``, and has no tags if the file has none."""
     draft = GameLines()
     for number, line in enumerate(lines, 1):
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
-            # what take() would do; most lines of most files end here
+            # what add_line() would do; most lines of most files end here
             draft.head.append(line)
             draft.size += len(line)
             continue
         if draft.head and (line == b"\n" or (not draft.moves_line and line.isspace())):
-            draft.take_blank()
+            draft.add_blank_line()
             continue
         # A mark of the byte order would hide the bracket behind it: it is first in a file, and in the middle of one
         # that was joined of several. The loop's own variable is replaced, for all that follows must see the line
@@ -168,7 +168,7 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
                 if part[:1] == b"[" and draft.is_next_game(part):
                     yield draft
                     draft = GameLines()
-                draft.take(number, part)
+                draft.add_line(number, part)
             line = parts[-1]  # noqa: PLW2901
         if not draft.open_at:
             # Some collections indent their tags: behind blanks, too, a bracket begins a tag.
@@ -177,19 +177,19 @@ def drafts(lines: Iterable[bytes]) -> Iterator[GameLines]:
             if line[:1] == b"[" and draft.is_next_game(line):
                 yield draft
                 draft = GameLines()
-        elif line[:1] == b"[" and draft.swallowed(line):
+        elif line[:1] == b"[" and draft.is_swallowed_game(line):
             # The line of the Event was taken for a part of the comment, and begins the game that comes now.
             event = draft.moves.pop()
             yield draft
             draft = GameLines()
-            draft.take(number - 1, event)
-        draft.take(number, line)
+            draft.add_line(number - 1, event)
+        draft.add_line(number, line)
     draft.final = True
     yield draft
 
 
-def decoded(parts: list[bytes]) -> str:
-    """Return text from UTF-8, else Windows-1252, else Latin-1, game by game: collections join many sources."""
+def decode_game(parts: list[bytes]) -> str:
+    """Return the text of a game from UTF-8, else Windows-1252, else Latin-1: collections join many sources."""
     raw = b"".join(parts)
     for encoding in ("utf-8", "cp1252"):
         try:
@@ -210,7 +210,7 @@ _ESCAPED = re.compile(r'\\(["\\])')
 
 
 def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
-    """Return tag names and values as written, the first of two equal ones; and names with two values."""
+    """Return the tags of a game as written, of two equal names the first; and the names with two values."""
     pairs = _TAG.findall(head)
     # something is out of the ordinary: line by line
     if len(pairs) != head.count("["):
@@ -228,8 +228,8 @@ def read_tags(head: str) -> tuple[dict[str, str], list[str]]:
     return tags, twice
 
 
-def leave_out_long(tags: dict[str, str]) -> dict[str, int]:
-    """Empty the tags whose value is longer than any in use; return their names and numbers of characters."""
+def drop_long_tags(tags: dict[str, str]) -> dict[str, int]:
+    """Empty the tags with values longer than ``MAX_VALUE``; return their names and lengths."""
     long = {name: len(value) for name, value in tags.items() if len(value) > MAX_VALUE}
     tags.update(dict.fromkeys(long, ""))
     return long

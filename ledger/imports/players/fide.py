@@ -1,4 +1,4 @@
-"""FIDE's downloadable rating lists: as text in fixed columns, and as XML read as it comes.
+"""FIDE's downloadable rating lists: as text in fixed columns, and as XML.
 
 A list has rating, K, year of birth; its games are those of the last period, not those behind the rating, and are not
 taken. Who has no rating comes in without one.
@@ -20,8 +20,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
-from ledger.imports.csv.rows import decode
-from ledger.imports.players.rows import Converter
+from ledger.imports.csv.rows import decode_text
+from ledger.imports.players.rows import PlayerConverter
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 
@@ -40,8 +40,8 @@ LABELS: Mapping[str, str] = {
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
 
-def month_of(word: str) -> str | None:
-    """Return the first day of a month as lists write it: ``SEP26`` is ``2026-09-01``; None for other texts."""
+def month_start(word: str) -> str | None:
+    """Return the first day of a month as FIDE's lists write it: ``SEP26`` is ``2026-09-01``; None for other texts."""
     name, year = word[:3].upper(), word[3:]
     if name not in _MONTHS or len(year) != 2 or not year.isdecimal():
         return None
@@ -49,8 +49,8 @@ def month_of(word: str) -> str | None:
     return f"{century + int(year)}-{_MONTHS.index(name) + 1:02}-01"
 
 
-def without_strangers(cells: DataFrame) -> DataFrame:
-    """Drop K without a rating: lists give one to players of other lists."""
+def drop_unrated_k(cells: DataFrame) -> DataFrame:
+    """Return the cells without the K-factors of unrated players, which lists give to players of other lists."""
     unrated = pl.col("rating").fill_null("").str.strip_chars().is_in(["", "0"])
     return cells.with_columns(k_factor=pl.when(unrated).then(None).otherwise(pl.col("k_factor")))
 
@@ -65,23 +65,21 @@ _TEXT_RATINGS: Mapping[str, tuple[str, str]] = {
 
 
 class ListLayout(NamedTuple):
-    """The columns of a list: by our name the first and last one, from 0; and the day from which the list holds."""
+    """The columns of a text list, as first and last place by name, and the day from which it holds."""
 
     places: Mapping[str, tuple[int, int | None]]
     since: str | None
 
 
-def is_text(first: bytes) -> bool:
-    """Return whether a file begins as a list does."""
+def is_text_list(first: bytes) -> bool:
+    """Return whether a file begins as FIDE's text list does."""
     return re.match(rb"(?:\xef\xbb\xbf)?ID[ _][Nn]umber\s+Name\b", first) is not None
 
 
 def read_layout(line: str, kind: str) -> ListLayout:
-    """Understand the first line.
+    """Return the columns that the first line of a text list names.
 
-    Args:
-        line: the line.
-        kind: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
+    *kind*: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
 
     Raises:
         ValueError: a column is missing.
@@ -92,7 +90,7 @@ def read_layout(line: str, kind: str) -> ListLayout:
     since = None
     for (word, start), end in zip(words, [*edges[1:], None], strict=True):
         name = re.sub(r"\s+", " ", word).lower()
-        month = month_of(word)
+        month = month_start(word)
         # Lists of one kind head the column of their ratings with their month, such as SEP26.
         if month is not None:
             since, name = month, "list"
@@ -114,29 +112,26 @@ def read_layout(line: str, kind: str) -> ListLayout:
     return ListLayout({name: span for name, span in columns.items() if span is not None}, since)
 
 
-def text_frames(lines: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """Yield the good players of a list, in the columns of ``player_schema()``; the bad lines go to *reading*.
+def read_text(lines: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
+    """Yield the valid players of a text list as frames with the columns of ``player_schema()``.
 
-    Args:
-        lines: the file.
-        reading: takes the faults.
-        kind: which rating of a combined list.
-        since: from when it holds; None: the day of its first line, and a fault if that has none.
+    *kind*: which rating of a combined list. *since*: from when it holds; None: the day of its first line, and a fault
+    if that has none.
     """
     source = iter(lines)
     header = next(source, b"")
     try:
-        layout = read_layout(decode(header).removeprefix("\ufeff"), kind)
+        layout = read_layout(decode_text(header).removeprefix("\ufeff"), kind)
     except ValueError as error:
-        reading.fault_of_file(1, str(error))
+        reading.file_fault(1, str(error))
         return
     if since is None and layout.since is None:
-        reading.fault_of_file(1, NO_DAY)
+        reading.file_fault(1, NO_DAY)
         return
-    converter = Converter({name: LABELS[name] for name in (*layout.places, "k_factor")})
+    converter = PlayerConverter({name: LABELS[name] for name in (*layout.places, "k_factor")})
     number = 2
     while block := list(islice(source, ROWS)):
-        text = pl.DataFrame({"text": [decode(line.rstrip(b"\r\n")) for line in block]}).with_columns(
+        text = pl.DataFrame({"text": [decode_text(line.rstrip(b"\r\n")) for line in block]}).with_columns(
             line=pl.int_range(number, number + len(block), dtype=pl.Int64)
         )
         number += len(block)
@@ -145,8 +140,8 @@ def text_frames(lines: Iterable[bytes], reading: Reading, kind: str, since: str 
             *(_field(name, *span) for name, span in layout.places.items()),
             *([] if "k_factor" in layout.places else [pl.lit(None, pl.String).alias("k_factor")]),
         )
-        frame, faults = converter.convert(without_strangers(cells))
-        reading.take(faults)
+        frame, faults = converter.convert(drop_unrated_k(cells))
+        reading.add_faults(faults)
         if frame.height:
             yield frame.with_columns(since=pl.lit(since or layout.since))
 
@@ -172,8 +167,8 @@ class _Stop(ValueError):  # noqa: N818 (a reason to stop, reported as a fault)
     """The reason to end the reading of a document."""
 
 
-def is_xml(first: bytes) -> bool:
-    """Return whether a file begins as a list does."""
+def is_xml_list(first: bytes) -> bool:
+    """Return whether a file begins as FIDE's XML list does."""
     return re.match(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!DOCTYPE|playerslist|player)\b", first) is not None
 
 
@@ -233,19 +228,16 @@ class _PlayerElements:
         self._field = None
 
 
-def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """Yield the good players of a list, in the columns of ``player_schema()``; the bad ones go to *reading*.
+def read_xml(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | None) -> Iterator[DataFrame]:
+    """Yield the valid players of an XML list as frames with the columns of ``player_schema()``.
 
-    Args:
-        chunks: the file.
-        reading: takes the faults; one that ends the reading, too.
-        kind: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
-        since: from when the list holds; None is a fault, for the list does not say it.
+    *kind*: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list. *since*: from when the list holds;
+    None is a fault, for the list does not say it.
     """
     if since is None:
-        reading.fault_of_file(1, NO_DAY)
+        reading.file_fault(1, NO_DAY)
         return
-    players, converter = _PlayerElements(kind), Converter(LABELS)
+    players, converter = _PlayerElements(kind), PlayerConverter(LABELS)
     seen = 0
     try:
         for chunk in chunks:
@@ -256,23 +248,23 @@ def xml_frames(chunks: Iterable[bytes], reading: Reading, kind: str, since: str 
                 yield from _frame(players, converter, reading, since)
         players.parser.Parse(b"", True)  # noqa: FBT003
     except expat.ExpatError as error:
-        reading.cut(error.lineno, f"this is no well-formed XML ({expat.ErrorString(error.code)}); get the file again")
+        reading.stop(error.lineno, f"this is no well-formed XML ({expat.ErrorString(error.code)}); get the file again")
     except _Stop as error:
-        reading.cut(players.parser.CurrentLineNumber, str(error))
+        reading.stop(players.parser.CurrentLineNumber, str(error))
     seen += len(players.rows)
     yield from _frame(players, converter, reading, since)
     if not seen and not reading.fault_count:
-        reading.fault_of_file(1, "there is no <player> in it; give FIDE's list, or say --format")
+        reading.file_fault(1, "there is no <player> in it; give FIDE's list, or say --format")
 
 
-def _frame(players: _PlayerElements, converter: Converter, reading: Reading, since: str) -> Iterator[DataFrame]:
+def _frame(players: _PlayerElements, converter: PlayerConverter, reading: Reading, since: str) -> Iterator[DataFrame]:
     rows, players.rows = players.rows, []
     if rows:
         columns = {name: [fields.get(name) for _, fields in rows] for name in LABELS}
         cells = pl.DataFrame(columns, schema=dict.fromkeys(LABELS, pl.String)).with_columns(
             pl.Series("line", [line for line, _ in rows], pl.Int64)
         )
-        frame, faults = converter.convert(without_strangers(cells))
-        reading.take(faults)
+        frame, faults = converter.convert(drop_unrated_k(cells))
+        reading.add_faults(faults)
         if frame.height:
             yield frame.with_columns(since=pl.lit(since))

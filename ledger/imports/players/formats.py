@@ -1,18 +1,18 @@
-"""Lists of players: the choice of a reader by the beginning of a file, and the reader of a CSV of our own columns.
+"""The formats of lists of players, and the reader of CSV files of players.
 
 The header of a CSV names columns in any order; unknown ones are passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ledger.imports.csv.header import read_header
 from ledger.imports.csv.rows import BATCH_CSV, RowReader
 from ledger.imports.files import Source
 from ledger.imports.players import fide
-from ledger.imports.players.rows import Converter
+from ledger.imports.players.rows import PlayerConverter
 from ledger.imports.reading import Reading
 
 if TYPE_CHECKING:
@@ -37,18 +37,18 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 REQUIRED = (("identity", "fide_id", "name"),)
 
 
-def csv_frames(stream: BinaryIO, reading: Reading, size: int = BATCH_CSV) -> Iterator[DataFrame]:
-    """Yield the good players of a file, in the columns of ``player_schema()``; the bad rows go to *reading*."""
-    rows = RowReader(stream, size, reading)
+def read_csv(chunks: Iterable[bytes], reading: Reading, size: int = BATCH_CSV) -> Iterator[DataFrame]:
+    """Yield the valid players of a CSV file as frames with the columns of ``player_schema()``."""
+    rows = RowReader(chunks, size, reading)
     try:
-        layout = read_header(rows.header(), COLUMNS, REQUIRED)
+        layout = read_header(rows.read_header(), COLUMNS, REQUIRED)
     except ValueError as error:
-        reading.fault_of_file(1, str(error))
+        reading.file_fault(1, str(error))
         return
-    converter = Converter(layout.labels)
-    for cells, broken in rows.blocks(layout):
+    converter = PlayerConverter(layout.labels)
+    for cells, broken in rows.read_blocks(layout):
         frame, faults = converter.convert(cells)
-        reading.take(broken, faults)
+        reading.add_faults(broken, faults)
         if frame.height:
             yield frame
 
@@ -56,29 +56,26 @@ def csv_frames(stream: BinaryIO, reading: Reading, size: int = BATCH_CSV) -> Ite
 FORMATS = ("csv", "fide-text", "fide-xml")
 
 
-def detect(first: bytes) -> str:
-    """Return the format that a list begins like: one of ``FORMATS``."""
-    if fide.is_xml(first):
+def detect_format(first: bytes) -> str:
+    """Return the format of a list of players from its first bytes: one of ``FORMATS``."""
+    if fide.is_xml_list(first):
         return "fide-xml"
-    return "fide-text" if fide.is_text(first) else "csv"
+    return "fide-text" if fide.is_text_list(first) else "csv"
 
 
-def list_name(fmt: str, kind: str) -> str | None:
-    """Return the default name of a list; None if it may come from any source."""
+def default_list_name(fmt: str, kind: str) -> str | None:
+    """Return the name of a list that the user does not name; None for a CSV, which may come from any source."""
     return None if fmt == "csv" else f"FIDE {kind} rating list"
 
 
-def frames(source: Source, fmt: str, kind: str, since: str | None) -> Iterator[DataFrame]:
-    """Yield the good players of a file, in the columns of ``player_schema()``; the faults go to its reading.
+def read_players(source: Source, fmt: str, kind: str, since: str | None) -> Iterator[DataFrame]:
+    """Yield the valid players of a list as frames with the columns of ``player_schema()``.
 
-    Args:
-        source: the file.
-        fmt: one of ``FORMATS``.
-        kind: which rating of FIDE's combined list: ``standard``, ``rapid`` or ``blitz``.
-        since: from when the ratings of a list of FIDE hold.
+    *kind*: which rating of FIDE's combined list: ``standard``, ``rapid`` or ``blitz``. *since*: from when the ratings
+    of a list of FIDE hold.
     """
     if fmt == "fide-xml":
-        return fide.xml_frames(source.chunks(), source.reading, kind, since)
+        return fide.read_xml(source.chunks(), source.reading, kind, since)
     if fmt == "fide-text":
-        return fide.text_frames(source.lines(), source.reading, kind, since)
-    return csv_frames(source.stream(), source.reading)
+        return fide.read_text(source.lines(), source.reading, kind, since)
+    return read_csv(source.chunks(), source.reading)

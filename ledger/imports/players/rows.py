@@ -1,4 +1,4 @@
-"""Cells of a list of players to values: columns of text in, source players out, a fault for each bad row.
+"""Rows of a list of players: parsers of their cells, and frames of players with a fault for each bad row.
 
 Each distinct text of a value is parsed once; the file that it comes from does not matter.
 """
@@ -15,21 +15,21 @@ from ledger.facts.source_games import NEED_A_RATING, player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
 from ledger.imports.csv.values import (
-    Column,
-    Complaint,
-    Meaning,
-    complained_of,
-    forget_much,
-    plain_numbers,
-    plain_texts,
-    plain_whole,
+    CellParser,
+    ParsedColumn,
+    RowCheck,
+    accept_fide_ids,
+    accept_matching,
+    accept_whole,
+    check_rows,
+    limit_caches,
 )
 from ledger.imports.reading import Faults, name_identity
 from ledger.imports.times import SAY_ORDER
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
-    from polars import DataFrame, Series
+    from polars import DataFrame
 
 MAX_GAMES = 1_000_000
 _DECIMAL = re.compile(r"\+?([0-9]{1,5})(?:[.,]([0-9]{1,9}))?", re.ASCII)
@@ -37,8 +37,8 @@ _POSITIVE = re.compile(POSITIVE_PATTERN, re.ASCII)
 _UNRATED = {"", "0", "-", "?", "unrated", "unr"}
 
 
-def decimal(text: str) -> str | None:
-    """Return a decimal above 0 as events carry it; None for a blank or 0."""
+def parse_decimal(text: str) -> str | None:
+    """Return a decimal above 0 as text, without needless zeros; None for a blank or 0."""
     tidy = text.strip()
     if tidy.casefold() in _UNRATED:
         return None
@@ -52,8 +52,8 @@ def decimal(text: str) -> str | None:
     return number
 
 
-def whole_number(low: int, high: int) -> Callable[[str], int | None]:
-    """Return a whole number within limits; None for a blank."""
+def whole_number_parser(low: int, high: int) -> Callable[[str], int | None]:
+    """Return a parser of cells that takes whole numbers within limits; None for a blank."""
 
     def read(text: str) -> int | None:
         # So pandas writes a whole number of a column with gaps.
@@ -67,15 +67,15 @@ def whole_number(low: int, high: int) -> Callable[[str], int | None]:
     return read
 
 
-def birth_year(text: str) -> int | None:
+def parse_birth_year(text: str) -> int | None:
     """Return a year of birth, alone or at the beginning of a date; None for a blank or 0."""
     tidy = text.strip()
     if tidy[:4] in {"", "0", "0000", "-"}:
         return None
-    return whole_number(1700, 2200)(re.split(r"[-./]", tidy)[0])
+    return whole_number_parser(1700, 2200)(re.split(r"[-./]", tidy)[0])
 
 
-def standing(text: str) -> str | None:
+def parse_standing(text: str) -> str | None:
     """Return a membership status; None for a blank."""
     tidy = text.strip().casefold()
     if tidy and tidy not in set(Standing):
@@ -84,7 +84,7 @@ def standing(text: str) -> str | None:
 
 
 def _identity(text: str) -> str | None:
-    tidy = values.identity(text)
+    tidy = values.parse_identity(text)
     if tidy is None:
         return None
     return spelt(tidy) if ":" in tidy else f"id:{tidy}"
@@ -93,62 +93,59 @@ def _identity(text: str) -> str | None:
 def _day(text: str) -> str | None:
     """Return a day or an instant; the order of 04/05/2024 cannot be given here."""
     try:
-        return values.instant(text)
+        return values.parse_instant(text)
     except ValueError as error:
         raise ValueError(str(error).removesuffix(SAY_ORDER)) from None
 
 
 # Most names and identities: printable ASCII with single blanks, not too long.
-_plain_names = plain_texts(r"^[!-,.-~][!-~]{0,40}(?: [!-~]{1,20}){0,4}$")
-_plain_identities = plain_texts(r"^[a-z0-9]{1,30}:[1-9a-z][0-9a-z]{0,59}$")  # no zeros before a FIDE number
-_plain_decimals = plain_texts(r"^[1-9][0-9]{0,4}$")
+_plain_names = accept_matching(r"^[!-,.-~][!-~]{0,40}(?: [!-~]{1,20}){0,4}$")
+_plain_identities = accept_matching(r"^[a-z0-9]{1,30}:[1-9a-z][0-9a-z]{0,59}$")  # no zeros before a FIDE number
+_plain_decimals = accept_matching(r"^[1-9][0-9]{0,4}$")
 
 
-_Plan = Mapping[str, tuple[Meaning, Callable[["Series"], "Series"] | None]]
-
-
-def _plan() -> _Plan:
-    points = Meaning(decimal)
+def _plan() -> dict[str, CellParser]:
+    points = CellParser(parse_decimal, quick=_plain_decimals)
     return {
-        "identity": (Meaning(_identity), _plain_identities),
-        "fide_id": (Meaning(values.fide_number), plain_numbers),
-        "name": (Meaning(values.name), _plain_names),
-        "standing": (Meaning(standing), None),
-        "birth_year": (Meaning(birth_year, pl.Int32), plain_whole(1700, 2200)),
-        "since": (Meaning(_day), None),
-        "rating": (points, _plain_decimals),
-        "games": (Meaning(whole_number(0, MAX_GAMES), pl.Int32), plain_whole(0, MAX_GAMES)),
-        "deviation": (points, _plain_decimals),
-        "volatility": (points, None),
-        "highest": (points, _plain_decimals),
-        "k_factor": (points, _plain_decimals),
+        "identity": CellParser(_identity, quick=_plain_identities),
+        "fide_id": CellParser(values.parse_fide_id, quick=accept_fide_ids),
+        "name": CellParser(values.parse_name, quick=_plain_names),
+        "standing": CellParser(parse_standing),
+        "birth_year": CellParser(parse_birth_year, pl.Int32, accept_whole(1700, 2200)),
+        "since": CellParser(_day),
+        "rating": points,
+        "games": CellParser(whole_number_parser(0, MAX_GAMES), pl.Int32, accept_whole(0, MAX_GAMES)),
+        "deviation": points,
+        "volatility": points,
+        "highest": points,
+        "k_factor": points,
     }
 
 
-class Converter:
-    """The reader of rows of a players file; it caches the meanings of values from block to block."""
+class PlayerConverter:
+    """A converter of rows of text into players; it remembers the values of texts from block to block."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
         """Take the columns that the file has, as it calls them."""
         self._labels = dict(labels)
         self._plan = _plan()
-        self._named = Meaning(name_identity)
+        self._named = CellParser(name_identity)
 
     def convert(self, cells: DataFrame) -> tuple[DataFrame, Faults]:
-        """Return the good players of a block of cells (text by column, and ``line``), and the faults of other rows."""
-        forget_much({self._named, *(meaning for meaning, _ in self._plan.values())})
+        """Return the valid players of a block of cells (text by column, and ``line``), and the faults of other rows."""
+        limit_caches({self._named, *self._plan.values()})
         columns = {
-            name: meaning.column(self._labels[name], cells[name], plain)
-            for name, (meaning, plain) in self._plan.items()
+            name: parser.parse_column(self._labels[name], cells[name])
+            for name, parser in self._plan.items()
             if name in self._labels
         }
         table = self._table(cells, columns)
         none = pl.Series("bad", [False]).new_from_index(0, len(cells))
-        bad, faults = complained_of(table["line"], self._complaints(table, columns), none)
+        bad, faults = check_rows(table["line"], self._complaints(table, columns), none)
         good = table.filter(~bad) if faults.first else table
         return good.select(pl.col(name).cast(kind) for name, kind in player_schema().items()), faults
 
-    def _table(self, cells: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+    def _table(self, cells: DataFrame, columns: Mapping[str, ParsedColumn]) -> DataFrame:
         read = {name: column.values.alias(name) for name, column in columns.items()}
         table = pl.DataFrame([cells["line"], *read.values()])
         missing = [name for name in player_schema() if name not in table.columns]
@@ -158,16 +155,16 @@ class Converter:
             ways.append(pl.lit("fide:") + pl.col("fide_id"))
         if "name" in read:  # for whom nothing better is known
             alone = table.select(pl.when(pl.coalesce(ways).is_null()).then("name").alias("name"))["name"]
-            table = table.with_columns(self._named.column("", alone).values.alias("named"))
+            table = table.with_columns(self._named.parse_column("", alone).values.alias("named"))
             ways.append(pl.col("named"))
         identity = pl.coalesce(ways)
         label = pl.when(identity.str.starts_with("fide:")).then("FIDE " + identity.str.slice(5)).otherwise(identity)
         return table.with_columns(identity=identity, name=pl.coalesce("name", label))
 
-    def _complaints(self, table: DataFrame, columns: Mapping[str, Column]) -> Iterator[Complaint]:
-        faulty = {name: column.faulty() for name, column in columns.items() if column.bad}
+    def _complaints(self, table: DataFrame, columns: Mapping[str, ParsedColumn]) -> Iterator[RowCheck]:
+        faulty = {name: column.bad_rows() for name, column in columns.items() if column.bad}
         for name, mask in faulty.items():
-            yield mask, columns[name].text, columns[name].message
+            yield mask, columns[name].text, columns[name].fault
         without_identity = table["identity"].is_null()
         for name in ("identity", "fide_id", "name"):
             if name in faulty:

@@ -16,40 +16,41 @@ import attrs
 
 from ledger.facts.source_games import SourceGame, SourceRound, plain_key
 from ledger.facts.words import USUALLY_BRINGS, Brings
-from ledger.imports.csv.rows import decode
+from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
-from ledger.imports.no_opponent import is_nobody
-from ledger.imports.reading import OF_NO_TOURNAMENT, Reading, ReportedTournament, name_identity, without_byes
-from ledger.imports.trf.lines import PLAYER, UNIQUE, Days, Header, PlayerLine, days_of, player_line_of
-from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, odd_points, paired
-from ledger.imports.trf.time_controls import speed_in_words
+from ledger.imports.no_opponent import means_no_opponent
+from ledger.imports.reading import (
+    DAY_LENGTH,
+    NO_HINTS,
+    OF_NO_TOURNAMENT,
+    FileHints,
+    Reading,
+    ReportedTournament,
+    name_identity,
+    take_out_byes,
+)
+from ledger.imports.trf.lines import (
+    PLAYER,
+    UNIQUE,
+    PlayerLine,
+    TournamentDays,
+    TournamentHeader,
+    decode_player_line,
+    read_days,
+)
+from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, differing_points, pair_entrants
+from ledger.imports.trf.time_controls import parse_speed
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
 USUAL = USUALLY_BRINGS[Brings.ALLOTTED]  # half points of an allotted bye
-_DAY = 10  # characters of an instant that names a day
-
-
-@attrs.frozen(kw_only=True)
-class Options:
-    """Hints for facts that the report does not have, or not clearly.
-
-    Attributes:
-        day: when the games were played, where the report names no day: an instant of any precision.
-        dates: one of ``times.ORDERS``.
-        namespace: the site whose user names the report has, such as ``lichess``; None for names of people.
-    """
-
-    day: str | None = None
-    dates: str | None = None
-    namespace: str | None = None
 
 
 @attrs.define
 class _Tournament:
     """The lines of one tournament while they are read."""
 
-    header: Header
+    header: TournamentHeader
     entrants: dict[int, Entrant] = attrs.Factory(dict)
     # the line of each starting rank, faulty ones too
     ranks: dict[int, int] = attrs.Factory(dict)
@@ -63,8 +64,8 @@ class _Tournament:
         return self.players > 0 and kind in self.header.met
 
 
-def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()) -> Iterator[SourceGame]:
-    """Read the games of every tournament in a file, by rounds.
+def read_games(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_HINTS) -> Iterator[SourceGame]:
+    """Yield the games of every tournament in a file, by rounds.
 
     A player's line that cannot be read is a fault; games of the other players are read. So is a game whose two lines
     contradict each other, and a player who is there twice. Forfeits and games of less than one move are games that
@@ -73,36 +74,36 @@ def games(lines: Iterable[bytes], reading: Reading, options: Options = Options()
     Args:
         lines: raw lines with their line ends.
         reading: receives faults, notes, and what is said of the tournaments.
-        options: what the report does not say.
+        hints: a day for games without one, the order of dates, the site whose user names the report has.
     """
-    tournament = _Tournament(Header(1))
+    tournament = _Tournament(TournamentHeader(1))
     is_any = False
     for number, line in enumerate(lines, 1):
         raw = line.removeprefix(_BOM)  # of every line: a file may be joined of several, each with its mark
-        kind = decode(raw[:3])
+        kind = decode_text(raw[:3])
         if kind in UNIQUE and tournament.is_next_tournament(kind):
-            yield from _games(tournament, reading, options)
-            tournament = _Tournament(Header(number))
+            yield from _games(tournament, reading, hints)
+            tournament = _Tournament(TournamentHeader(number))
         if raw.startswith(PLAYER):
             is_any = True
-            if not _take_player(tournament, number, raw, reading, options):
+            if not _take_player(tournament, number, raw, reading, hints):
                 return
         # 0x1A is how DOS marked the end of a text file, and old programs still write it.
         elif raw.strip(b" \t\r\n\x1a"):
-            tournament.header.take(number, raw)
+            tournament.header.add_line(number, raw)
     if is_any:
-        yield from _games(tournament, reading, options)
+        yield from _games(tournament, reading, hints)
     else:
-        reading.fault_of_file(1, "no player line (001) in the whole file: this is no tournament report")
+        reading.file_fault(1, "no player line (001) in the whole file: this is no tournament report")
 
 
-def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, options: Options) -> bool:
+def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, hints: FileHints) -> bool:
     """Take the line of a player; return False if there are more than a tournament may have."""
     tournament.players += 1
     # Latin-1 takes any bytes: the rank is needed even of a line that cannot be read otherwise.
     rank = raw[4:8].decode("latin-1").strip(" ")
     try:
-        read = player_line_of(raw)
+        read = decode_player_line(raw)
     except ValueError as error:
         reading.fault(number, str(error))
         if rank.isascii() and rank.isdigit():
@@ -116,18 +117,18 @@ def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Read
     tournament.ranks[read.rank] = number
     tournament.rounds += len(read.rounds)
     if tournament.rounds > MAX_ROUNDS:
-        reading.cut(
+        reading.stop(
             number,
             f"more than {MAX_ROUNDS:,} rounds of all players together, the limit of a tournament; the rest is not read",
         )
         return False
     for doubt in read.doubts:
         reading.note(number, f"{doubt}: not used")
-    _enter(tournament, number, read, reading, options)
+    _enter(tournament, number, read, reading, hints)
     return True
 
 
-def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Reading, options: Options) -> None:
+def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Reading, hints: FileHints) -> None:
     # A FIDE number of zeros alone is how programs write that there is none.
     fide = read.fide_id.lstrip("0")
     name = one_line(read.name) or (f"FIDE {fide}" if fide else "")
@@ -135,7 +136,7 @@ def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Read
         reading.fault(number, "columns 15-47: expected the player's name, or a FIDE number in columns 58-68")
         tournament.unread.add(read.rank)
         return
-    identity = f"fide:{fide}" if fide else name_identity(name, options.namespace)
+    identity = f"fide:{fide}" if fide else name_identity(name, hints.source)
     entrant = Entrant(number, read, identity, name)
     other = tournament.identities.setdefault(identity, entrant)
     if other is not entrant:
@@ -148,27 +149,27 @@ def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Read
     tournament.entrants[read.rank] = entrant
 
 
-def _games(tournament: _Tournament, reading: Reading, options: Options) -> Iterator[SourceGame]:
+def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Iterator[SourceGame]:
     header = tournament.header
-    days, faults, doubts = days_of(header, options.dates)
+    days, faults, doubts = read_days(header, hints.dates)
     for line, words in faults:
-        reading.fault_of_file(line, f"{words}; no game of this tournament was read")
+        reading.file_fault(line, f"{words}; no game of this tournament was read")
     if days is None:
         return
     for line, words in doubts:
         reading.note(line, words)
-    pairings = paired(tournament.entrants, tournament.unread)
+    pairings = pair_entrants(tournament.entrants, tournament.unread)
     for line, words in sorted(pairings.faults):
         reading.fault(line, words)
     reading.skipped.update(pairings.left_out)
 
     # or else the last day of the tournament, which no round outlasted
     def day_of(number: int) -> str | None:
-        return days.rounds.get(number) or days.last or days.first or options.day
+        return days.rounds.get(number) or days.last or days.first or hints.day
 
     if any(day_of(number) is None for number in pairings.rounds):
         words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
-        reading.fault_of_file(header.line, f"{words}; no game of this tournament was read")
+        reading.file_fault(header.line, f"{words}; no game of this tournament was read")
         return
     speed = _speed(header, reading)
     _note(tournament, pairings, days, reading)
@@ -176,26 +177,28 @@ def _games(tournament: _Tournament, reading: Reading, options: Options) -> Itera
     name, began = header.name(), days.first or days.last
     for bye in pairings.byes:
         day = began or str(day_of(bye.round))
-        _keep_bye(bye, name, day, header.allotted() if bye.brings is Brings.ALLOTTED else USUAL, speed, reading)
+        _keep_bye(
+            bye, name, day, header.allotted_half_points() if bye.brings is Brings.ALLOTTED else USUAL, speed, reading
+        )
     source_games = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in pairings.games)
-    yield from without_byes(source_games, reading, began)
+    yield from take_out_byes(source_games, reading, began)
 
 
 def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | None, reading: Reading) -> None:
     entrant = bye.entrant
-    if entrant.identity.startswith("name:") and is_nobody(entrant.name):
+    if entrant.identity.startswith("name:") and means_no_opponent(entrant.name):
         return  # a line for no player
     if name is None:
         reading.skipped[OF_NO_TOURNAMENT] += 1
         return
     half_points = None if worth == USUAL else worth
     who = (entrant.line, entrant.identity, entrant.name)
-    reading.without_game(SourceRound(*who, name, day, bye.round, bye.brings.value, half_points, speed))
+    reading.add_round(SourceRound(*who, name, day, bye.round, bye.brings.value, half_points, speed))
 
 
-def _speed(header: Header, reading: Reading) -> str | None:
+def _speed(header: TournamentHeader, reading: Reading) -> str | None:
     """Return the speed class of the coded time control (222), or else of the one in words (122)."""
-    for record, read in (("222", header.speed), ("122", lambda: speed_in_words(header.text("122")))):
+    for record, read in (("222", header.speed), ("122", lambda: parse_speed(header.text("122")))):
         try:
             if speed := read():
                 return speed
@@ -227,7 +230,7 @@ def _source_game(game: Pairing, name: str | None, began: str | None, day: str, s
     )
 
 
-def _note(tournament: _Tournament, pairings: Pairings, days: Days, reading: Reading) -> None:
+def _note(tournament: _Tournament, pairings: Pairings, days: TournamentDays, reading: Reading) -> None:
     """Note facts about a tournament that a person should know, next to its games."""
     header = tournament.header
     playing = {rank for game in pairings.games for rank in (game.white.read.rank, game.black.read.rank)}
@@ -251,27 +254,29 @@ def _note(tournament: _Tournament, pairings: Pairings, days: Days, reading: Read
         reading.note(header.line, "the report names no tournament (012), so its games carry none")
     scoring = header.text("162")
     why = f" (scoring: {scoring[:60]})" if scoring else ""
-    for entrant, points in odd_points(tournament.entrants, header.allotted()):
+    for entrant, points in differing_points(tournament.entrants, header.allotted_half_points()):
         in_report = f"{entrant} has {entrant.read.points:g} points in the report"
         by_results = f"{points:g} by results and byes at 1, ½ and 0"
         reading.note(entrant.line, f"{in_report}{why}, and {by_results}, which is what counts")
     if header.passed_over:
-        reading.note(header.first_passed_over, f"lines that tell of no game: {header.words_passed_over()}")
+        reading.note(header.first_passed_over, f"lines that tell of no game: {header.describe_skipped_lines()}")
 
 
-def _report(tournament: _Tournament, pairings: Pairings, days: Days, speed: str | None, reading: Reading) -> None:
+def _report(
+    tournament: _Tournament, pairings: Pairings, days: TournamentDays, speed: str | None, reading: Reading
+) -> None:
     name = tournament.header.name()
     if name is None or not (pairings.games or pairings.byes):
         return
-    dated = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == _DAY]
+    dated = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == DAY_LENGTH]
     if not dated:
         return
-    first = days.first if days.first and len(days.first) == _DAY else min(dated)
-    last = days.last if days.last and len(days.last) == _DAY else max(dated)
+    first = days.first if days.first and len(days.first) == DAY_LENGTH else min(dated)
+    last = days.last if days.last and len(days.last) == DAY_LENGTH else max(dated)
     # A report may be of a tournament that is not over: its lines end before the last round.
     rounds = max(tournament.header.rounds() or 0, *pairings.rounds)
     entrants = len(tournament.entrants)
-    reading.report(
+    reading.add_tournament(
         ReportedTournament(
             tournament.header.line,
             name,

@@ -1,4 +1,4 @@
-"""The lines of a FIDE tournament report (TRF16, TRF26): players' to records, or all their faults; and the header.
+"""The lines of a FIDE tournament report (TRF16, TRF26): players' lines, and the tournament's other records.
 
 Which of the games count is not known here. What is wrong with a field of a player's line (``001``) on which no game
 depends is a doubt, not a fault: the games of a player are not lost for a date of birth. The other lines say of the
@@ -17,11 +17,11 @@ from typing import NamedTuple
 import attrs
 
 from ledger.facts.words import USUALLY_BRINGS, Brings
-from ledger.imports.csv.rows import decode
-from ledger.imports.csv.values import time_control
-from ledger.imports.lichess import MAX_EVENT, MAX_UNTIDY, one_line
-from ledger.imports.reading import SPEEDS
-from ledger.imports.times import CENTURY, either, possible_days
+from ledger.imports.csv.rows import decode_text
+from ledger.imports.csv.values import parse_time_control
+from ledger.imports.lichess import one_line
+from ledger.imports.reading import MAX_EVENT, MAX_UNTIDY, SPEEDS
+from ledger.imports.times import CENTURY, ambiguous_day_fault, possible_days
 
 FIRST_ROUND = 92  # column of the first round, counted from 1 as in FIDE's table
 ROUND_WIDTH = 10
@@ -41,8 +41,8 @@ _GAPS = (4, 9, 14, 48, 53, 57, 69, 80, 85, 90, 91)
 _BESIDE_GAMES = (range(10, 14), range(54, 57), range(70, 90))
 
 
-class Round(NamedTuple):
-    """One round of a player.
+class RoundCell(NamedTuple):
+    """The cell of one round in a player's line: opponent, colour, result.
 
     Attributes:
         opponent: starting rank of the opponent, 0 for none.
@@ -59,7 +59,7 @@ class Round(NamedTuple):
 
 @attrs.frozen(kw_only=True)
 class PlayerLine:
-    """One player of a tournament. A text that the line leaves blank is empty, a number is None.
+    """A player's line (``001``). A text that the line leaves blank is empty, a number is None.
 
     Attributes:
         rank: starting rank, from 1: the number by which others refer to the player.
@@ -86,7 +86,7 @@ class PlayerLine:
     birth: str
     points: float | None
     place: int | None
-    rounds: tuple[Round, ...]
+    rounds: tuple[RoundCell, ...]
     doubts: tuple[str, ...] = ()
 
 
@@ -133,14 +133,14 @@ class _Fields:
         if self.line[column - 1 : column].strip(" "):
             self.blame(column, column, "a blank between two fields")
 
-    def rounds(self, rank: int) -> Iterator[Round]:
+    def rounds(self, rank: int) -> Iterator[RoundCell]:
         start = FIRST_ROUND
         # Programs leave the blanks of the last rounds away, or write blanks up to a width of their own.
         while len(self.line) >= start + RESULT or self.line[start - 1 :].strip(" "):
             yield self._round(start, rank)
             start += ROUND_WIDTH
 
-    def _round(self, start: int, rank: int) -> Round:
+    def _round(self, start: int, rank: int) -> RoundCell:
         for column in (start + 4, start + 6, start + 8, start + 9):
             self.gap(column)
         colour = self.text(start + 5, start + 5, "[wb-]|W|B", "the colour w, b or -").lower()
@@ -153,11 +153,11 @@ class _Fields:
         if rank and opponent == rank:
             self.blame(start, start + 3, "another player than the line's own")
         # A blank result means Z in TRF, but it may also be of a round that is still to come: so the blank is recorded.
-        return Round(opponent, colour or "-", result or "Z", not result)
+        return RoundCell(opponent, colour or "-", result or "Z", not result)
 
 
-def player_line(line: str) -> PlayerLine:
-    """Read a ``001`` line of TRF16 or TRF26.
+def parse_player_line(line: str) -> PlayerLine:
+    """Return the fields of a ``001`` line of TRF16 or TRF26.
 
     Source: FIDE Tournament Report Files, TRF16 and TRF26, record 001.
 
@@ -200,22 +200,22 @@ def player_line(line: str) -> PlayerLine:
     return read
 
 
-def player_line_of(line: bytes) -> PlayerLine:
-    """Read a ``001`` line as it stands in a file: in UTF-8, or else in Windows-1252.
+def decode_player_line(line: bytes) -> PlayerLine:
+    """Return the fields of a ``001`` line in bytes: in UTF-8, or else in Windows-1252.
 
     FIDE counts columns in characters; some programs count the bytes of UTF-8. A line that is out of step by characters
     is read by bytes.
 
     Raises:
-        ValueError: as ``player_line``, of the line by characters.
+        ValueError: as ``parse_player_line``, of the line by characters.
     """
-    text = decode(line)
+    text = decode_text(line)
     try:
-        return player_line(text)
+        return parse_player_line(text)
     except ValueError:
         if len(text) != len(line):
             with suppress(ValueError):
-                by_bytes = player_line(line.decode("latin-1"))
+                by_bytes = parse_player_line(line.decode("latin-1"))
                 # A name cut to its columns by bytes may end within a letter, whose first bytes are dropped.
                 return attrs.evolve(by_bytes, name=by_bytes.name.encode("latin-1").decode(errors="ignore").strip())
         raise
@@ -245,8 +245,8 @@ _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
 
 
 @attrs.define
-class Header:
-    """The records of one tournament that are not players, as far as they were read.
+class TournamentHeader:
+    """The records of one tournament that are not players: name, days, time control, scoring.
 
     Attributes:
         line: where it begins.
@@ -262,9 +262,9 @@ class Header:
     passed_over: Counter[str] = attrs.Factory(Counter)
     first_passed_over: int = 0
 
-    def take(self, number: int, raw: bytes) -> None:
-        """Take one line that is no player's."""
-        text = decode(raw).rstrip("\r\n\x1a")
+    def add_line(self, number: int, raw: bytes) -> None:
+        """Add one line that is not a player's."""
+        text = decode_text(raw).rstrip("\r\n\x1a")
         kind = text[:3]
         if kind in _READ:
             self.records.setdefault(kind, (number, text[3:]))
@@ -287,7 +287,7 @@ class Header:
         return self.text("012")[:MAX_EVENT].strip() or None
 
     def format(self) -> str | None:
-        """Return the pairing system, by the words of 092."""
+        """Return the pairing system that record 092 names; None if it names none."""
         return next((kind for pattern, kind in _FORMATS if pattern.search(self.text("092"))), None)
 
     def rounds(self) -> int | None:
@@ -295,8 +295,8 @@ class Header:
         words = self.text("142")
         return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
-    def allotted(self) -> int:
-        """Return what a bye for want of an opponent brings, half points: by the report, else 2.
+    def allotted_half_points(self) -> int:
+        """Return the half points of a bye for want of an opponent: by the report, else 2.
 
         Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
         """
@@ -317,19 +317,19 @@ class Header:
         """
         code = self.text("222")
         handicap = _HANDICAP.fullmatch(code)
-        speeds = [time_control(part) for part in (handicap.groups() if handicap else (code,))]
+        speeds = [parse_time_control(part) for part in (handicap.groups() if handicap else (code,))]
         return max((speed for speed in speeds if speed), key=SPEEDS.index, default=None)  # the slower side's
 
-    def words_passed_over(self) -> str:
-        """Return the kinds of skipped lines, and the number of each."""
+    def describe_skipped_lines(self) -> str:
+        """Return the kinds of skipped lines in words, and the number of each."""
         kinds = [f"{kind} ({count:,})" for kind, count in sorted(self.passed_over.items())]
         more = f" and {len(kinds) - _NAMED_KINDS} more kinds" if len(kinds) > _NAMED_KINDS else ""
         return f"{', '.join(kinds[:_NAMED_KINDS])}{more}"
 
 
 @attrs.frozen
-class Days:
-    """The days on which a tournament was played.
+class TournamentDays:
+    """The days on which a tournament and its rounds were played.
 
     Attributes:
         first, last: its days (042, 052), as precise as they are written; None where they are not.
@@ -341,7 +341,9 @@ class Days:
     rounds: dict[int, str]
 
 
-def days_of(header: Header, order: str | None) -> tuple[Days | None, list[tuple[int, str]], list[tuple[int, str]]]:
+def read_days(
+    header: TournamentHeader, order: str | None
+) -> tuple[TournamentDays | None, list[tuple[int, str]], list[tuple[int, str]]]:
     """Return the days of a tournament, their faults, and notes on them, each with its line.
 
     Args:
@@ -367,7 +369,7 @@ def days_of(header: Header, order: str | None) -> tuple[Days | None, list[tuple[
         return None, [_wrong_days(records, order, pairs)], []
     ((first, last),) = pairs
     rounds, doubts = _round_days(header, first, last)
-    return Days(first, last, rounds), [], doubts
+    return TournamentDays(first, last, rounds), [], doubts
 
 
 def _wrong_days(
@@ -381,11 +383,13 @@ def _wrong_days(
             return at, f"{kind} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
     if pairs:
         spans = sorted({day for pair in pairs for day in pair if day})
-        return line, f"{words}: {either(tuple(spans[:1] + spans[-1:]))}"
+        return line, f"{words}: {ambiguous_day_fault(tuple(spans[:1] + spans[-1:]))}"
     return line, f"{words}: the tournament ended before it began; correct one of the two"
 
 
-def _round_days(header: Header, first: str | None, last: str | None) -> tuple[dict[int, str], list[tuple[int, str]]]:
+def _round_days(
+    header: TournamentHeader, first: str | None, last: str | None
+) -> tuple[dict[int, str], list[tuple[int, str]]]:
     line, text = header.records.get("132", (0, ""))
     whole = f"132{text}"
     by_round: dict[int, str] = {}

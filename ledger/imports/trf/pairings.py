@@ -13,7 +13,7 @@ from typing import NamedTuple
 import attrs
 
 from ledger.facts.words import Brings
-from ledger.imports.trf.lines import PLAYED, PlayerLine, Round
+from ledger.imports.trf.lines import PLAYED, PlayerLine, RoundCell
 
 # White's and Black's letters of one game: who won, and whether it was played.
 _RESULTS: Mapping[tuple[str, str], tuple[str, bool]] = {
@@ -43,7 +43,7 @@ _POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "=": 1, "D": 1, "H": 1}  # half-point
 
 
 class Entrant(NamedTuple):
-    """A player of the tournament: the line of the file, its fields, and identity and name."""
+    """A player of a tournament report: the line of the file, its fields, identity and name."""
 
     line: int
     read: PlayerLine
@@ -65,7 +65,7 @@ class Pairing(NamedTuple):
 
 
 class Bye(NamedTuple):
-    """A round without a game: its number, from 1, the player, what it brings."""
+    """A round without a game: its number, from 1, the player, the kind of bye."""
 
     round: int
     entrant: Entrant
@@ -74,7 +74,7 @@ class Bye(NamedTuple):
 
 @attrs.define
 class Pairings:
-    """The games and rounds in the lines of a tournament's players.
+    """The games, byes and faults in the lines of a tournament's players.
 
     Attributes:
         games: each once, by rounds.
@@ -88,7 +88,7 @@ class Pairings:
     left_out: Counter[str] = attrs.Factory(Counter)
     byes: list[Bye] = attrs.Factory(list)
 
-    def others(self) -> int:
+    def count_others(self) -> int:
         """Return the number of faults and pairings without a game."""
         return len(self.faults) + self.left_out.total()
 
@@ -98,8 +98,8 @@ class Pairings:
         return {game.round for game in self.games} | {bye.round for bye in self.byes}
 
 
-def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
-    """Put the lines of a tournament together.
+def pair_entrants(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
+    """Return the pairings that the lines of all players of a tournament give together.
 
     Args:
         entrants: by starting rank.
@@ -107,12 +107,12 @@ def paired(entrants: Mapping[int, Entrant], unread: Set[int]) -> Pairings:
     """
     pairings = Pairings()
     for number in range(1, 1 + max((len(entrant.read.rounds) for entrant in entrants.values()), default=0)):
-        before, byes, others = len(pairings.games), len(pairings.byes), pairings.others()
+        before, byes, others = len(pairings.games), len(pairings.byes), pairings.count_others()
         for entrant in entrants.values():
             if number <= len(entrant.read.rounds):
                 _take(pairings, number, entrant, entrants, unread)
         # Programs mark absences in a round to come: no player has played it or was paired.
-        is_empty = len(pairings.games) == before and pairings.others() == others
+        is_empty = len(pairings.games) == before and pairings.count_others() == others
         if is_empty and all(bye.brings in _AWAY for bye in pairings.byes[byes:]):
             del pairings.byes[byes:]
         # in a round that is still to come a blank says nothing
@@ -148,7 +148,7 @@ def _take(pairings: Pairings, number: int, entrant: Entrant, entrants: Mapping[i
             words = f"round {number}: there is no player {cell.opponent}; correct the opponent's starting rank"
             pairings.faults.append((entrant.line, words))
         return
-    back = other.read.rounds[number - 1] if number <= len(other.read.rounds) else Round(0, "-", "Z")
+    back = other.read.rounds[number - 1] if number <= len(other.read.rounds) else RoundCell(0, "-", "Z")
     if back.opponent != entrant.read.rank:
         against = f"against {back.opponent}" if back.opponent else "without an opponent"
         pairings.faults.append(
@@ -162,7 +162,7 @@ def _take(pairings: Pairings, number: int, entrant: Entrant, entrants: Mapping[i
         _judge(pairings, number, (entrant, cell), (other, back))
 
 
-_Side = tuple[Entrant, Round]
+_Side = tuple[Entrant, RoundCell]
 
 
 def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None:
@@ -202,8 +202,8 @@ def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
     )
 
 
-def odd_points(entrants: Mapping[int, Entrant], allotted: int) -> Iterator[tuple[Entrant, float]]:
-    """Return the players whose points are not those of their results at 1, ½ and 0, and the points of these.
+def differing_points(entrants: Mapping[int, Entrant], allotted: int) -> Iterator[tuple[Entrant, float]]:
+    """Yield the players whose reported points differ from those of their results, with the latter.
 
     Args:
         entrants: by starting rank.

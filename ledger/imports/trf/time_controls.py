@@ -1,4 +1,4 @@
-"""The time control of a tournament report (122), in free words: how fast its games were.
+"""Parser of the time control of a tournament report (122), which is in free words.
 
 Minutes and moves are read as arbiters write them: ``90+30``, ``15 min + 10 s``, ``100'x40mm + 50'x20mm + 30" from move
 1``, ``40/120, 60``, ``G/60``, ``1h30``, or the class in a word.
@@ -51,8 +51,8 @@ _LONGEST = 120  # minutes that a bare number may mean
 _SHARE = 20  # as many increments as would fill the whole time show that it is not in seconds
 
 
-def speed_in_words(words: str) -> str | None:
-    """Return the speed class of a time control in words; None for a blank.
+def parse_speed(words: str) -> str | None:
+    """Return the speed class of a time control in words, such as ``90 min + 30 s``; None for a blank.
 
     Raises:
         ValueError: the words cannot be understood, or may be understood in two ways.

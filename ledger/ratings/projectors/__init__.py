@@ -1,4 +1,4 @@
-"""Each file here derives something from rated games, by the class that keeps it (``ledger.ratings.projector``).
+"""The built-in projectors, each a class that derives something from rated games (``ledger.ratings.projector``).
 
-``history`` puts several together, for they stand in one row of one table.
+``history`` puts several together, which share one row of one table.
 """

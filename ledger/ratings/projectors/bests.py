@@ -20,7 +20,7 @@ PLACES = 5
 
 @attrs.define
 class BestWins(Projector):
-    """The ratings of the strongest opponents beaten, and of the weakest who won, each in order."""
+    """The ratings of the five strongest opponents beaten, and of the five weakest who won, each in order."""
 
     wins: list[float] = column(
         nan, "REAL", "rating of the opponent of the win in place {}, points", unit="points", size=PLACES, name="win"

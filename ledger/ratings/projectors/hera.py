@@ -17,7 +17,7 @@ HERA_FROM = 50
 
 
 def counts_for_hera(n: float, games_before: float) -> bool:
-    """Say whether a highest rating counts after the n-th game, with so many games before the first that counts."""
+    """Return whether a highest rating counts after game *n*, with *games_before* before the first that counts."""
     return n + games_before >= HERA_FROM
 
 
@@ -37,7 +37,7 @@ class HighestSoFar:
 
 
 def note_highest(kept: HighestSoFar, game: RatedSide) -> None:
-    """Note a rating above the highest; count anew from the game with which everybody begins anew."""
+    """Store a rating above the highest; count again from the game with which everybody begins again."""
     if game.restart != kept.restart:
         until = game.n - 1.0
         kept.games_before += kept.games_until_restart - until

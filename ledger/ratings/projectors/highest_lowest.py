@@ -1,6 +1,6 @@
 """The highest and the lowest rating of a player under each scheme of the pool, and the games in which it was reached.
 
-They count from game 50 on, as the HERA of the history does, and begin anew where another scheme takes over: "ChessWorld
+They count from game 50 on, as the HERA of the history does, and begin again with each new scheme: "ChessWorld
 made significant improvements to the Rating system as from January 2006 and there is no direct comparison with the
 previous system" (ChessWorld FAQ). A rating with which the scheme does not list a player is none. What a player brought
 along stands in the history alone.
@@ -18,7 +18,7 @@ from ledger.ratings.projectors.hera import HERA_FROM, counts_for_hera
 
 @attrs.define
 class HighestLowest(Projector):
-    """The highest and the lowest rating under the scheme that holds."""
+    """The highest and the lowest rating under the scheme in force."""
 
     era: float = column(0.0, "INTEGER", "place in the pool's timeline of the scheme that holds, from 0")
     highest: float = column(

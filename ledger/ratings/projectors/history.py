@@ -1,25 +1,59 @@
 """The rating history: a row for each side of each rated game, with the rating by the pool's scheme before and after it.
 
-Which rating that is, the scheme says (``ledger.schemes``); the row has its whole state. Beside it stand the counts that
-a summary or a graph needs: results, sums of the ratings, HERA. Every ledger has this table.
+The scheme (``ledger.schemes``) says which rating that is, and ``ledger.ratings.engine`` calls its kernels in rating
+order; the row has its whole state, so that a row is all that is needed to go on from there. The row also has the counts
+that a summary or a graph needs: results, sums of the ratings (their mean is ``rating_sum / n``, their spread follows
+from the squares), HERA. Every ledger has this table.
 """
 
 from __future__ import annotations
 
 import attrs
 
-from ledger.ratings.projector import Projector, RatedSide, declare
+from ledger.ratings.projector import Projector, RatedSide, column, declare
 from ledger.ratings.projectors.hera import HERA_FROM, HighestSoFar, note_highest
-from ledger.ratings.projectors.rating_graph import RatingSums, add_rating
-from ledger.ratings.projectors.ratings import STORED
-from ledger.ratings.projectors.results import Results, count_result
 from ledger.runtime.records import flat_of, part
 from ledger.schemes.scheme import Seed
 
 
 @attrs.define
+class Results:
+    """The counts of a player's results."""
+
+    wins: float = column(0.0, "INTEGER", "rated games won so far", unit="games")
+    draws: float = column(0.0, "INTEGER", "rated games drawn so far", unit="games")
+    losses: float = column(0.0, "INTEGER", "rated games lost so far", unit="games")
+    time_losses: float = column(0.0, "INTEGER", "of these, lost by overstepping the time", unit="games")
+
+
+def count_result(counts: Results, game: RatedSide) -> None:
+    """Count the result of a game."""
+    if game.half_points == 2:
+        counts.wins += 1.0
+    elif game.half_points == 1:
+        counts.draws += 1.0
+    else:
+        counts.losses += 1.0
+    counts.time_losses += game.lost_on_time
+
+
+@attrs.define
+class RatingSums:
+    """Sums over the ratings after each game."""
+
+    rating_sum: float = column(0.0, "REAL", "sum of the ratings after each game, points", unit="points")
+    rating_squares: float = column(0.0, "REAL", "sum of their squares", unit="points²")
+
+
+def add_rating(sums: RatingSums, game: RatedSide) -> None:
+    """Add the rating after a game."""
+    sums.rating_sum += game.rating
+    sums.rating_squares += game.rating * game.rating
+
+
+@attrs.define
 class History(Projector):
-    """The history counts all results of a player, sums the ratings and keeps the highest."""
+    """The sums of a player's rating history: results, ratings after each game, and the highest rating."""
 
     results: Results = part(Results)
     ratings: RatingSums = part(RatingSums)
@@ -45,14 +79,16 @@ HISTORY = declare(
         "opponent_n",
         "colour",
         "half_points",
-        *STORED,
+        "rating",
+        "rating_before",
+        "expected_score",
     ),
 )
 GAMES_BEFORE = [kept.name for kept in HISTORY.state].index("games_before")
 
 
 def begun_with(seed: Seed) -> list[float]:
-    """The numbers of the history before the first game of a player who has a past."""
+    """Return the sums of the history before the first game of a player who has a past."""
     begun = History()
     begun.highest.games_before = seed.games or 0.0
     highest = highest_of(seed)
@@ -62,5 +98,5 @@ def begun_with(seed: Seed) -> list[float]:
 
 
 def highest_of(seed: Seed) -> float | None:
-    """The HERA that a player brings along: what the list says, or its rating if that stands on enough games."""
-    return seed.peak if seed.highest is not None or (seed.games or 0.0) >= HERA_FROM else None
+    """Return the HERA that a player brings along: the list's highest, or its rating if enough games are behind it."""
+    return seed.highest_known if seed.highest is not None or (seed.games or 0.0) >= HERA_FROM else None

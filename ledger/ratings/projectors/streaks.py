@@ -1,6 +1,6 @@
 """A player's winning, unbeaten and losing streaks: where the current one began, and the longest one that has ended.
 
-A streak is rated games in a row that were won, not lost, or lost. A row stands where one begins or ends; the current
+A streak is rated games in a row that were won, not lost, or lost. There is a row where one begins or ends; the current
 streak after game n has ``n - FROM + 1`` games, and is the longest if it has more than the longest that has ended.
 """
 

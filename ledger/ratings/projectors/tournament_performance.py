@@ -7,7 +7,7 @@ other federations, over these numbers.
 
 This is an SQL view over the history and the games, and no class: as a table of a projector it was two wide rows and two
 entries of an index for each game, a quarter of the time of a first build of 960,311 real games and 176 of its 669 MB.
-All of it follows from rows that stand: a row for each side of each rated game of a tournament. The last row of a player
+All of it follows from stored rows: a row for each side of each rated game of a tournament. The last row of a player
 in a tournament is a line of a cross-table; the games of a name that returns each year go on, and those of one edition
 are the difference of two rows (``book.timeline`` tells editions apart).
 

@@ -20,7 +20,7 @@ LARGE = Largest("surplus", 200)  # where nobody has set another margin, no small
 
 @attrs.define
 class Upsets(Projector):
-    """Upsets are wins against a higher rating: their number is kept, and by how much it was higher in the last one."""
+    """A player's wins against a higher rating: their number, and by how much it was higher in the last one."""
 
     wins_against_higher: float = column(0.0, "INTEGER", "rated games won against a higher rating so far", unit="games")
     surplus: float = column(

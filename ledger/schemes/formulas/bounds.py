@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledger.schemes.settings import not_negative, setting
+from ledger.schemes.settings import require_not_negative, setting
 
 OURS = "our choice; Lichess has 700, 400 and 4000"
 
@@ -34,7 +34,7 @@ def check_bounds(settings: Any) -> None:
     Raises:
         ValueError: naming the bound.
     """
-    not_negative(settings, "largest_change", "rating_floor", "rating_limit")
+    require_not_negative(settings, "largest_change", "rating_floor", "rating_limit")
     if settings.rating_floor > settings.initial:
         raise ValueError(f"rating_floor must not exceed initial, got {settings.rating_floor}")
     if 0.0 < settings.rating_limit < settings.initial:

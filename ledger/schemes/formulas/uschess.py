@@ -139,12 +139,7 @@ def special_points(score: float, effective_n: float, record: float) -> float:
 
 
 def special_objective(
-    at: float,
-    centre: float,
-    effective_n: float,
-    points: float,
-    games: BatchGames,
-    step: int,
+    at: float, centre: float, effective_n: float, points: float, games: BatchGames, step: int
 ) -> float:
     """Return N'·PWe(R, R0') + Σ PWe(R, Ri) - S' at the rating R = *at*: grows with R, linear between knots."""
     total = effective_n * pwe(at, centre)
@@ -153,14 +148,7 @@ def special_objective(
     return total - points
 
 
-def next_knot(
-    at: float,
-    up: bool,
-    centre: float,
-    effective_n: float,
-    games: BatchGames,
-    step: int,
-) -> float:
+def next_knot(at: float, up: bool, centre: float, effective_n: float, games: BatchGames, step: int) -> float:
     """Return the nearest of the knots R0' ± 400, Ri ± 400 above or below *at*; ± ``FAR`` if there is none."""
     # Below is above with every sign turned.
     sign = 1.0 if up else -1.0
@@ -184,13 +172,7 @@ def next_knot(
     return sign * best
 
 
-def special_guess(
-    centre: float,
-    effective_n: float,
-    points: float,
-    games: BatchGames,
-    step: int,
-) -> float:
+def special_guess(centre: float, effective_n: float, points: float, games: BatchGames, step: int) -> float:
     """Return the answer if no opponent were over 400 points away: the M from which the editions of 2016-20 walk."""
     # The edition of 2026 walks from R0'; the way is another, the answer the same.
     weight = effective_n + (games.last - games.first)
@@ -202,14 +184,7 @@ def special_guess(
     return total / weight
 
 
-def special(
-    rating: float,
-    record: float,
-    effective_n: float,
-    score: float,
-    games: BatchGames,
-    step: int,
-) -> float:
+def special(rating: float, record: float, effective_n: float, score: float, games: BatchGames, step: int) -> float:
     """Return the rating at which ``special_objective`` is 0, points, not yet bounded. Walks from knot to knot.
 
     Args:

@@ -8,13 +8,13 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.crosstable import TableOptions, crosstable
+from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow
 from ledger.answers.crosstables.formats import as_html, as_svg, as_text, spreadsheet_rows
-from ledger.answers.crosstables.kinds import KINDS
-from ledger.answers.crosstables.layout import laid_out
-from ledger.answers.crosstables.listing import tournaments, tournaments_of
-from ledger.answers.crosstables.page import Crosstable, CrossTableRow
-from ledger.answers.crosstables.tie_breaks import NOBODY, RoundResult, RoundResults, Unplayed, named
+from ledger.answers.crosstables.layout import lay_out_table
+from ledger.answers.crosstables.listing import player_tournaments, tournaments
+from ledger.answers.crosstables.pairing_systems import PAIRING_SYSTEMS
+from ledger.answers.crosstables.tie_breaks import NO_OPPONENT, RoundResult, RoundResults, UnplayedRules, tie_break_named
 from ledger.answers.rows import as_rows
 from ledger.audit.audit import audit
 from ledger.book.tournament_editions import rounds_of
@@ -87,13 +87,13 @@ def approve(ledger: Ledger, change: Change) -> int:
     return number
 
 
-def rows(ledger: Ledger, choice: TableChoice | None = None) -> dict[str, CrossTableRow]:
+def rows(ledger: Ledger, choice: TableOptions | None = None) -> dict[str, CrossTableRow]:
     ledger.catch_up()
     return {row.name: row for row in page(ledger, choice).standings}
 
 
-def page(ledger: Ledger, choice: TableChoice | None = None) -> Crosstable:
-    return crosstable(ledger, OPEN, choice=choice or TableChoice())
+def page(ledger: Ledger, choice: TableOptions | None = None) -> Crosstable:
+    return crosstable(ledger, OPEN, choice=choice or TableOptions())
 
 
 def points(ledger: Ledger) -> dict[str, float]:
@@ -119,7 +119,7 @@ def test_byes_count_for_points_and_places_and_for_no_rating(open_with_byes: Ledg
 
 
 def test_a_table_by_rounds_shows_them_in_their_rounds(open_with_byes: Ledger) -> None:
-    drawn = laid_out(page(open_with_byes))
+    drawn = lay_out_table(page(open_with_byes))
     cells = {row[2].text: [cell.text for cell in row[4:7]] for row in drawn.rows}
     assert (cells["Cy"], cells["Di"]) == (["-1", "2b½", "3w1"], ["-½", "-0", "-0"])
 
@@ -127,7 +127,7 @@ def test_a_table_by_rounds_shows_them_in_their_rounds(open_with_byes: Ledger) ->
 def test_tournaments_list_them_with_all_their_players(open_with_byes: Ledger) -> None:
     (row,) = as_rows(tournaments(open_with_byes))
     assert (row["players"], row["games"], row["winners"]) == (4, 3, ["Cy"])
-    (own,) = as_rows(tournaments_of(open_with_byes, open_with_byes.player("Di")))
+    (own,) = as_rows(player_tournaments(open_with_byes, open_with_byes.player("Di")))
     assert (own["points"], own["games"], own["place"], own["players"]) == (0.5, 0, "3-4", 4)
 
 
@@ -136,34 +136,44 @@ ROUNDS = {
     ANN: [
         RoundResult(BOB, 2, round=1),
         RoundResult(CY, 1, round=2),
-        RoundResult(NOBODY, 0, is_played=False, round=3, bye="zero"),
+        RoundResult(NO_OPPONENT, 0, is_played=False, round=3, bye="zero"),
     ],
     BOB: [
         RoundResult(ANN, 0, round=1),
-        RoundResult(NOBODY, 1, is_played=False, round=2, bye="half"),
+        RoundResult(NO_OPPONENT, 1, is_played=False, round=2, bye="half"),
         RoundResult(CY, 0, round=3),
     ],
     CY: [
-        RoundResult(NOBODY, 2, is_played=False, round=1, bye="allotted"),
+        RoundResult(NO_OPPONENT, 2, is_played=False, round=1, bye="allotted"),
         RoundResult(ANN, 1, round=2),
         RoundResult(BOB, 2, round=3),
     ],
 }
-BY_HAND: dict[Unplayed, dict[str, tuple[float, float, float]]] = {
-    Unplayed.C07_2026: {"buchholz": (4.5, 5, 4), "buchholz-cut-1": (3, 4.5, 3.5), "sonneborn-berger": (1.75, 0.25, 3)},
-    Unplayed.C07_2023: {"buchholz": (4.5, 5, 5), "buchholz-cut-1": (3, 4.5, 4.5), "sonneborn-berger": (1.75, 0.25, 4)},
-    Unplayed.VIRTUAL: {"buchholz": (5, 5, 3.5), "buchholz-cut-1": (4.5, 4, 3)},
+BY_HAND: dict[UnplayedRules, dict[str, tuple[float, float, float]]] = {
+    UnplayedRules.C07_2026: {
+        "buchholz": (4.5, 5, 4),
+        "buchholz-cut-1": (3, 4.5, 3.5),
+        "sonneborn-berger": (1.75, 0.25, 3),
+    },
+    UnplayedRules.C07_2023: {
+        "buchholz": (4.5, 5, 5),
+        "buchholz-cut-1": (3, 4.5, 4.5),
+        "sonneborn-berger": (1.75, 0.25, 4),
+    },
+    UnplayedRules.VIRTUAL: {"buchholz": (5, 5, 3.5), "buchholz-cut-1": (4.5, 4, 3)},
 }
 
 
 @pytest.mark.parametrize("rules", BY_HAND)
-def test_tie_breaks_with_unplayed_rounds_are_those_worked_out_by_hand(rules: Unplayed) -> None:
+def test_tie_breaks_with_unplayed_rounds_are_those_worked_out_by_hand(rules: UnplayedRules) -> None:
     results = RoundResults(ROUNDS, rules, 3)
     for name, choice in BY_HAND[rules].items():
-        assert tuple(named(name).value(results, who, (who,)) for who in ROUNDS) == choice, name
-    assert [named("wins").value(results, who, (who,)) for who in ROUNDS] == [1, 0, 2], "7.1: with or without playing"
-    assert [named("games-won").value(results, who, (who,)) for who in ROUNDS] == [1, 0, 1]
-    assert [named("progressive").value(results, who, (who,)) for who in ROUNDS] == [4, 1, 5]
+        assert tuple(tie_break_named(name).value(results, who, (who,)) for who in ROUNDS) == choice, name
+    assert [tie_break_named("wins").value(results, who, (who,)) for who in ROUNDS] == [1, 0, 2], (
+        "7.1: with or without playing"
+    )
+    assert [tie_break_named("games-won").value(results, who, (who,)) for who in ROUNDS] == [1, 0, 1]
+    assert [tie_break_named("progressive").value(results, who, (who,)) for who in ROUNDS] == [4, 1, 5]
 
 
 def test_a_forfeit_is_held_against_the_scheduled_opponent_since_2026_and_counts_as_a_vur_for_who_lost_it() -> None:
@@ -173,10 +183,12 @@ def test_a_forfeit_is_held_against_the_scheduled_opponent_since_2026_and_counts_
         CY: [RoundResult(DI, 1, round=1), RoundResult(ANN, 0, round=2)],
         DI: [RoundResult(CY, 1, round=1), RoundResult(BOB, 2, round=2)],
     }
-    now, before = RoundResults(rounds, Unplayed.C07_2026, 2), RoundResults(rounds, Unplayed.C07_2023, 2)
-    assert named("buchholz").value(now, ANN, ()) == 0 + 0.5, "16.4.1: no more than Bob's own points"
-    assert named("buchholz").value(before, ANN, ()) == 2 + 0.5
-    assert named("buchholz-cut-1").value(now, BOB, ()) == 1.5, "16.5: the round that he lost by forfeit is cut"
+    now, before = RoundResults(rounds, UnplayedRules.C07_2026, 2), RoundResults(rounds, UnplayedRules.C07_2023, 2)
+    assert tie_break_named("buchholz").value(now, ANN, ()) == 0 + 0.5, "16.4.1: no more than Bob's own points"
+    assert tie_break_named("buchholz").value(before, ANN, ()) == 2 + 0.5
+    assert tie_break_named("buchholz-cut-1").value(now, BOB, ()) == 1.5, (
+        "16.5: the round that he lost by forfeit is cut"
+    )
 
 
 @pytest.mark.parametrize(("year", "cy"), [("2026", 4.0), ("2024", 5.0), ("2020", 3.5)])
@@ -215,7 +227,7 @@ def test_in_an_all_play_all_a_game_that_both_forfeit_counts_against_the_schedule
     assert run("init", club).code == 0
     assert run("import", club, written(tmp_path, "ring.trf", file.encode())).code == 0
     with Ledger.open(club) as ledger:
-        rows = crosstable(ledger, "Club open", choice=TableChoice(tie_breaks=("buchholz",))).standings
+        rows = crosstable(ledger, "Club open", choice=TableOptions(tie_breaks=("buchholz",))).standings
     total = sum(row.points for row in rows)
     lacking = {row.name: total - row.points - (row.tie_breaks["buchholz"] or 0.0) for row in rows}
     assert lacking == {"Ann": 0.0, "Bob": 0.0, "Cy": 0.0, "Di": 1.5 if away else 0.0}  # Bob's 1 and Cy's ½
@@ -334,9 +346,9 @@ def test_the_byes_of_a_merged_player_are_the_persons_each_round_once(open_with_b
     approve(open_with_byes, drafts.merge(DI, BOB))
     # of round 1 the game counts, of round 2 one bye
     assert points(open_with_byes) == {"Cy": 2.5, "Ann": 1.5, "Bob": 0.5}
-    (own,) = as_rows(tournaments_of(open_with_byes, open_with_byes.player("Di")))
+    (own,) = as_rows(player_tournaments(open_with_byes, open_with_byes.player("Di")))
     assert own["points"] == 0.5
-    approve(open_with_byes, drafts.part(DI))
+    approve(open_with_byes, drafts.unmerge(DI))
     assert points(open_with_byes)["Di"] == 0.5
 
 
@@ -361,7 +373,7 @@ def test_byes_before_the_first_game_belong_to_the_edition_that_was_announced_or_
         ledger.append(bye(ANN, 1, Brings.FULL, "2024-09-01"))
         ledger.catch_up()
         assert page(ledger).edition.number == 2
-        assert page(ledger, TableChoice(edition="2024")).standings[0].points == 1
+        assert page(ledger, TableOptions(edition="2024")).standings[0].points == 1
 
 
 @pytest.mark.parametrize("told", [None, *Format])
@@ -379,10 +391,10 @@ def test_a_table_of_byes_alone_is_as_its_schema_says(told: Format | None, tmp_pa
         assert (table.players, table.games, table.meetings, table.complete) == (1, 0, None, False)
         for drawn in (as_text, as_html, as_svg, spreadsheet_rows):
             assert drawn(table)
-        for row in as_rows([*tournaments(ledger), *tournaments_of(ledger, ledger.player("Ann"))]):
+        for row in as_rows([*tournaments(ledger), *player_tournaments(ledger, ledger.player("Ann"))]):
             assert (row["players"], row["games"], row["missing"]) == (1, 0, table.missing[0])
-        for kind in KINDS:
-            form.validate(attrs.asdict(page(ledger, TableChoice(kind=kind))))
+        for kind in PAIRING_SYSTEMS:
+            form.validate(attrs.asdict(page(ledger, TableOptions(kind=kind))))
 
 
 def test_a_report_is_written_with_its_byes_and_reads_back_the_same(empty_club: Path, tmp_path: Path, run: Run) -> None:
@@ -475,7 +487,7 @@ def test_a_bye_that_was_moved_is_known_where_it_stands_by_now(open_with_byes: Le
     drafts = open_with_byes.corrections.drafts
     approve(open_with_byes, drafts.replace(bye(ANN, 3, Brings.ZERO).key, {"round": 5}))
     assert open_with_byes.append(bye(ANN, 5, Brings.ZERO)).duplicate, "told as it stands by now"
-    with pytest.raises(ConflictError, match="stands there since it was corrected"):
+    with pytest.raises(ConflictError, match="was moved there by a correction"):
         open_with_byes.append(bye(ANN, 5, Brings.HALF))
     told = SourceRound(7, "name:ann", "Ann", OPEN, "2026-03-02", 5, Brings.ZERO.value)
     for brings, repeated, faults in ((Brings.ZERO, 1, 0), (Brings.HALF, 0, 1)):

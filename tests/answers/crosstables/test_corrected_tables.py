@@ -4,8 +4,8 @@ import pytest
 
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.crosstable import crosstable
-from ledger.answers.player_games import Occasion
-from ledger.answers.recorded_games import listed_games
+from ledger.answers.player_games import GameFilter
+from ledger.answers.recorded_games import filtered_games
 from ledger.errors import UnknownNameError
 from ledger.ledger import Ledger
 from tests.kit.corrections import approve, ask
@@ -17,17 +17,18 @@ def check_what_is_found(ledger: Ledger, *names: str) -> None:
     connection, pool = ledger.views.connection, ledger.pool(None)
     of_names = [row for row in ledger.rows("games", "voided_by IS NULL AND white <> black") if row["tournament"]]
     expected = {name: {row["position"] for row in of_names if row["tournament"] == name} for name in names}
-    of_all = event_games.games_of(connection, pool, names)
+    of_all = event_games.load_games(connection, pool, names)
     for name in names:
-        of_one = event_games.games_of(connection, pool, [name])
+        of_one = event_games.load_games(connection, pool, [name])
         assert of_one.get(name, []) == of_all.get(name, [])
         assert {game.position for game in of_one.get(name, [])} == expected[name]
         for player in (1, 2, 3):
-            rows = event_games.sides_of(connection, pool, player, of_one.get(name, []))
-            assert set(rows) == {
+            games = of_one.get(name, [])
+            ratings = event_games.LedgerRatings(connection, pool, ledger.states(pool), {player: games}, 0)
+            assert {game.position for game in games if ratings.rating_after(player, game) is not None} == {
                 row["game"] for row in ledger.rows("history", "player = ?", (player,)) if row["game"] in expected[name]
             }
-    assert set(event_games.names_in(connection, pool)) == {row["tournament"] for row in of_names}
+    assert set(event_games.tournament_names(connection, pool)) == {row["tournament"] for row in of_names}
 
 
 def points(ledger: Ledger) -> dict[str, float]:
@@ -69,7 +70,7 @@ def test_the_games_of_a_tournament_are_found_by_indexes(three_games: Ledger) -> 
         (event_games.GAMES, (1, "Cup"), "games_by_tournament (pool=? AND tournament=?)"),
         (event_games.GAMES_OF_SEVERAL, (1, '["Cup"]'), "games_by_tournament (pool=? AND tournament=?)"),
         (event_games.NAMES, (1,), "games_by_tournament (pool=? AND tournament>?)"),
-        (event_games.SIDES, (1, 1, "[1]"), "SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)"),
+        (event_games.HISTORY_ROWS, (1, 1, "[1]"), "SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)"),
     ):
         plan = " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", arguments))
         assert index in plan
@@ -81,7 +82,7 @@ def test_of_a_voided_tournament_it_is_said_by_which_proposal(three_games: Ledger
     three_games.append(game_recorded("c2", white=1, black=2, half_moves=40, ended_at="2026-11-16", tournament="Final"))
     approve(three_games, ask(three_games, "void-tournament", tournament="Final"))
     three_games.level()
-    with pytest.raises(UnknownNameError, match="that stand; they are voided by proposal 1: 'correct DB show 1' says"):
+    with pytest.raises(UnknownNameError, match="not voided; they are voided by proposal 1: 'correct DB show 1' says"):
         crosstable(three_games, "Final")
     with pytest.raises(UnknownNameError, match="did you mean 'Cup'"):
         crosstable(three_games, "Cupp")
@@ -93,5 +94,5 @@ def test_of_a_tournament_whose_games_were_moved_it_is_said_in_which_pool_they_ar
     approve(three_games, three_games.corrections.drafts.replace("game:g3", {"pool": "rapid"}))
     three_games.level()
     with pytest.raises(UnknownNameError, match="with games in 'standard'; it has games in 'rapid': ask in that pool"):
-        listed_games(three_games, Occasion(tournament="Cup"))
+        filtered_games(three_games, GameFilter(tournament="Cup"))
     assert crosstable(three_games, "Cup", pool="rapid").games == 1

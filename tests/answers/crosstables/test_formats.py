@@ -9,11 +9,11 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from ledger.answers.asking import average
+from ledger.answers.asking import format_average
 from ledger.answers.crosstables import formats, layout
-from ledger.answers.crosstables.crosstable import TableChoice, crosstable
-from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.graphs.json_form import exact
+from ledger.answers.crosstables.crosstable import TableOptions, crosstable
+from ledger.answers.crosstables.crosstable_data import Crosstable
+from ledger.answers.graphs.json_form import dump_json
 from ledger.facts.json_schemas import class_schema
 from ledger.ledger import Ledger
 from tests.kit import snapshots
@@ -22,12 +22,12 @@ from tests.kit.places import TESTS
 from .conftest import CUP
 
 EVENTS = {
-    "all-play-all": (CUP, TableChoice(edition="2023", performance="linear")),
-    "incomplete": (CUP, TableChoice(edition="2024")),
-    "swiss": ("Summer open", TableChoice()),
-    "knockout": ("Knock-out", TableChoice()),
-    "shown": (CUP, TableChoice(ratings="shown", edition="2023")),
-    "other": ("Summer open", TableChoice(kind="arena", tie_breaks=("wins",))),
+    "all-play-all": (CUP, TableOptions(edition="2023", performance="linear")),
+    "incomplete": (CUP, TableOptions(edition="2024")),
+    "swiss": ("Summer open", TableOptions()),
+    "knockout": ("Knock-out", TableOptions()),
+    "shown": (CUP, TableOptions(ratings="shown", edition="2023")),
+    "other": ("Summer open", TableOptions(kind="arena", tie_breaks=("wins",))),
 }
 
 
@@ -62,7 +62,7 @@ DRAWN: Mapping[str, Callable[[Crosstable], str]] = {
     "txt": lambda page: f"{formats.as_text(page)}\n",
     "html": formats.as_html,
     "svg": formats.as_svg,
-    "json": lambda page: exact(attrs.asdict(page), upright=True).decode(),
+    "json": lambda page: dump_json(attrs.asdict(page), indent=True).decode(),
 }
 
 
@@ -154,7 +154,7 @@ def test_rows_for_a_spreadsheet_have_the_same_columns_and_plain_numbers(page: Cr
     ("mean", "shown"), [(2450.5, "2451"), (2451.5, "2452"), (2450.49, "2450"), (0.5, "1"), (None, "-")]
 )
 def test_an_average_of_ratings_rounds_one_half_up(mean: float | None, shown: str) -> None:
-    assert average(mean) == shown
+    assert format_average(mean) == shown
 
 
 @pytest.mark.parametrize(("mean", "shown"), [(2450.5, "2451"), (1662.5, "1663"), (1663.5, "1664")])
@@ -162,6 +162,6 @@ def test_a_row_shows_the_mean_of_the_opponents_and_the_performance_one_half_up(
     page: Crosstable, mean: float, shown: str
 ) -> None:
     first = attrs.evolve(page.standings[0], opponents_mean=mean, performance=mean)
-    table = layout.laid_out(attrs.evolve(page, standings=[first, *page.standings[1:]]))
+    table = layout.lay_out_table(attrs.evolve(page, standings=[first, *page.standings[1:]]))
     heads = [column.head for column in table.columns]
     assert [table.rows[0][heads.index(head)].text for head in ("Rc", "TPR")] == [shown, shown]

@@ -4,8 +4,13 @@ from itertools import combinations
 
 import pytest
 
-from ledger.answers.crosstables.event_games import AnnouncedKind, EventGame
-from ledger.answers.crosstables.kinds import PairingKind, kind_of, matches, places
+from ledger.answers.crosstables.event_games import Announcement, EventGame
+from ledger.answers.crosstables.pairing_systems import (
+    PairingSystem,
+    build_matches,
+    find_pairing_system,
+    knockout_places,
+)
 from ledger.answers.crosstables.tie_breaks import SharedPlace
 from ledger.facts.words import round_order
 
@@ -38,8 +43,8 @@ def played(*games: str) -> list[EventGame]:
     return found
 
 
-def kind(games: list[EventGame], **announced: object) -> PairingKind:
-    return kind_of(games, AnnouncedKind(**announced))  # type: ignore[arg-type]
+def kind(games: list[EventGame], **announced: object) -> PairingSystem:
+    return find_pairing_system(games, Announcement(**announced))  # type: ignore[arg-type]
 
 
 def all_play_all(players: int, *times: str) -> list[EventGame]:
@@ -50,7 +55,7 @@ def all_play_all(players: int, *times: str) -> list[EventGame]:
 @pytest.mark.parametrize(("times", "meetings"), [(("there",), 1), (("there", "back"), 2)])
 def test_an_all_play_all_is_seen_with_its_cycles(times: tuple[str, ...], meetings: int) -> None:
     seen = kind(all_play_all(5, *times))
-    assert (seen.format, seen.is_told, seen.meetings, seen.missing) == ("all-play-all", False, meetings, ())
+    assert (seen.format, seen.meetings, seen.missing) == ("all-play-all", meetings, ())
 
 
 def test_the_games_that_it_lacks_are_named_by_their_pairs() -> None:
@@ -66,10 +71,12 @@ def test_rounds_that_were_told_say_how_often_two_meet() -> None:
 
 
 def test_who_has_a_bye_so_far_plays_in_an_all_play_all_too() -> None:
-    told = AnnouncedKind(format="all-play-all", rounds=3)
-    first = kind_of(played("r1 1 1-0 2"), told, [(3, 1)])
+    told = Announcement(format="all-play-all", rounds=3)
+    first = find_pairing_system(played("r1 1 1-0 2"), told, [(3, 1)])
     assert (first.meetings, first.missing_pairs) == (1, {(1, 3): 1, (2, 3): 1})
-    never_came = kind_of(all_play_all(4, "there"), AnnouncedKind(format="all-play-all", rounds=3), [(5, 1)], {5})
+    never_came = find_pairing_system(
+        all_play_all(4, "there"), Announcement(format="all-play-all", rounds=3), [(5, 1)], {5}
+    )
     assert (never_came.meetings, never_came.missing_pairs) == (1, {})
 
 
@@ -80,11 +87,11 @@ def test_the_entrants_who_were_told_say_how_often_two_meet_before_all_have_playe
 
 @pytest.mark.parametrize("rounds", [None, 5])
 def test_before_the_first_game_nobody_knows_how_often_two_meet(rounds: int | None) -> None:
-    told = AnnouncedKind(format="all-play-all", rounds=rounds)
+    told = Announcement(format="all-play-all", rounds=rounds)
     for byes in ([(1, 1)], [(1, 1), (2, 1)]):
-        alone = kind_of([], told, byes)
+        alone = find_pairing_system([], told, byes)
         assert (alone.meetings, alone.missing_pairs, len(alone.missing)) == (0, {}, 1)
-    assert kind_of([], AnnouncedKind("all-play-all", 6, 10), [(1, 1)]).meetings == 2
+    assert find_pairing_system([], Announcement("all-play-all", 6, 10), [(1, 1)]).meetings == 2
 
 
 def test_a_play_off_is_more_than_the_other_pairs_have() -> None:
@@ -94,7 +101,7 @@ def test_a_play_off_is_more_than_the_other_pairs_have() -> None:
 
 def test_what_is_told_holds_against_what_is_seen() -> None:
     told = kind(all_play_all(4, "there"), format="swiss", entrants=6, rounds=5)
-    assert (told.format, told.is_told, told.rounds) == ("swiss", True, 5)
+    assert (told.format, told.rounds) == ("swiss", 5)
     assert told.missing == ("2 of 6 entrants have no game", "no game has the number of its round")
 
 
@@ -116,7 +123,7 @@ SWISS = (
 def test_a_swiss_tournament_is_seen_and_says_that_byes_are_not_known() -> None:
     seen = kind(played(*SWISS))
     assert (seen.format, seen.rounds) == ("swiss", 3)
-    assert seen.missing == ("2 rounds of a player without a game, and nobody told whether a bye brought points",)
+    assert seen.missing == ("2 rounds of a player without a game, and no report whether a bye brought points",)
 
 
 def test_two_players_play_a_match() -> None:
@@ -130,7 +137,7 @@ CUP = ("1 1-0 2", "3 ½ 4", "4 0-1 3", "5 1-0 6", "8 1-0 7", "1 1-0 3", "5 ½ 8"
 def test_a_knock_out_is_seen_with_its_rounds() -> None:
     games = [game for game in played(*CUP) if game.white != game.black]
     assert kind(games).format == "knockout"
-    found = matches(games, {player: f"P{player}" for player in range(1, 9)})
+    found = build_matches(games, {player: f"P{player}" for player in range(1, 9)})
     assert [(match.round, match.names, match.points, match.by_points) for match in found] == [
         (1, ["P1", "P2"], [1, 0], True),
         (1, ["P3", "P4"], [1.5, 0.5], True),
@@ -145,11 +152,11 @@ def test_a_knock_out_is_seen_with_its_rounds() -> None:
 def test_the_losers_of_the_semi_finals_may_play_for_the_third_place() -> None:
     games = [game for game in played(*CUP, "3 1-0 8") if game.white != game.black]
     assert kind(games).format == "knockout"
-    third = [match for match in matches(games, dict.fromkeys(range(1, 9), "P")) if match.third_place]
+    third = [match for match in build_matches(games, dict.fromkeys(range(1, 9), "P")) if match.third_place]
     assert [match.players for match in third] == [[3, 8]]
-    found = matches(games, dict.fromkeys(range(1, 9), "P"))
-    ranked = places(found, [SharedPlace(player, 1, 8) for player in range(1, 9)])
-    assert [(place.player, place.shown) for place in ranked] == [
+    found = build_matches(games, dict.fromkeys(range(1, 9), "P"))
+    ranked = knockout_places(found, [SharedPlace(player, 1, 8) for player in range(1, 9)])
+    assert [(place.player, place.text) for place in ranked] == [
         (1, "1"), (5, "2"), (3, "3"), (8, "4"), (2, "5-8"), (4, "5-8"), (6, "5-8"), (7, "5-8"),
     ]  # fmt: skip
 

@@ -13,7 +13,7 @@ import pytest
 from ledger.answers.crosstables.crosstable import crosstable
 from ledger.answers.crosstables.listing import tournaments
 from ledger.answers.rows import as_rows
-from ledger.imports.trf.lines import PlayerLine, player_line_of
+from ledger.imports.trf.lines import PlayerLine, decode_player_line
 from ledger.ledger import Ledger
 from tests.kit.places import DATA
 from tests.kit.source_files import TRF_HEADER, player
@@ -66,7 +66,7 @@ def report_of(path: Path) -> tuple[bytes, list[Row]]:
     """A report and what it prints; of a page, the report that says the same."""
     if path.suffix == ".trf":
         raw = path.read_bytes()
-        lines = [player_line_of(line) for line in raw.splitlines() if line.startswith(b"001")]
+        lines = [decode_player_line(line) for line in raw.splitlines() if line.startswith(b"001")]
         return raw, [Row(line.name, line.points, line.place or None) for line in lines if not _is_nobody(line)]
     page: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
     rows = page["players"] if "players" in page else _all_play_all(page["crosstable"])

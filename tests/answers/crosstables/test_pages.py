@@ -6,10 +6,11 @@ import pytest
 
 from ledger.answers.asking import ERASED
 from ledger.answers.crosstables import listing
-from ledger.answers.crosstables.crosstable import TableChoice, crosstable
-from ledger.answers.crosstables.listing import TournamentSearch, tournaments, tournaments_of
-from ledger.answers.crosstables.page import Crosstable, CrossTableRow, EventResult
-from ledger.answers.exports.datasets import crosstable_frames
+from ledger.answers.crosstables.crosstable import TableOptions, crosstable
+from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow, EventResult
+from ledger.answers.crosstables.listing import TournamentSearch, player_tournaments, tournaments
+from ledger.answers.exports.columns import ExportFilter
+from ledger.answers.exports.datasets import read_crosstables
 from ledger.answers.rows import as_rows
 from ledger.answers.upsets import upsets
 from ledger.errors import UnknownNameError
@@ -30,7 +31,7 @@ def result(page: Crosstable, name: str, opponent: str) -> EventResult:
 
 @pytest.fixture(name="first", scope="module")
 def _first(cups: Ledger) -> Crosstable:
-    return crosstable(cups, CUP, choice=TableChoice(edition="2023", performance="linear"))
+    return crosstable(cups, CUP, choice=TableOptions(edition="2023", performance="linear"))
 
 
 def test_the_first_edition_is_a_complete_all_play_all(first: Crosstable) -> None:
@@ -81,7 +82,7 @@ def test_from_a_players_view_each_opponent_has_both_ratings_and_a_performance(fi
 
 
 def test_the_reading_of_chessworld_is_the_mean_of_the_own_closing_ratings(cups: Ledger) -> None:
-    ann = row(crosstable(cups, CUP, choice=TableChoice(edition="2023", performance="chessworld")), "Ann")
+    ann = row(crosstable(cups, CUP, choice=TableOptions(edition="2023", performance="chessworld")), "Ann")
     closings = [game.closing_rating or 0.0 for game in ann.results]
     assert ann.performance == pytest.approx(sum(closings) / 3)
 
@@ -119,7 +120,7 @@ def test_a_swiss_tournament_that_was_announced(cups: Ledger) -> None:
 
 
 def test_a_knock_out_has_its_rounds(cups: Ledger) -> None:
-    page = crosstable(cups, "Knock-out", choice=TableChoice(kind="knockout"))
+    page = crosstable(cups, "Knock-out", choice=TableOptions(kind="knockout"))
     assert (page.format, page.format_is) == ("knockout", "chosen")
     assert [(match.round, match.names, match.points) for match in page.matches] == [
         (1, ["Ann", "Bob"], [1, 0]),
@@ -135,7 +136,7 @@ def test_a_knock_out_has_its_rounds(cups: Ledger) -> None:
 
 
 def test_tie_breaks_that_decide_make_places(cups: Ledger) -> None:
-    page = crosstable(cups, CUP, choice=TableChoice(edition="2023", tie_breaks=("direct-encounter",)))
+    page = crosstable(cups, CUP, choice=TableOptions(edition="2023", tie_breaks=("direct-encounter",)))
     assert [(standing.name, standing.place) for standing in page.standings[1:3]] == [("Ann", "2"), ("Bob", "3")]
     assert [(column.name, column.decides) for column in page.tie_breaks][:2] == [
         ("direct-encounter", True),
@@ -144,21 +145,21 @@ def test_tie_breaks_that_decide_make_places(cups: Ledger) -> None:
 
 
 def test_quiet_days_part_editions_or_do_not(cups: Ledger) -> None:
-    assert crosstable(cups, CUP, choice=TableChoice(quiet_days=400)).edition.of == 1
+    assert crosstable(cups, CUP, choice=TableOptions(quiet_days=400)).edition.of == 1
     with pytest.raises(UnknownNameError, match=r"none lies in it; there are: 2023-04-01 to 2023-04-06, 2024-04-01"):
-        crosstable(cups, CUP, choice=TableChoice(edition="2020"))
+        crosstable(cups, CUP, choice=TableOptions(edition="2020"))
 
 
 @pytest.mark.parametrize(
     ("choice", "hint"),
     [
-        (TableChoice(performance="fide"), "fide_tpr"),
-        (TableChoice(tie_breaks=("sb",)), "sonneborn-berger"),
-        (TableChoice(ratings="mine"), "shown"),
-        (TableChoice(kind="league"), "swiss"),
+        (TableOptions(performance="fide"), "fide_tpr"),
+        (TableOptions(tie_breaks=("sb",)), "sonneborn-berger"),
+        (TableOptions(ratings="mine"), "shown"),
+        (TableOptions(kind="league"), "swiss"),
     ],
 )
-def test_names_of_nothing_are_refused_with_those_that_there_are(cups: Ledger, choice: TableChoice, hint: str) -> None:
+def test_names_of_nothing_are_refused_with_those_that_there_are(cups: Ledger, choice: TableOptions, hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):
         crosstable(cups, CUP, choice=choice)
 
@@ -178,10 +179,10 @@ def test_of_several_editions_in_a_year_the_one_is_meant_of_which_that_year_is_to
     rows = tournaments(ledger)
     assert [(row.first_day, row.edition) for row in rows] == [("1994-09-01", "2 of 2"), ("1994", "1 of 2")]
     for row in rows:
-        of_day = crosstable(ledger, CUP, choice=TableChoice(edition=row.first_day))
+        of_day = crosstable(ledger, CUP, choice=TableOptions(edition=row.first_day))
         assert f"{of_day.edition.number} of {of_day.edition.of}" == row.edition
-        assert crosstable(ledger, CUP, choice=TableChoice(number=of_day.edition.number)) == of_day
-    assert [frame["edition"].to_list() for frame in crosstable_frames(ledger, None, CUP)] == [
+        assert crosstable(ledger, CUP, choice=TableOptions(number=of_day.edition.number)) == of_day
+    assert [frame["edition"].to_list() for frame in read_crosstables(ledger, ExportFilter(tournament=CUP))] == [
         ["1994-09-01"] * 2,
         ["1994"] * 2,
     ]
@@ -189,10 +190,10 @@ def test_of_several_editions_in_a_year_the_one_is_meant_of_which_that_year_is_to
         ledger.append(game_recorded(key, ended_at=day, tournament=EVIL))
     ledger.level()
     with pytest.raises(UnknownNameError, match="2 editions lie in it"):
-        crosstable(ledger, EVIL, choice=TableChoice(edition="1995"))
+        crosstable(ledger, EVIL, choice=TableOptions(edition="1995"))
     for number in (0, 3):
         with pytest.raises(UnknownNameError, match="there are 2"):
-            crosstable(ledger, CUP, choice=TableChoice(number=number))
+            crosstable(ledger, CUP, choice=TableOptions(number=number))
 
 
 def test_tournaments_are_listed_an_edition_a_row_the_latest_first(cups: Ledger) -> None:
@@ -223,17 +224,17 @@ def test_the_latest_tournaments_are_those_of_the_whole_list(
     cups: Ledger, monkeypatch: pytest.MonkeyPatch, late: int, at_most: int
 ) -> None:
     whole = as_rows(tournaments(cups))
-    monkeypatch.setattr(listing, "LATE", late)
-    monkeypatch.setattr(listing, "LATE_AT_MOST", at_most)
+    monkeypatch.setattr(listing, "FIRST_GAMES_READ", late)
+    monkeypatch.setattr(listing, "MOST_GAMES_READ", at_most)
     for limit in range(1, 5):
         assert as_rows(tournaments(cups, search=TournamentSearch(limit=limit))) == whole[:limit]
-    monkeypatch.setattr(listing, "FEW_NAMES", 0)
+    monkeypatch.setattr(listing, "MOST_NAMES_READ_SINGLY", 0)
     days = ("2023-04-05", "2024-04-02", "2024-04-05", "2024-06-03", "2024-06-08", "2024-09-01")
     for since, until, text, limit in product((None, *days), (None, *days), (None, "CUP", "n"), (0, 1, 2)):
         sought = TournamentSearch(since=since, until=until, text=text, limit=limit)
         late_ones = as_rows(tournaments(cups, search=sought))
         with monkeypatch.context() as patch:
-            patch.setattr(listing, "_late", lambda *_: None)
+            patch.setattr(listing, "_latest_editions", lambda *_: None)
             assert late_ones == as_rows(tournaments(cups, search=sought)), sought
 
 
@@ -244,24 +245,24 @@ def test_an_edition_that_rests_between_two_days_is_found_by_them(
     for key, day in (("l1", "2024-01-05"), ("l2", "2024-02-20"), ("y1", "1994"), ("y2", "1994-09-01")):
         ledger.append(game_recorded(key, ended_at=day, tournament=CUP if key < "y" else EVIL))
     ledger.level()
-    monkeypatch.setattr(listing, "LATE", 1)
+    monkeypatch.setattr(listing, "FIRST_GAMES_READ", 1)
     for since, until, name in (("2024-01-20", "2024-01-25", CUP), ("1994-03", "1994-05", EVIL)):
         rows = tournaments(ledger, search=TournamentSearch(since=since, until=until))
         assert [row.tournament for row in rows] == [name]
 
 
 def test_the_tournaments_of_a_player_have_the_lines_of_their_tables(cups: Ledger) -> None:
-    rows = as_rows(tournaments_of(cups, cups.player("Ann"), tpr="linear"))
+    rows = as_rows(player_tournaments(cups, cups.player("Ann"), tpr="linear"))
     assert [row["tournament"] for row in rows] == ["Knock-out", "Summer open", CUP, CUP]
-    page = crosstable(cups, CUP, choice=TableChoice(edition="2023", performance="linear"))
+    page = crosstable(cups, CUP, choice=TableOptions(edition="2023", performance="linear"))
     ann, line = row(page, "Ann"), rows[3]
     assert (line["place"], line["players"], line["points"], line["rating"]) == ("2-3", 4, 1.5, 1500)
     assert (line["performance"], line["er_offset"], line["variant"]) == (ann.performance, ann.er_offset, "linear")
-    assert as_rows(tournaments_of(cups, cups.player("Hal"), search=TournamentSearch(text="cup"))) == []
+    assert as_rows(player_tournaments(cups, cups.player("Hal"), search=TournamentSearch(text="cup"))) == []
 
 
 def test_ratings_that_the_source_shows_count_where_they_are_asked_for(cups: Ledger) -> None:
-    page = crosstable(cups, CUP, choice=TableChoice(ratings="shown"))
+    page = crosstable(cups, CUP, choice=TableOptions(ratings="shown"))
     assert (page.ratings, page.average_rating, row(page, "Ann").performance) == ("shown", None, None)
     assert row(page, "Ann").performance_missing == "no game against a rated opponent"
     assert ERASED not in row(page, "Ann").name
@@ -272,7 +273,7 @@ def test_the_upsets_of_tables_are_those_of_the_ledger(cups: Ledger) -> None:
     found = {
         result.game: (result.surplus, result.margin)
         for name, edition in ((CUP, "2023"), (CUP, "2024"), ("Summer open", None), ("Knock-out", None))
-        for standing in crosstable(cups, name, choice=TableChoice(edition=edition)).standings
+        for standing in crosstable(cups, name, choice=TableOptions(edition=edition)).standings
         for result in standing.results
         if result.upset
     }

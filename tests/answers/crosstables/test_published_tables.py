@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from ledger.answers.crosstables.crosstable import TableChoice, crosstable
-from ledger.answers.crosstables.page import Crosstable
-from ledger.answers.crosstables.tie_breaks import RoundResult, RoundResults, places
+from ledger.answers.crosstables.crosstable import TableOptions, crosstable
+from ledger.answers.crosstables.crosstable_data import Crosstable
+from ledger.answers.crosstables.tie_breaks import RoundResult, RoundResults, rank_players
 from ledger.ledger import Ledger
 from ledger.schemes.formulas.performance import fide_tpr
 from tests.kit.places import DATA
 from tools import cli
 
 FOLDER = DATA / "roundrobins"
-SHOWN = TableChoice(ratings="shown", performance="fide_tpr")
+SHOWN = TableOptions(ratings="shown", performance="fide_tpr")
 # Worked out there with the mean rounded half to even, where FIDE rounds it up: 2504.5 and 2408.5 or the like.
 HALF_TO_EVEN = {("2022_cuba_ch", "Albornoz Cabrera,Carlos Daniel"), ("2022_gm_ask_11", "Saric,Ib")}
 
@@ -46,7 +46,7 @@ def _events(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         yield ledger
 
 
-def table(events: Ledger, printed: dict[str, Any], name: str, choice: TableChoice = SHOWN) -> Crosstable:
+def table(events: Ledger, printed: dict[str, Any], name: str, choice: TableOptions = SHOWN) -> Crosstable:
     return crosstable(events, printed[name]["event"], choice=choice)
 
 
@@ -104,7 +104,7 @@ def test_a_published_swiss_tournament_has_the_points_of_its_games_and_byes_and_i
     assert len(published) == 208
     for player in published:
         assert RoundResults(results).points[player["no"]] + byes[player["no"]] / 2 == player["points"]
-    ranked = [place.player for place in places(RoundResults(results), ("buchholz-cut-1",), ())]
+    ranked = [place.player for place in rank_players(RoundResults(results), ("buchholz-cut-1",), ())]
     assert ranked[:5] == [player["no"] for player in sorted(published, key=lambda row: int(row["rank"]))][:5]
 
 
@@ -122,8 +122,8 @@ def test_a_table_of_which_games_are_missing_names_them(events: Ledger, printed: 
 
 def test_two_events_of_one_name_are_two_editions(events: Ledger, printed: dict[str, Any]) -> None:
     name = printed["1962_curacao_candidates"]["event"]
-    candidates = crosstable(events, name, choice=TableChoice(edition="1962"))
-    match = crosstable(events, name, choice=TableChoice(edition="1963"))
+    candidates = crosstable(events, name, choice=TableOptions(edition="1962"))
+    match = crosstable(events, name, choice=TableOptions(edition="1963"))
     assert (candidates.format, candidates.meetings, match.format) == ("all-play-all", 4, "match")
 
 

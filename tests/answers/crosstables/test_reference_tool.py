@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from ledger.answers.crosstables.crosstable import TableChoice, crosstable
+from ledger.answers.crosstables.crosstable import TableOptions, crosstable
 from ledger.ledger import Ledger
 from tests.kit.source_files import written
 from tests.tiers import times
@@ -92,7 +92,7 @@ def test_there_are_200_tournaments() -> None:
 
 
 def test_every_tie_break_is_that_of_the_reference_tool(reference_cups: Ledger) -> None:
-    choice = TableChoice(tie_breaks=TIE_BREAKS)
+    choice = TableOptions(tie_breaks=TIE_BREAKS)
     for cup in TRIED:
         page = crosstable(reference_cups, cup.name, choice=choice)
         assert (page.format, page.format_is, page.rounds) == (cup.kind, "told", cup.rounds)
@@ -108,7 +108,7 @@ def test_every_tie_break_is_that_of_the_reference_tool(reference_cups: Ledger) -
 
 def test_direct_encounter_gives_the_places_of_the_reference_tool(reference_cups: Ledger) -> None:
     for cup in TRIED:
-        page = crosstable(reference_cups, cup.name, choice=TableChoice(tie_breaks=("direct-encounter",)))
+        page = crosstable(reference_cups, cup.name, choice=TableOptions(tie_breaks=("direct-encounter",)))
         places = {int(row.name.rpartition("P")[2]): row.first_place for row in page.standings}
         assert places == cup.places, cup.name
 

@@ -2,7 +2,15 @@
 
 import pytest
 
-from ledger.answers.crosstables.tie_breaks import NOBODY, TIE_BREAKS, RoundResult, RoundResults, Unplayed, named, places
+from ledger.answers.crosstables.tie_breaks import (
+    NO_OPPONENT,
+    TIE_BREAKS,
+    RoundResult,
+    RoundResults,
+    UnplayedRules,
+    rank_players,
+    tie_break_named,
+)
 from ledger.errors import UnknownNameError
 
 # The results of a national closed championship of 2026 (nine players, one forfeit), and the wins, Sonneborn-Berger and
@@ -41,11 +49,11 @@ def table(*rows: str) -> RoundResults:
         ]
         for player, row in enumerate(rows, 1)
     }
-    return RoundResults(results, Unplayed.OWN_POINTS)
+    return RoundResults(results, UnplayedRules.OWN_POINTS)
 
 
 def value(name: str, results: RoundResults, player: int, *level: int) -> float | None:
-    return named(name).value(results, player, level or (player,))
+    return tie_break_named(name).value(results, player, level or (player,))
 
 
 @pytest.mark.parametrize("player", PUBLISHED)
@@ -55,14 +63,14 @@ def test_a_published_table_is_reproduced(player: int) -> None:
 
 
 def test_since_article_15_2_the_forfeit_counts_against_the_scheduled_opponent() -> None:
-    results = RoundResults(table(*CLOSED), Unplayed.AS_GAMES)
+    results = RoundResults(table(*CLOSED), UnplayedRules.AS_GAMES)
     points = results.points
     assert value("sonneborn-berger", results, 2) == 20 - points[2] + points[8]
     assert value("buchholz", results, 8) == sum(points[other] for other in points if other != 8)
 
 
 def test_a_rest_in_an_odd_field_counts_for_its_points_only() -> None:
-    rest = RoundResult(NOBODY, 2, is_played=False, round=3, bye="allotted")
+    rest = RoundResult(NO_OPPONENT, 2, is_played=False, round=3, bye="allotted")
     results = RoundResults({1: [RoundResult(2, 2, round=1), rest], 2: [RoundResult(1, 0, round=1)]})
     assert (results.points[1], value("buchholz", results, 1), value("sonneborn-berger", results, 1)) == (2, 0, 0)
     assert value("buchholz", results, 2) == 2
@@ -75,10 +83,10 @@ def test_in_a_swiss_tournament_a_forfeit_is_no_encounter_and_who_is_ahead_in_any
         2: [RoundResult(1, 0), RoundResult(4, 2)],
         3: [RoundResult(1, 0)],
     }
-    swiss = RoundResults({**played, 4: [RoundResult(2, 0)]}, Unplayed.C07_2026)
+    swiss = RoundResults({**played, 4: [RoundResult(2, 0)]}, UnplayedRules.C07_2026)
     assert [value("direct-encounter", swiss, player, 1, 2, 3) for player in (1, 2, 3)] == [2, 0, 0]
     forfeited = {1: [RoundResult(2, 2, is_played=False)], 2: [RoundResult(1, 0, is_played=False)]}
-    assert value("direct-encounter", RoundResults(forfeited, Unplayed.C07_2026), 1, 1, 2) is None
+    assert value("direct-encounter", RoundResults(forfeited, UnplayedRules.C07_2026), 1, 1, 2) is None
     assert value("direct-encounter", RoundResults(forfeited), 1, 1, 2) == 1, "15.2: pairings were pre-determined"
 
 
@@ -88,14 +96,14 @@ def test_two_games_of_a_pair_count_by_their_average() -> None:
 
 
 def test_its_ranking_is_that_of_the_arbiter() -> None:
-    ranked = places(table(*CLOSED), ("direct-encounter", "wins", "sonneborn-berger"), ())
+    ranked = rank_players(table(*CLOSED), ("direct-encounter", "wins", "sonneborn-berger"), ())
     assert [place.player for place in ranked] == [1, 9, 2, 6, 4, 5, 3, 8, 7]
-    assert [place.shown for place in ranked] == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
+    assert [place.text for place in ranked] == ["1", "2", "3", "4", "5", "6", "7", "8", "9"]
 
 
 def test_without_a_tie_break_that_decides_who_is_level_shares_a_place_and_the_rows_have_an_order() -> None:
-    ranked = places(table(*CLOSED), (), ("wins", "sonneborn-berger"))
-    assert [(place.player, place.shown) for place in ranked[1:6]] == [
+    ranked = rank_players(table(*CLOSED), (), ("wins", "sonneborn-berger"))
+    assert [(place.player, place.text) for place in ranked[1:6]] == [
         (9, "2"),
         (2, "3-5"),
         (6, "3-5"),
@@ -126,8 +134,8 @@ def test_it_is_applied_anew_to_those_who_are_still_level() -> None:
         5: [RoundResult(1, 0), RoundResult(2, 0), RoundResult(3, 0), RoundResult(4, 0)],
         6: [RoundResult(2, 0), RoundResult(4, 0)],
     }
-    ranked = places(RoundResults(level), ("direct-encounter",), ())
-    assert [(place.player, place.shown) for place in ranked] == [
+    ranked = rank_players(RoundResults(level), ("direct-encounter",), ())
+    assert [(place.player, place.text) for place in ranked] == [
         (1, "1"),
         (3, "2"),
         (4, "3"),
@@ -184,4 +192,4 @@ def test_an_average_of_points_is_not_rounded() -> None:
 def test_every_tie_break_is_named_by_its_section() -> None:
     assert all(tie_break.section and tie_break.title and tie_break.short for tie_break in TIE_BREAKS.values())
     with pytest.raises(UnknownNameError, match="sonneborn-berger"):
-        named("sonneborn")
+        tie_break_named("sonneborn")

@@ -20,10 +20,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
 from ledger.answers.graphs import html, json_form, png, svg, vega_lite
-from ledger.answers.graphs.bars import Order, Page
-from ledger.answers.graphs.layout import LEFT, TOP, lay_out, scale_of
+from ledger.answers.graphs.graph_data import BarOrder, Page
+from ledger.answers.graphs.layout import LEFT, TOP, lay_out, rating_scale
 from ledger.answers.graphs.looks import Look, Theme
-from ledger.answers.graphs.wording import days_shown, details, games_shown, kind, short, summary
+from ledger.answers.graphs.wording import bar_details, bar_label, days_shown, games_shown, result_kind, summary
 from ledger.facts.json_schemas import class_schema
 from ledger.runtime.visible import visible
 from tests.kit import graph_pages, snapshots
@@ -129,7 +129,7 @@ def test_a_bar_carries_the_facts_of_its_game() -> None:
     assert first.get("data-opponent-rating-now") == "1410.0"
     assert first.get("data-result") == "win"
     title = first[0].findtext(f"{SVG}title") or ""
-    assert title == "\n".join(details(page.player.bars[0], page.player))
+    assert title == "\n".join(bar_details(page.player.bars[0], page.player))
     assert title.splitlines()[2:4] == ["Player's rating: 1523, now 1523", "Opponent's rating: 1400, now 1410"]
     spots = [spot for spot in first.iter(f"{SVG}rect") if spot.get("class") == "spot"]
     assert [spot.findtext(f"{SVG}title") for spot in spots] == ["Opponent's rating: 1400"]
@@ -151,7 +151,7 @@ def test_what_marks_a_game_is_drawn_and_said() -> None:
 
 
 @pytest.mark.parametrize("by", ["game", "date"])
-def test_the_rating_now_stands_apart_from_games_that_an_earlier_scheme_rated(by: Order) -> None:
+def test_the_rating_now_stands_apart_from_games_that_an_earlier_scheme_rated(by: BarOrder) -> None:
     page = pinned_page()
     changed = attrs.evolve(page, by=by, player=attrs.evolve(page.player, scheme_now="glicko2"))
     drawn = svg.draw(changed)
@@ -185,7 +185,7 @@ def test_by_date_no_bar_hides_the_rating_of_an_opponent() -> None:
     assert drawn.index("spot") > len(drawn) - drawn[::-1].index("hit")
     spots = [element for element in picture.iter() if element.get("data-spot")]
     assert [spot.get("data-spot") for spot in spots] == [f"g{page.player.player}-{n}" for n in (1, 2, 3)]
-    assert spots[0][0].findtext(f"{SVG}title") == f"Opponent's rating: 1400\n{short(page.player.bars[-1])}"
+    assert spots[0][0].findtext(f"{SVG}title") == f"Opponent's rating: 1400\n{bar_label(page.player.bars[-1])}"
     assert "closest('[data-bar],[data-spot]')" in html.draw(page)
 
 
@@ -198,7 +198,7 @@ def test_one_game_has_its_number_and_its_day() -> None:
 def test_the_scale_holds_every_rating_between_round_lines() -> None:
     one_or_equal = ([1500.0], [1500.0, 1500.0], [0.0])
     for ratings in (*one_or_equal, [-350.0, 12.0], [1e12, 1e12 + 1], [-1e300, 1e300], [99.9, 100.1]):
-        scale = scale_of(ratings)
+        scale = rating_scale(ratings)
         assert scale.low < min(ratings) <= max(ratings) <= scale.high
         assert 2 <= len(scale.ticks) <= 14
         assert all(scale.y(rating) >= TOP for rating in ratings)
@@ -314,8 +314,8 @@ def test_a_page_with_a_style_sheet_elsewhere_has_no_inline_style(sheet: str, all
     assert f'<link rel="stylesheet" href="{sheet}">' in text
     assert f"style-src {allowed};" in text
     assert not re.search('<style|[ "]style=|unsafe-inline', text)
-    assert html.draw(pinned_page()).count(html.style()) == 1
-    assert "url(" not in html.style(), "from elsewhere a pattern would be sought there"
+    assert html.draw(pinned_page()).count(html.style_sheet()) == 1
+    assert "url(" not in html.style_sheet(), "from elsewhere a pattern would be sought there"
 
 
 @pytest.mark.outside
@@ -337,12 +337,12 @@ def test_without_its_style_sheet_a_graph_is_no_black_rectangle() -> None:
 @example(pinned_page())
 @example(pinned_pair())
 def test_json_is_valid_by_its_schema_and_says_the_page(page: Page) -> None:
-    text = json_form.as_json(page)
+    text = json_form.graph_json(page)
     document = json.loads(text)
     SCHEMA.validate(document)
     assert [found["game"] for found in document["player"]["bars"]] == [found.game for found in page.player.bars]
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", text.decode())
-    assert len(json_form.rows(page)) == len(page.player.bars) + (len(page.against.bars) if page.against else 0)
+    assert len(json_form.bar_rows(page)) == len(page.player.bars) + (len(page.against.bars) if page.against else 0)
 
 
 def test_the_history_is_that_of_lichess() -> None:
@@ -371,7 +371,7 @@ def test_the_specification_is_valid_by_the_schema_that_it_names() -> None:
     validator = validator_for(schema)(schema)
     for page in (pinned_page(), pinned_pair(), page_with(player_bars([])), page_with(player_bars([]), by="date")):
         for opponents in (False, True):
-            made = json.loads(json_form.exact(vega_lite.specification(page, opponents=opponents)))
+            made = json.loads(json_form.dump_json(vega_lite.specification(page, opponents=opponents)))
             assert made["$schema"] == vega_lite.SCHEMA
             assert list(validator.iter_errors(made)) == []
     assert not validator.is_valid({**made, "mark": 7})
@@ -396,7 +396,7 @@ def test_a_picture_has_words_and_bars() -> None:
 
 
 def test_the_kinds_are_those_that_are_drawn() -> None:
-    assert [kind(found) for found in pinned_page().player.bars] == [
+    assert [result_kind(found) for found in pinned_page().player.bars] == [
         "win",
         "loss",
         "time-loss",

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from ledger.answers import player_games
-from ledger.answers.graphs import pages
-from ledger.answers.graphs.bars import Page
+from ledger.answers.graphs import page_reader
+from ledger.answers.graphs.graph_data import Page
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.events import RatingSeeded, SchemeAdopted
 from ledger.facts.words import Carry, Outcome, Termination
-from ledger.imports.reading import frames
+from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from tests.kit.clubs import NOON, NOW, copied
 from tests.kit.corrections import approve
@@ -25,7 +25,7 @@ def drawn_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     """Made-up games under two schemes, the second by period."""
     path = tmp_path_factory.mktemp("drawn") / "club.db"
     with Ledger.create(path, clock=lambda: NOW) as ledger:
-        ledger.import_games(frames(source_games(1_500)))
+        ledger.import_games(batch_games(source_games(1_500)))
         ledger.level()
         (last,) = ledger.views.connection.execute("SELECT max(ended_at) FROM games").fetchone()
         (middle,) = ledger.views.connection.execute(
@@ -46,14 +46,14 @@ def numbers(page: Page) -> list[int]:
 @pytest.mark.slow
 def test_the_newest_games_come_first_a_hundred_by_default(drawn_club: Ledger) -> None:
     person = drawn_club.player("made:p1")
-    page = pages.page(drawn_club, person)
+    page = page_reader.read_page(drawn_club, person)
     games = page.player.games
     assert games > 150
     assert numbers(page) == list(range(games, games - 100, -1))
     assert (page.page, page.newer, page.older, page.pages) == (None, None, 3, -(-games // 50))
     assert page.is_newest
-    assert numbers(pages.page(drawn_club, person, last=0)) == list(range(games, 0, -1))
-    assert pages.page(drawn_club, person, last=0).older is None
+    assert numbers(page_reader.read_page(drawn_club, person, last=0)) == list(range(games, 0, -1))
+    assert page_reader.read_page(drawn_club, person, last=0).older is None
 
 
 def test_the_pages_of_fifty_follow_each_other_and_hold_every_game_once(drawn_club: Ledger) -> None:
@@ -62,12 +62,11 @@ def test_the_pages_of_fifty_follow_each_other_and_hold_every_game_once(drawn_clu
     seen: list[int] = []
     number: int | None = 1
     while number is not None:
-        page = pages.page(drawn_club, person, number=number)
+        page = page_reader.read_page(drawn_club, person, number=number)
         assert page.page == number
         assert page.newer == (number - 1 or None)
         assert page.is_newest == (number == 1)
         assert len(page.player.bars) == 50 or page.older is None
-        assert all(pages.page_of_game(n, page.player.games) == number for n in numbers(page))
         seen.append(number)
         found += numbers(page)
         number = page.older
@@ -78,12 +77,12 @@ def test_the_pages_of_fifty_follow_each_other_and_hold_every_game_once(drawn_clu
 def test_a_bar_says_what_the_games_of_a_player_say(drawn_club: Ledger) -> None:
     for player in ("made:p1", "made:p7", "made:p30"):
         person = drawn_club.player(player)
-        page = pages.page(drawn_club, person, last=0)
+        page = page_reader.read_page(drawn_club, person, last=0)
         rows = as_rows(player_games.games(drawn_club, person, last=10_000))
         assert [_row(page, bar) for bar in page.player.bars] == [
             {name: row[name] for name in _row(page, page.player.bars[0])} for row in rows
         ]
-        graph = as_rows(player_games.graph(drawn_club, person))[::-1]
+        graph = as_rows(player_games.graph_points(drawn_club, person))[::-1]
         assert [bar.scheme for bar in page.player.bars] == [point["scheme"] for point in graph]
 
 
@@ -99,8 +98,11 @@ def _row(page: Page, bar: Any) -> dict[str, Any]:
 
 def test_the_counts_of_the_pages_add_up_to_those_of_the_player(drawn_club: Ledger) -> None:
     person = drawn_club.player("made:p1")
-    whole = pages.page(drawn_club, person, last=0).player
-    parts = [pages.page(drawn_club, person, number=k).player for k in range(1, pages.pages_of(whole.games) + 1)]
+    whole = page_reader.read_page(drawn_club, person, last=0).player
+    parts = [
+        page_reader.read_page(drawn_club, person, number=k).player
+        for k in range(1, page_reader.count_pages(whole.games) + 1)
+    ]
     for name in ("wins", "draws", "losses", "time_losses"):
         assert sum(getattr(part, name) for part in parts) == getattr(whole, name)
     assert whole.wins + whole.draws + whole.losses == whole.games
@@ -109,7 +111,7 @@ def test_the_counts_of_the_pages_add_up_to_those_of_the_player(drawn_club: Ledge
 
 
 def test_a_seam_stands_where_the_scheme_changes(drawn_club: Ledger) -> None:
-    player = pages.page(drawn_club, drawn_club.player("made:p1"), last=0).player
+    player = page_reader.read_page(drawn_club, drawn_club.player("made:p1"), last=0).player
     (seam,) = player.seams
     by_number = {bar.n: bar for bar in player.bars}
     assert (seam.before, seam.scheme) == ("chessworld", "glicko2")
@@ -119,12 +121,14 @@ def test_a_seam_stands_where_the_scheme_changes(drawn_club: Ledger) -> None:
 
 def test_a_second_player_has_the_games_of_the_same_days(drawn_club: Ledger) -> None:
     ann, bob = drawn_club.player("made:p1"), drawn_club.player("made:p2")
-    page = pages.page(drawn_club, ann, number=2, by="date", against=bob)
+    page = page_reader.read_page(drawn_club, ann, number=2, by="date", against=bob)
     assert page.against is not None
     first, last = page.player.bars[-1].ended_ms, page.player.bars[0].ended_ms
-    inside = [bar.n for bar in pages.page(drawn_club, bob, last=0).player.bars if first <= bar.ended_ms <= last]
+    inside = [
+        bar.n for bar in page_reader.read_page(drawn_club, bob, last=0).player.bars if first <= bar.ended_ms <= last
+    ]
     assert [bar.n for bar in page.against.bars] == inside != []
-    newest = pages.page(drawn_club, ann, number=1, by="date", against=bob).against
+    newest = page_reader.read_page(drawn_club, ann, number=1, by="date", against=bob).against
     assert newest is not None
     assert newest.bars[0].n == newest.games
 
@@ -132,9 +136,9 @@ def test_a_second_player_has_the_games_of_the_same_days(drawn_club: Ledger) -> N
 def test_of_a_second_player_who_plays_far_more_the_older_games_are_left_out(
     drawn_club: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "MOST_BESIDE", 7)
+    monkeypatch.setattr(page_reader, "MOST_SECOND_PLAYER_GAMES", 7)
     ann, bob = drawn_club.player("made:p1"), drawn_club.player("made:p2")
-    beside = pages.page(drawn_club, ann, last=0, by="date", against=bob).against
+    beside = page_reader.read_page(drawn_club, ann, last=0, by="date", against=bob).against
     assert beside is not None
     assert len(beside.bars) == 7
     assert beside.bars[0].n == beside.games
@@ -157,12 +161,12 @@ def test_arguments_that_do_not_go_together_are_refused(
     if "against" in arguments:
         arguments = {**arguments, "against": drawn_club.player(arguments["against"])}
     with pytest.raises(MalformedError, match=problem):
-        pages.page(drawn_club, drawn_club.player("made:p1"), **arguments)
+        page_reader.read_page(drawn_club, drawn_club.player("made:p1"), **arguments)
 
 
 def test_a_page_that_is_not_there_is_told_with_how_many_there_are(drawn_club: Ledger) -> None:
     with pytest.raises(UnknownNameError, match=r"no page '99' of the graph; Player 1 has \d+, of 50 games each"):
-        pages.page(drawn_club, drawn_club.player("made:p1"), number=99)
+        page_reader.read_page(drawn_club, drawn_club.player("made:p1"), number=99)
 
 
 def test_a_player_with_one_game_and_a_player_without_a_game(tmp_path: Path) -> None:
@@ -174,17 +178,20 @@ def test_a_player_with_one_game_and_a_player_without_a_game(tmp_path: Path) -> N
         )
         ledger.append(RatingSeeded(player=3, pool="standard", rating="2100"))
         ledger.level()
-        bob = pages.page(ledger, ledger.player("Bob"))
+        bob = page_reader.read_page(ledger, ledger.player("Bob"))
         (bar,) = bob.player.bars
         assert (bar.result, bar.time_loss, bar.colour) == ("loss", True, "black")
         assert bar.address == "https://lichess.org/abcdefgh"
         assert (bob.player.losses, bob.player.time_losses, bob.pages, bob.older) == (1, 1, 1, None)
-        assert not pages.page(ledger, ledger.player("Ann")).player.bars[0].time_loss
-        cleo = pages.page(ledger, ledger.player("Cleo"))
+        assert not page_reader.read_page(ledger, ledger.player("Ann")).player.bars[0].time_loss
+        cleo = page_reader.read_page(ledger, ledger.player("Cleo"))
         assert (cleo.player.bars, cleo.player.rating_now, cleo.player.games, cleo.pages) == ([], 2100.0, 0, 1)
-        assert pages.page(ledger, ledger.player("Ann"), by="date", against=ledger.player("Cleo")).against is not None
+        assert (
+            page_reader.read_page(ledger, ledger.player("Ann"), by="date", against=ledger.player("Cleo")).against
+            is not None
+        )
         with pytest.raises(UnknownNameError, match="rated game"):
-            pages.page(ledger, ledger.player("Dan"))
+            page_reader.read_page(ledger, ledger.player("Dan"))
 
 
 @pytest.mark.slow
@@ -193,11 +200,11 @@ def test_a_corrected_game_and_a_list_that_said_otherwise_are_marked(sample_folde
         ledger.level()
         ledger.publications.publish("2006-06-30", actor="eve")
         ann = ledger.player("ann")
-        game = pages.page(ledger, ann).player.bars[11]
+        game = page_reader.read_page(ledger, ann).player.bars[11]
         drawn = ledger.corrections.drafts.replace(f"game:{game.game}", {"outcome": "draw"})
         approve(ledger, drawn)
         ledger.level()
-        bars = {bar.n: bar for bar in pages.page(ledger, ann).player.bars}
+        bars = {bar.n: bar for bar in page_reader.read_page(ledger, ann).player.bars}
         assert [n for n in bars if bars[n].corrected] == [game.n]
         marked = [bar for bar in bars.values() if bar.published_list]
         assert [bar.published_list for bar in marked] == ["standard@2006-06-30/1"]
@@ -209,6 +216,8 @@ def test_the_final_position_comes_from_the_moves_that_are_kept(sample_folder: Pa
     with Ledger.open(copied(sample_folder, tmp_path)) as ledger:
         ledger.level()
         ann = ledger.player("ann")
-        assert {bar.final_position for bar in pages.page(ledger, ann, number=1).player.bars} == {None}
-        positions = [bar.final_position for bar in pages.page(ledger, ann, number=1, boards=True).player.bars]
+        assert {bar.final_position for bar in page_reader.read_page(ledger, ann, number=1).player.bars} == {None}
+        positions = [
+            bar.final_position for bar in page_reader.read_page(ledger, ann, number=1, boards=True).player.bars
+        ]
         assert all(position is not None and position.count("/") == 7 for position in positions)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import player_games
-from ledger.answers.graphs import pages
+from ledger.answers.graphs import page_reader
 from ledger.answers.rows import as_rows
 from ledger.ledger import Ledger
 from tests.kit.clubs import NAME, NOW
@@ -25,7 +25,7 @@ def test_the_square_is_the_rating_of_the_list_in_force(scheme: str, tmp_path: Pa
         ledger.append(game_recorded("new", black=3, ended_at="2021-02-05", half_moves=60))
         ledger.level()
         ann = ledger.player("Ann")
-        bars = pages.page(ledger, ann).player.bars
+        bars = page_reader.read_page(ledger, ann).player.bars
         rows = {row["game"]: row for row in as_rows(player_games.games(ledger, ann))}
         assert {bar.game: bar.opponent_rating_before for bar in bars} == {
             game: row["opponent_rating_before"] for game, row in rows.items()

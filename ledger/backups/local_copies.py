@@ -1,0 +1,70 @@
+"""A ledger as local files, for programs that read only files: its own files, or a copy of one on a server."""
+
+from __future__ import annotations
+
+import glob
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from ledger.backups.server_copies import copy_to_files
+from ledger.journal.checkpoints import CheckpointFiles
+from ledger.journal.settings_file import SettingsFile
+from ledger.players.stores import place_of
+from ledger.runtime import sqlite
+from ledger.runtime.lazy import filelock
+from ledger.runtime.ledger_files import journal_file, sidecar
+from ledger.runtime.long_work import Progress, no_progress
+
+_LOCK = "held"  # the file of a copy that its process keeps locked
+
+
+@contextmanager
+def ledger_as_files(path: str | Path, progress: Progress = no_progress, *, with_views: bool = True) -> Iterator[Path]:
+    """Yield the journal's file of a ledger, with the other files next to it; copy a ledger on a server into files.
+
+    The copy is exact, row by row, in a folder of its own next to the views, which other users may not enter. It is
+    deleted when the block ends or, if the process is killed before, with the next copy.
+
+    Args:
+        path: of the ledger.
+        progress: receives the progress of the copy.
+        with_views: whether the views are copied, too.
+
+    Raises:
+        StorageError: the server refuses, a file cannot be made, or a journal is in a file and on a server.
+        CorruptError: there is a row that no file of a ledger can hold.
+    """
+    path = journal_file(path)
+    place = place_of(path)
+    if place is None:
+        yield path
+        return
+    prefix = f"{path.stem}.copy-"
+    # Copies of processes that were killed: they hold names, which no erasure would reach there.
+    for lock in path.parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
+        # another process is at work on it, or it is another user's
+        with suppress(OSError, filelock.Timeout):
+            with filelock.FileLock(lock, timeout=0):
+                shutil.rmtree(lock.parent, ignore_errors=True)
+            lock.parent.rmdir()  # on Windows it still held the lock, which is open until here
+    with (
+        tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder,
+        filelock.FileLock(Path(folder) / _LOCK),
+    ):
+        copy = Path(folder) / path.name
+        # the views first: they know no entry then that the copied journal lacks
+        if with_views and sidecar(path, "views").exists():
+            with (
+                closing(sqlite.connect(sidecar(path, "views"), read_only=True)) as source,
+                closing(sqlite.connect(sidecar(copy, "views"))) as target,
+            ):
+                source.copy_to(target)
+        copy_to_files(place.address, place.schema, copy, progress)
+        # The audit looks for them next to the journal: for a copy elsewhere it would find none.
+        checkpoints = CheckpointFiles(path).place
+        if checkpoints.exists():
+            SettingsFile(copy).put(checkpoints=str(checkpoints.absolute()))
+        yield copy
