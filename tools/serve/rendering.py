@@ -120,7 +120,7 @@ class Renderer:
         """Return the address of a static file, by which browsers know whether they have it."""
         return self.site.to("/static/{}", name, v=self.files[name].mark)
 
-    def graph(self, page: Page, *, opponents: bool, mono: bool) -> Markup:
+    def graph(self, page: Page, *, opponents: bool, mono: bool, has_heading: bool = True) -> Markup:
         """Return a rating graph whose bars lead to their games; its look comes from the style sheet."""
         look = Look(opponents=opponents, mono=mono)
 
@@ -128,7 +128,7 @@ class Renderer:
             return self.site.to("/games/{}", bar.game)
 
         definitions = f"<defs>{looks.pattern_definitions(look)}</defs>"
-        return Markup(svg.draw_fragment(page, look, link, definitions, data=_DATA))  # noqa: S704  # escaped
+        return Markup(svg.draw_fragment(page, look, link, definitions, data=_DATA, has_heading=has_heading))  # noqa: S704  # escaped
 
     def career(self, career: Career, shown: Page, *, height: int, **query: object) -> Markup:
         """Return a player's career, in which the games of a graph are marked; its parts lead to those games."""

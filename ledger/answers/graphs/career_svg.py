@@ -11,12 +11,12 @@ from math import floor
 from ledger.answers.graphs import looks, wording
 from ledger.answers.graphs.career import Career, CareerPoint
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE
+from ledger.answers.graphs.layout import LEAST_SPAN
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.graphs.page_reader import count_pages
 from ledger.runtime.visible import in_markup
 
 WIDTH = 860
-LEAST_SPAN = 100.0  # points: a change of 20 is no landslide
 MOST_LINKS = 60
 _LEFT, _RIGHT, _TOP, _BELOW = 58, 18, 12, 20
 

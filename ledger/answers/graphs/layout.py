@@ -20,6 +20,7 @@ NOW_WIDTH, NOW_GAP = 14.0, 12.0  # the bar of the rating now and the space next 
 WIDEST_STEP, SMALLEST_STEP = 22.0, 4.0  # from bar to bar
 DAY_BAR = 6.0  # width of a bar in date order
 WIDEST_BY_DATE = 2_400.0
+LEAST_SPAN = 100.0  # points from the lower to the upper end of the scale
 LARGEST = 1e300  # points: what is larger is drawn there
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL_ROOM = 44.0  # between two labels of the axis
@@ -101,6 +102,8 @@ def rating_scale(ratings: Sequence[float]) -> Scale:
     """Return a scale with round values that includes the ratings, the lowest a little above its lower end."""
     low, high = min(ratings, default=1000.0), max(ratings, default=2000.0)
     span = high / 2 - low / 2
+    if span < LEAST_SPAN / 2:  # a change of 20 points is no landslide
+        low, high, span = low / 2 + high / 2 - LEAST_SPAN / 2, low / 2 + high / 2 + LEAST_SPAN / 2, LEAST_SPAN / 2
     # Ratings that are as good as equal would leave the scale without a height.
     if span < max(1.0, abs(high) * 1e-9):
         span = max(25.0, abs(high) * 1e-9)

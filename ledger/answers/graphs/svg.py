@@ -21,6 +21,7 @@ LONGEST_NAME = 36  # characters in the heading
 _BASE = TOP + HEIGHT
 _AXIS_WORDS, _SECOND_WORDS = _BASE + 18, _BASE + 33
 _LEGEND = _BASE + BELOW - 6
+_HEADING = 46.0  # height of the heading
 _SPOT = 5.0  # side of the square that is an opponent's rating
 Link = Callable[[PlayerBars, Bar], str | None]
 Fact = tuple[str, Callable[[Bar, PlayerBars], object]]  # a fact's name, and what it is of a bar
@@ -40,7 +41,14 @@ def _game_address(_: PlayerBars, bar: Bar) -> str | None:
 
 
 def draw_fragment(
-    page: Page, look: Look, link: Link, definitions: str, mark: str = "rg", *, data: Collection[str] | None = None
+    page: Page,
+    look: Look,
+    link: Link,
+    definitions: str,
+    mark: str = "rg",
+    *,
+    data: Collection[str] | None = None,
+    has_heading: bool = True,
 ) -> str:
     """Return a page as an SVG element for a larger document.
 
@@ -51,23 +59,25 @@ def draw_fragment(
         definitions: style and patterns, unless they are elsewhere in the document.
         mark: the beginning of its identifiers, different for each drawing of the document.
         data: names of the facts in ``data-`` attributes; None: all.
+        has_heading: whether name, pool and days are above the bars; else the document says them.
     """
     layout = lay_out(page, opponents=look.opponents)
     drawn = _Drawn(look, link, [fact for fact in _FACTS if data is None or fact[0] in data])
-    height = _BASE + BELOW
+    top = 0.0 if has_heading else _HEADING
+    height = _BASE + BELOW - top
     bars = [
         _bar(bar, page.player, x, layout, drawn, with_spot=look.opponents and page.by == "game")
         for bar, x in zip(page.player.bars, layout.places, strict=True)
     ]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="rg" width="{_n(layout.width)}" height="{_n(height)}" '
-        f'viewBox="0 0 {_n(layout.width)} {_n(height)}" role="graphics-document document" lang="en" '
+        f'viewBox="0 {_n(top)} {_n(layout.width)} {_n(height)}" role="graphics-document document" lang="en" '
         f'aria-labelledby="{mark}-title {mark}-desc">'
         f'<title id="{mark}-title">{in_markup(f"Rating graph of {wording.heading(page)}")}</title>'
         f'<desc id="{mark}-desc">{in_markup(wording.summary(page))}</desc>',
         definitions,
-        '<rect class="page" width="100%" height="100%" fill="#FFFFFF"/>',
-        *_heading(page, layout),
+        f'<rect class="page" y="{_n(top)}" width="100%" height="100%" fill="#FFFFFF"/>',
+        *(_heading(page, layout) if has_heading else ()),
         *_axes(page, layout),
         '<g role="list">',
         *_now(page, layout, look),
@@ -122,6 +132,10 @@ def _axes(page: Page, layout: GraphLayout) -> list[str]:
             _text(LEFT - 8, y + 4, wording.format_rating(tick), "quiet end"),
         ]
     parts.append(_line("axis", LEFT, _BASE, layout.right, _BASE))
+    if layout.scale.low > 0:  # the bars do not begin at 0
+        parts.append(
+            f'<path class="axis" d="M{_n(LEFT - 7)} {_n(_BASE - 14)}l5-4 4 6 5-4" stroke="#57606A" fill="none"/>'
+        )
     for label in layout.labels:
         parts.append(_line("axis", label.x, _BASE, label.x, _BASE + 4))
         parts.append(_text(label.x, _AXIS_WORDS, label.text, "quiet middle"))
