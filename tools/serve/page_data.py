@@ -89,13 +89,20 @@ class SearchPage:
 
 @attrs.frozen(kw_only=True)
 class RankingPage:
-    """A page of the ranking of a pool, and its query."""
+    """A page of the ranking of a pool, and its query.
+
+    Attributes:
+        provisional: True if provisional players were asked for, too.
+        is_everybody: True if they are among the rows.
+    """
 
     pools: list[str]
     pool: str
     at: str | None
     active: int | None
     min_games: int
+    provisional: bool
+    is_everybody: bool
     rows: list[RankingRow]
     paging: Paging
 

@@ -40,6 +40,7 @@ ROUTES: tuple[Route, ...] = (
         "/ranking", site_pages.ranking, "ranking.html", POOL, AT, PAGE,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
+        choice("provisional", "players whose rating is provisional, too", _YES, "no"),
         of_today=True, scanned_by=("at",),
     ),
     _page(

@@ -8,17 +8,19 @@ from ledger import schemes
 from ledger.answers import news, pools, rankings, searching
 from ledger.answers.asking import Naming, current_naming
 from ledger.errors import MalformedError, StorageError, UnknownNameError
+from ledger.journal.stored_lists import shared_ranks
 from ledger.ledger import Ledger
 
 from . import event_pages, game_pages, get_handlers, routes
 from . import page_data as forms
 from .get_handlers import Redirection
-from .paging import before, paged, pool_names, up_to
+from .paging import paged, pool_names, up_to
 from .parameters import Query
 from .post_routes import IMPORT, IMPORT_DOC, OF_A_JOB, OF_A_JOB_DOC, POSTS
 from .public_view import SchemeFacts
 
 LEADERS, NEWS = 10, 6  # rows on the start page
+MOST_LOOKED_AT = 20_000  # players of a ranking among whom the established ones are sought
 
 
 def start(ledger: Ledger, _: Query) -> forms.StartPage:
@@ -26,7 +28,7 @@ def start(ledger: Ledger, _: Query) -> forms.StartPage:
     shown = []
     for pool in pools.pools(ledger):
         choice = rankings.RankingChoice(pool=pool.pool, limit=LEADERS)
-        leaders = rankings.ranking(ledger, choice, details=False) if pool.rated_games else []
+        leaders = _established(ledger, choice)[0][:LEADERS] if pool.rated_games else []
         latest = news.news(ledger, pool.pool, rated_games=pool.rated_games)
         shown.append(forms.PoolShown(pool=pool, leaders=leaders, news=latest))
     newest = {"state": "all", "offset": 0, "limit": NEWS - 1}
@@ -74,21 +76,48 @@ def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
     choice = rankings.RankingChoice(
         pool=query["pool"],
         limit=up_to(query),
-        offset=before(query),
         min_games=query["min_games"],
         at=query["at"],
         active_days=query["active"],
     )
-    rows, paging = paged(query, rankings.ranking(ledger, choice, details=True), left_out=before(query))
+    every, is_everybody = _established(ledger, choice, with_provisional=query["provisional"] == "yes")
+    rows, paging = paged(query, every)
     return forms.RankingPage(
         pools=pool_names(ledger),
         pool=ledger.pool(query["pool"]).name,
         at=query["at"],
         active=query["active"],
         min_games=query["min_games"],
+        provisional=query["provisional"] == "yes",
+        is_everybody=is_everybody,
         rows=rows,
         paging=paging,
     )
+
+
+def _established(
+    ledger: Ledger, choice: rankings.RankingChoice, *, with_provisional: bool = False
+) -> tuple[list[rankings.RankingRow], bool]:
+    """Return the best players without those whose rating is provisional, in places of their own.
+
+    If nobody is established, as in a new club, everybody is returned.
+
+    Returns:
+        The rows, and whether provisional players are among them.
+    """
+    limit = choice.limit
+    while True:
+        rows = rankings.ranking(ledger, attrs.evolve(choice, limit=limit))
+        if with_provisional:
+            return rows, True
+        established = [row for row in rows if row.details is not None and not row.details.provisional]
+        if len(established) >= choice.limit or len(rows) < limit or limit >= MOST_LOOKED_AT:
+            break
+        limit *= 4
+    if not established:
+        return rows[: choice.limit], True
+    ranks = shared_ranks([row.rating for row in established])
+    return [attrs.evolve(row, rank=rank) for row, rank in zip(established, ranks, strict=True)], False
 
 
 def all_schemes(ledger: Ledger, _: Query) -> forms.SchemesPage:
