@@ -77,7 +77,7 @@ VERBS: Mapping[str, VerbWords] = {
     ),
     "game": VerbWords(
         "Another value of any other field of a game: termination, half_moves, started_at, ended_at, tournament, round, "
-        "sequence, rated, pool, white_rating, black_rating. An empty --to blanks it.",
+        "sequence, rated, pool, white_rating, black_rating. An empty value blanks it.",
         ("game",), ("field", "to"), (), "game lichess:Mxzwh32Z --field ended_at --to 2024-02-03",
     ),
     "void": VerbWords(
@@ -89,8 +89,8 @@ VERBS: Mapping[str, VerbWords] = {
         "reassign lichess:Mxzwh32Z ann --to anna",
     ),
     "swap-colours": VerbWords(
-        "White and Black were exchanged: the players change sides, and who won has won, unless --to tells another "
-        "result.", ("game",), (), ("to",), "swap-colours lichess:Mxzwh32Z",
+        "White and Black were exchanged: the players change sides, and who won has won, unless another "
+        "result is given.", ("game",), (), ("to",), "swap-colours lichess:Mxzwh32Z",
     ),
     "late": VerbWords(
         "A game that was forgotten; the approval records it.", ("white", "black"), ("to", "ended"),
@@ -109,7 +109,7 @@ VERBS: Mapping[str, VerbWords] = {
     ),
     "close": VerbWords(
         "An account is off the lists from a day on; the games stand. 'undo' opens it again as if it had never been "
-        "closed, 'player set PLAYER --standing full --since DAY' from a day on.", ("player",), ("from",), (),
+        "closed, another standing from a day on.", ("player",), ("from",), (),
         "close cheat --from 2024-04-01",
     ),
     "standing": VerbWords(
@@ -148,27 +148,27 @@ VERBS: Mapping[str, VerbWords] = {
     ),
     "adopt": VerbWords(
         "A pool is rated by another scheme from a date on; players keep their ratings, begin anew (carry restart), or "
-        "get those of a linear map (carry convert). The same as 'scheme adopt --propose'.",
+        "get those of a linear map (carry convert).",
         ("scheme",), ("from",), ("pool", "settings", "carry", "map"), "adopt chessworld --from 2006-01-01",
     ),
     "close-run": VerbWords(
-        "A rating run is closed as of a day. The same as 'close-run --propose'.", (), ("ended",), ("pool",),
+        "A rating run is closed as of a day.", (), ("ended",), ("pool",),
         "close-run --ended 2024-02-29",
     ),
     "open-tournament": VerbWords(
-        "A tournament is announced, with its first and its last day. The same as 'open-tournament --propose'.",
+        "A tournament is announced, with its first and its last day.",
         ("tournament",), ("started", "ended"), ("pool", "format", "entrants", "rounds"),
         "open-tournament 'Autumn open' --started 2025-08-27 --ended 2025-09-06",
     ),
     "close-tournament": VerbWords(
-        "A tournament is over, as of a day. The same as 'close-tournament --propose'.",
+        "A tournament is over, as of a day.",
         ("tournament",), ("ended",), ("pool",),
         "close-tournament 'Autumn open' --ended 2025-09-06",
     ),
     "fact": VerbWords(
         "Another value of a field of any fact, by its key as 'log' shows it: a declared rating or standing (player:7, "
         "player:7@2024-02-01), a year of birth (born:7), the rating of a list (seed:...), a scheme "
-        "(scheme:standard@2006-01-01), a run, a tournament's end, a policy. An empty --to blanks it.",
+        "(scheme:standard@2006-01-01), a run, a tournament's end, a policy. An empty value blanks it.",
         ("fact",), ("field", "to"), (), "fact scheme:standard@2006-01-01 --field effective_from --to 2006-01-15",
     ),
     "take-back": VerbWords(
