@@ -9,12 +9,14 @@ it is complete. This module holds the common part of every store: which players 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import starmap
+from typing import Any, ClassVar, NamedTuple
 
 from ledger.errors import LedgerError, MalformedError
 from ledger.facts.person_names import folded
+from ledger.players.names_database import NamesDatabase, Value
 
 SHORTEST = 3  # letters of a part that is searched by the index
 _PATIENCE = 1.0  # seconds to wait for another writer
@@ -41,36 +43,37 @@ class NameMatch(NamedTuple):
 
 
 class NameIndex(ABC):
-    """One index of the names of one store."""
+    """One index of the names of one store.
+
+    A class names its ``TABLE`` and the types of its ``COLUMNS``, the first of which holds the number of the player.
+    """
+
+    TABLE: ClassVar[str]
+    COLUMNS: ClassVar[Mapping[str, str]]
+
+    def __init__(self, database: NamesDatabase) -> None:
+        """Take the database of the names."""
+        self._database = database
 
     @staticmethod
     @abstractmethod
-    def form(name: str) -> str:
-        """Return the index's form of a name."""
+    def row(player: int, name: str) -> tuple[Any, ...]:
+        """Return the index's row of a name."""
 
-    @abstractmethod
     def reached(self) -> int:
         """Return the highest number in the index; 0 if there is none, or the store is too old to have one."""
+        if not self._database.has_index(self.TABLE):
+            return 0
+        return int(self._database.rows(f"SELECT coalesce(max(player), 0) FROM {{s}}.{self.TABLE}")[0][0])
 
-    @abstractmethod
-    def _writing(self, patience: float) -> AbstractContextManager[None]:
-        """Open a write transaction on the store that waits so many seconds for others."""
-
-    @abstractmethod
     def _later(self, player: int, most: int) -> list[tuple[int, str]]:
-        """Yield number and stored name of the players after a number, in order of the numbers."""
+        """Return number and stored name of the players after a number, in order of the numbers."""
+        query = "SELECT player, name FROM {s}.people WHERE player > :player AND name IS NOT NULL ORDER BY player "
+        return self._database.rows(query + "LIMIT :most", player=player, most=most)
 
-    @abstractmethod
-    def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        """Yield number and stored name of some players."""
-
-    @abstractmethod
-    def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
-        """Take forms of names into the index, by number, within the write transaction; a missing one is made."""
-
-    @abstractmethod
-    def _leave(self, players: Sequence[int]) -> None:
-        """Take players out of the index, within the write transaction."""
+    def _enter(self, rows: Iterable[tuple[int, str]]) -> None:
+        """Take names into the index, within the write transaction; a missing one is made."""
+        self._database.add(self.TABLE, self.COLUMNS, (self.row(player, name) for player, name in rows))
 
     def take_out(self, players: Sequence[int]) -> None:
         """Remove names from the index, within the caller's transaction; players who still have a name enter again.
@@ -80,11 +83,12 @@ class NameIndex(ABC):
         """
         reached = self.reached()
         if reached:
-            self._leave(players)
+            delete = f"DELETE FROM {{s}}.{self.TABLE} WHERE {next(iter(self.COLUMNS))} IN :players"
+            self._database.run(delete, players=list(players))
             # Whoever is beyond what the index reached enters with the others: taken in now, those between would be
             # passed over.
-            rows = self._stored([player for player in players if player <= reached])
-            self._enter((player, self.form(name)) for player, name in rows)
+            stored = "SELECT player, name FROM {s}.people WHERE player IN :players AND name IS NOT NULL"
+            self._enter(self._database.rows(stored, players=[player for player in players if player <= reached]))
 
     def lacks_many(self) -> bool:
         """Return whether the index lacks so many names that each question reads many."""
@@ -94,50 +98,42 @@ class NameIndex(ABC):
         """Take who came since into the index, if they are many; where the store cannot be written they are read."""
         with suppress(LedgerError):
             while self.lacks_many():
-                with self._writing(_PATIENCE):
+                with self._database.writing(_PATIENCE):
                     # Read again within the transaction: another process may have extended the index, and a player is in
                     # it once.
-                    rows = self._later(self.reached(), _CHUNK)
-                    self._enter((player, self.form(name)) for player, name in rows)
+                    self._enter(self._later(self.reached(), _CHUNK))
 
 
 class NameFolds(NameIndex):
     """The players who have a whole name, in one store."""
 
+    TABLE = "people_folds"
+    COLUMNS: ClassVar[Mapping[str, str]] = {"player": "int8", "name": "text"}
+
     @staticmethod
-    def form(name: str) -> str:
-        """Return the folded name."""
-        return fold(name)
+    def row(player: int, name: str) -> tuple[int, str]:
+        """Return the player with the folded name."""
+        return player, fold(name)
 
-    @abstractmethod
-    def _names(self, player: int) -> list[tuple[int, str]]:
-        """Return the number and name of all players after a number, as they are shown, in order of the numbers."""
-
-    @abstractmethod
-    def _indexed(self, forms: Sequence[str]) -> Iterable[int]:
-        """Return the numbers of all who have one of these folded names, as the index has it."""
-
-    @abstractmethod
-    def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        """Return the number and name of some players, as they are shown."""
-
-    @abstractmethod
-    def _pending(self) -> Iterable[int]:
-        """Return the players with pending names, which may be shown as theirs already."""
+    def _shown(self, condition: str, **values: Value) -> list[tuple[int, str]]:
+        query = f"SELECT player, name FROM {{people}} WHERE name IS NOT NULL AND {condition} ORDER BY player"
+        return self._database.rows(query, **values)
 
     def everybody(self) -> dict[str, list[int]]:
         """Return, by folded name, the numbers of all who have it, ascending; all names are read."""
-        return _by_name(self._names(0))
+        return _by_name(self._shown("player > 0"))
 
     def bearers(self, names: Iterable[str]) -> dict[str, list[int]]:
         """Return, by folded name, the numbers of all who have one of some names; other names are left out."""
         forms = list(names)
         reached = self.reached()
-        rows = self._names(reached)
+        rows = self._shown("player > :reached", reached=reached)
         # A name that waits may be shown as its player's already; the index has the former one until it is given.
         if reached:
-            numbers = {*self._indexed(forms), *self._pending()}
-            rows += self._names_of([player for player in numbers if player <= reached])
+            indexed = self._database.rows("SELECT player FROM {s}.people_folds WHERE name IN :forms", forms=forms)
+            pending = self._database.rows("SELECT player FROM {s}.renaming")
+            numbers = [player for (player,) in {*indexed, *pending} if player <= reached]
+            rows += self._shown("player IN :numbers", numbers=numbers)
         bearers = _by_name(sorted(rows))
         return {name: bearers[name] for name in forms if name in bearers}
 
@@ -152,15 +148,7 @@ def _by_name(rows: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 class NameSearch(NameIndex):
     """The search by a part of a name in one store: an index of three letters on end."""
 
-    @staticmethod
-    def form(name: str) -> str:
-        """Return the words of the name."""
-        # They are folded before they enter the index, so that it need not fold them by rules of its own.
-        return in_words(name)
-
-    @abstractmethod
-    def _after(self, player: int) -> list[NameMatch]:
-        """Return all players after a number, as they are shown."""
+    TABLE = "people_search"
 
     @abstractmethod
     def _holding(self, words: Sequence[str]) -> list[NameMatch]:
@@ -184,7 +172,8 @@ class NameSearch(NameIndex):
             raise MalformedError([message])
         self.bring_up()
         reached = self.reached()
-        matches, rest = list[NameMatch](), self._after(reached)
+        unread = "SELECT player, identity, name FROM {people} WHERE player > :reached AND name IS NOT NULL"
+        matches, rest = list[NameMatch](), list(starmap(NameMatch, self._database.rows(unread, reached=reached)))
         if reached:
             matches = self._holding([word for word in words if len(word) >= SHORTEST])
             # three letters on end know nothing of a word of two letters

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.event_fields import text_faults
 from ledger.journal import Writer
+from ledger.players.names_database import NamesDatabase
 
 MAX_REASON = 1_000  # characters
 SALT_BYTES = 16
@@ -50,42 +50,13 @@ class KeptReason(NamedTuple):
     text: str | None
 
 
-class Reasons(ABC):
-    """The reasons in one store of names.
+class Reasons:
+    """The reasons in one store of names."""
 
-    Attributes:
-        path: the store as messages name it.
-    """
-
-    path: str
-
-    @abstractmethod
-    def _writing(self) -> AbstractContextManager[None]:
-        """Open a write transaction on the store, which then has the newest layout."""
-
-    @abstractmethod
-    def _clean(self) -> None:
-        """Leave nothing in the store but the rows as they are."""
-
-    @abstractmethod
-    def _add(self, rows: Sequence[KeptReason]) -> None:
-        """Keep rows, the newest ones, within the write transaction."""
-
-    @abstractmethod
-    def _newest_first(self) -> Iterator[tuple[int, str, str]]:
-        """Yield number, commitment and entry of each row in the write transaction; most callers read the first only."""
-
-    @abstractmethod
-    def _drop(self, numbers: Sequence[int]) -> None:
-        """Take rows away, within the write transaction."""
-
-    @abstractmethod
-    def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
-        """Return the rows of these commitments."""
-
-    @abstractmethod
-    def _blank(self, commitments: Sequence[str]) -> int:
-        """Take salt and text out of these rows, within the write transaction; how many had any."""
+    def __init__(self, database: NamesDatabase, clean: Callable[[], None]) -> None:
+        """Take the database, and the function that leaves nothing in it but the present rows."""
+        self._database = database
+        self._clean = clean
 
     def keep(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
         """Store reasons, durably, before the journal commits to them; reasons without an entry go.
@@ -106,9 +77,11 @@ class Reasons(ABC):
         drawn = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
         rows = [KeptReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
         # Stored first: in the other order a crash would leave an entry whose reason is lost.
-        with self._writing():
+        with self._database.writing():
             self._drop_unsealed(writer)
-            self._add(rows)
+            ((last,),) = self._database.rows("SELECT coalesce(max(number), 0) FROM {s}.reasons")
+            types = {"number": "int8", "commitment": "text", "entry": "text", "salt": "bytea", "text": "text"}
+            self._database.add("reasons", types, [(number, *row) for number, row in enumerate(rows, last + 1)])
         return {row.entry: row.commitment for row in rows}
 
     def text(self, sealed: str) -> str | None:
@@ -125,11 +98,12 @@ class Reasons(ABC):
         Raises:
             StorageError: a reason is not the one that was sealed.
         """
-        rows = self._kept(list(commitments))
+        query = "SELECT commitment, entry, salt, text FROM {s}.reasons WHERE commitment IN :commitments ORDER BY number"
+        rows = self._database.rows(query, commitments=list(commitments)) if self._database.is_upgraded() else []
         for sealed, entry, salt, text in rows:
             if (salt, text) != (None, None) and (salt is None or text is None or commitment(salt, text) != sealed):
                 raise StorageError(
-                    self.path,
+                    self._database.path,
                     f"the reason of {entry} is not the one that was sealed: the row was changed; restore the "
                     "newest copy of the names or, where there is none, erase the reason",
                 )
@@ -150,14 +124,18 @@ class Reasons(ABC):
         Raises:
             StorageError: the file refuses, or another process reads it and keeps the old bytes in the log: try again.
         """
-        with lock as writer, self._writing():
+        with lock as writer, self._database.writing():
             self._drop_unsealed(writer)
         return self.forget(commitments)
 
     def forget(self, commitments: Iterable[str]) -> int:
         """Erase reasons while no other process has the ledger; reasons whose entry is still to come stay."""
-        with self._writing():
-            erased = self._blank(list(commitments))
+        with self._database.writing():
+            erased = self._database.run(
+                "UPDATE {s}.reasons SET salt = NULL, text = NULL WHERE commitment IN :commitments "
+                "AND (salt IS NOT NULL OR text IS NOT NULL)",
+                commitments=list(commitments),
+            )
         self._clean()
         return erased
 
@@ -170,4 +148,15 @@ class Reasons(ABC):
             if stored is not None and b'"reason":"%b"' % sealed.encode() in stored.body:
                 break
             unsealed.append(number)
-        self._drop(unsealed)
+        if unsealed:
+            self._database.run("DELETE FROM {s}.reasons WHERE number IN :numbers", numbers=unsealed)
+
+    def _newest_first(self) -> Iterator[tuple[int, str, str]]:
+        """Yield number, commitment and entry of each row, in growing blocks: most callers read the first only."""
+        query = (
+            "SELECT number, commitment, entry FROM {s}.reasons WHERE number < :number ORDER BY number DESC LIMIT :most"
+        )
+        number, most = 2**62, 1
+        while rows := self._database.rows(query, number=number, most=most):
+            yield from rows
+            number, most = rows[-1][0], 1_000

@@ -425,7 +425,7 @@ class PeopleContract:
     @staticmethod
     def _put(people: People, rows: Mapping[int, tuple[str, str]]) -> None:
         """Rows as they stand, as an earlier release may have left them."""
-        with people._writing():
+        with people.writing():
             people._insert(
                 [Person(player, identity, name, bytes(SALT_BYTES), DAY) for player, (identity, name) in rows.items()]
             )

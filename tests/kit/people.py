@@ -15,7 +15,6 @@ from ledger.imports.reading import frames
 from ledger.journal import Writer
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import sqlite_people
 from ledger.players.people import People
 from ledger.players.people_layouts import RELEASED
 from ledger.players.persons import Person
@@ -25,10 +24,13 @@ from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import source_game
 from tests.kit.tampering import run_sql
 
+# As an erasure empties a row.
+BLANK = "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = ?"
+
 
 def everybody(path: Path) -> list[Person]:
     with closing(sqlite.connect(path, read_only=True)) as connection:
-        rows = connection.execute(f"SELECT {sqlite_people._COLUMNS} FROM people ORDER BY player")
+        rows = connection.execute("SELECT player, identity, name, salt, joined_at FROM people ORDER BY player")
         return [Person(*row) for row in rows]
 
 

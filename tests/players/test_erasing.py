@@ -26,7 +26,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.games import source_game
-from tests.kit.people import connection_of, everybody, marked
+from tests.kit.people import BLANK, connection_of, everybody, marked
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
 from tests.tiers import times
@@ -207,7 +207,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     with Ledger.open(path) as ledger:
         file = ledger.people
         with sqlite.immediate(connection_of(file)):
-            connection_of(file).executemany(sqlite_people._ERASE, [(player,) for player in players[:-3]])
+            connection_of(file).executemany(BLANK, [(player,) for player in players[:-3]])
             for index in (file.search, file.folds):  # as ``PendingErasures`` does in the same transaction
                 index.take_out(players[:-3])
         for player in players[-3:]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.players import name_indexes, people_layouts, sqlite_name_indexes
+from ledger.players import name_indexes, people_layouts, sqlite_people
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
@@ -95,7 +95,7 @@ def test_no_byte_of_a_forgotten_name_stays(
     indexed: Path, monkeypatch: pytest.MonkeyPatch, *, has_secure_delete: bool
 ) -> None:
     if not has_secure_delete:
-        monkeypatch.setattr(sqlite_name_indexes, "SECURE_DELETE_SINCE", (99,))
+        monkeypatch.setattr(sqlite_people, "SECURE_DELETE_SINCE", (99,))
     with Ledger.open(indexed) as ledger:
         erased, renamed = ledger.register("id:8", "Qwyxzer Vjkqh"), ledger.register("id:9", "Bqxwzam Fjwqk")
         assert len(ledger.people.search.find("qwyx")) == 1

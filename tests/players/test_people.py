@@ -90,7 +90,7 @@ def test_nobody_is_numbered_for_nothing(file: SqlitePeople) -> None:
 
 def test_another_process_that_was_faster_is_not_numbered_again(file: SqlitePeople) -> None:
     """Between the look-up and the lock somebody else registers one of them, and a third."""
-    writing = file._writing
+    writing = file.writing
     faster = closing(SqlitePeople(file.path))
 
     @contextmanager
@@ -101,7 +101,7 @@ def test_another_process_that_was_faster_is_not_numbered_again(file: SqlitePeopl
             yield
 
     file.number(named("Ann"), "2020")
-    file._writing = slowly  # type: ignore[method-assign,assignment]
+    file.writing = slowly  # type: ignore[method-assign,assignment]
     found = file.number(named("Ann", "Bob", "Dora"), "2021")
     assert {person.name: person.player for person in found.values()} == {"Ann": 1, "Bob": 3, "Dora": 4}
     assert [(person.player, person.name) for person in everybody(Path(file.path))] == [

@@ -73,7 +73,7 @@ def test_a_writer_keeps_renames_and_erases_and_takes_no_row_away(
             "ALTER TABLE {s}.people DISABLE TRIGGER ALL", "UPDATE {s}.about SET layout = 2", "DELETE FROM {s}.secret",
         ):  # fmt: skip
             with pytest.raises(StorageError, match="this role may not do that"):
-                people._database.rows(statement)
+                people.rows(statement)
     with closing(PostgresPeople(address, schema)) as people:
         assert [(person.player, person.name) for person in everybody(people)] == [(1, "Anna"), (2, None)]
 
@@ -212,15 +212,15 @@ def test_statistics_that_somebody_had_made_of_names_are_taken_away_and_told(
     with closing(PostgresPeople(*place)) as people:
         persons, marks = fill(people, 200)
         run(leader, "ANALYZE")
-        assert people._database.rows(told) == [(0,)]
+        assert people.rows(told) == [(0,)]
         run(leader, f"ALTER TABLE {names}.people ALTER COLUMN name SET STATISTICS 1000", f"ANALYZE {names}.people")
-        assert people._database.rows(told) == [(1,)]
+        assert people.rows(told) == [(1,)]
         people.erasures.begin([person.player for person in persons], "officer")
         with pytest.raises(
             StorageError, match=r"made statistics of people\.name.*VACUUM FULL pg_catalog\.pg_statistic"
         ):
             people.clean_whole()
-        assert people._database.rows(told) == [(0,)]
+        assert people.rows(told) == [(0,)]
         run(leader, "ANALYZE", "VACUUM FULL pg_catalog.pg_statistic")
         people.clean_whole()
         settled(leader)
@@ -322,7 +322,7 @@ def test_names_are_kept_with_the_open_transaction_of_their_connection_or_not_at_
         with pytest.raises(StorageError, match="no"):
             people.number(named("Bob"), DAY, refuse)
         with pytest.raises(StorageError):
-            people._database.rows("SELECT nothing")
+            people.rows("SELECT nothing")
         connection.execute("ROLLBACK")
 
         connection.execute("BEGIN")
@@ -347,5 +347,5 @@ def test_every_table_that_holds_names_is_written_anew(leader: postgres.Server, p
         "AND a.atttypid IN ('text'::regtype, 'bytea'::regtype, 'bigint[]'::regtype) ORDER BY 1"
     )
     with closing(PostgresPeople(*place)) as people:
-        tables = {table for (table,) in people._database.rows(query)}
+        tables = {table for (table,) in people.rows(query)}
     assert tables == {*WITH_NAMES, "about", "secret", "erasing"}  # no names, no names, and those of officers

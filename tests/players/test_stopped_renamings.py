@@ -22,8 +22,9 @@ from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import renaming
 from ledger.players.lost_files import accept_lost_names, lost_names
+from ledger.players.pending_changes import PendingNames
 from ledger.players.sealed_names import is_committed, latest_commitments
-from ledger.players.sqlite_people import SqlitePendingNames, SqlitePeople
+from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import copied
@@ -44,7 +45,7 @@ class _StoppedError(BaseException):
 @pytest.fixture(name="stopped_renaming")
 def _stopped_renaming(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The process ended when the journal had sealed the name: it did not reach its player."""
-    stop(pair_club, monkeypatch, SqlitePendingNames, "give")
+    stop(pair_club, monkeypatch, PendingNames, "give")
     assert [person.name for person in everybody(sidecar(pair_club, "people"))] == [OLD_NAME, "Bob"]
     return pair_club
 
@@ -187,7 +188,7 @@ def test_one_that_was_stopped_before_the_old_name_was_cleaned_away_is_cleaned_ne
 
 
 def test_erasing_forgets_the_name_that_was_to_be_given(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop(pair_club, monkeypatch, SqlitePendingNames, "give")
+    stop(pair_club, monkeypatch, PendingNames, "give")
     with closing(SqlitePeople(sidecar(pair_club, "people"))) as people:
         assert people.erasures.begin([1], "ledger")
         people.clean_whole()

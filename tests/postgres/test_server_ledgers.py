@@ -23,8 +23,7 @@ from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.pending_changes import Pending
-from ledger.players.postgres_people import PostgresPendingNames
+from ledger.players.pending_changes import Pending, PendingNames
 from ledger.players.server_stores import make_on_server, on_server, sql_of
 from tests.kit.clubs import NAME, Clock
 from tests.kit.commands import Run
@@ -418,7 +417,7 @@ def test_a_name_that_is_sealed_on_a_server_and_not_given_yet_is_not_kept_as_it_w
     def answer(*had: str) -> Answer:
         return reader.answer(PLAYER, {"player": "1", "pool": None, "at": None}, "/players/1", had)
 
-    def folded_in_meanwhile(names: PostgresPendingNames, pending: Pending) -> None:
+    def folded_in_meanwhile(names: PendingNames, pending: Pending) -> None:
         folding.level()
         between = answer()
         assert b'"name":"Ann"' in (between.body or b"")
@@ -426,18 +425,18 @@ def test_a_name_that_is_sealed_on_a_server_and_not_given_yet_is_not_kept_as_it_w
         tags.append(between.tag)
         give(names, pending)
 
-    def rows(names: PostgresPendingNames) -> list[Pending]:
+    def rows(names: PendingNames) -> list[Pending]:
         asked.append(1)
         return every(names)
 
-    give, every = PostgresPendingNames.give, PostgresPendingNames.rows
+    give, every = PendingNames.give, PendingNames.rows
     answer()
     with Ledger.open(tmp_path / NAME) as folding, Ledger.open(settings_of(tmp_path / "another", place)) as renaming:
-        monkeypatch.setattr(PostgresPendingNames, "give", folded_in_meanwhile)
+        monkeypatch.setattr(PendingNames, "give", folded_in_meanwhile)
         renaming.registry.rename(1, "Spelt Right", actor="test")
     after = answer(*tags)
     assert b'"name":"Spelt Right"' in (after.body or b"")
-    monkeypatch.setattr(PostgresPendingNames, "rows", rows)
+    monkeypatch.setattr(PendingNames, "rows", rows)
     assert answer(after.tag).body is None
     assert asked == [], "once nothing is being given, nobody asks again before something is recorded"
     reader.open().ledger.close()
