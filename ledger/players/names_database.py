@@ -9,13 +9,11 @@ A statement is SQL that both understand, with marks that each store translates:
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-LIST = re.compile(r"\bIN :(\w+)")
 Value = str | int | bytes | list[int] | list[str] | None
 
 

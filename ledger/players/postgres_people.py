@@ -13,7 +13,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from functools import lru_cache
 from itertools import chain, starmap
 from typing import Any, ClassVar, Self
 
@@ -21,7 +20,7 @@ from ledger.errors import StorageError
 from ledger.journal.postgres_tables import Roles
 from ledger.players import persons
 from ledger.players.name_indexes import NameMatch, NameSearch, in_words
-from ledger.players.names_database import LIST, Value
+from ledger.players.names_database import Value
 from ledger.players.people import People
 from ledger.players.postgres_layout import WITH_NAMES, check, foreign_objects, schema_of, statements
 from ledger.runtime import postgres
@@ -35,6 +34,7 @@ from ledger.runtime.postgres_session import (
     StatementRefusedError,
     array,
     bigints,
+    numbered,
     texts,
 )
 
@@ -54,16 +54,7 @@ _PART = tuple(map(ServerStatement, ("SAVEPOINT names", "RELEASE names", "ROLLBAC
 
 
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', $1, true)"
-_VALUE = re.compile(r"(?<!:):([a-z]\w*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@lru_cache(maxsize=256)
-def _numbered(query: str) -> tuple[str, tuple[str, ...]]:
-    """Return a query with numbers for the names of its values, and the names in that order."""
-    query = LIST.sub(r"= ANY(:\1)", query)
-    names = tuple(dict.fromkeys(_VALUE.findall(query)))
-    return _VALUE.sub(lambda place: f"${names.index(place[1]) + 1}", query), names
 
 
 def _encoded(value: Value) -> bytes | str | int | None:
@@ -205,7 +196,7 @@ class PostgresPeople(People):
     def _statement(self, query: str, **values: Value) -> ServerStatement:
         # The people first: their replacement names the schema, too.
         query = query.replace("{people}", self._people("= ANY(:sealed)"))
-        sql, names = _numbered(query.replace("{s}", quoted(schema_of(self._schema))))
+        sql, names = numbered(query.replace("{s}", quoted(schema_of(self._schema))))
         encoded = {name: _encoded(value) for name, value in values.items()}
         encoded |= {"hidden": _encoded(list(self.hidden)), "sealed": array(BYTEA, self.sealed)}
         return ServerStatement(sql, [encoded[name] for name in names])

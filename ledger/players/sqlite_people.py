@@ -7,6 +7,7 @@ an erasure the file is rewritten. ``people_layouts`` defines the tables of the f
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
@@ -17,7 +18,7 @@ from typing import Any, ClassVar
 from ledger.errors import CorruptError, StorageError
 from ledger.players import persons
 from ledger.players.name_indexes import NameMatch, NameSearch, in_words
-from ledger.players.names_database import LIST, Value
+from ledger.players.names_database import Value
 from ledger.players.people import People
 from ledger.players.people_layouts import LAYOUT, RELEASED, SCHEMA, is_upgraded, keep_secret, upgrade
 from ledger.runtime import sqlite
@@ -39,6 +40,7 @@ _BETWEEN = (
     "SELECT count(*) FROM main.people AS p NOT INDEXED WHERE p.player BETWEEN ? AND ? AND (p.identity IS NULL "
     "OR p.player = (SELECT player FROM main.people INDEXED BY sqlite_autoindex_people_1 WHERE identity = p.identity))"
 )
+_LIST = re.compile(r"\bIN :(\w+)")
 _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 SECURE_DELETE_SINCE = (3, 42, 0)  # the SQLite that takes deleted words out of the index of parts at once
 # The statements that make each index of names.
@@ -269,7 +271,7 @@ class SqlitePeople(People):
 def _translated(query: str, people: str) -> str:
     """Return a statement as SQLite has it; *people* is the SQL of the people as they are shown."""
     sql = query.replace("{people}", people).replace("{s}", "main").replace("strpos(", "instr(")
-    return LIST.sub(r"IN (SELECT value FROM json_each(:\1))", sql)
+    return _LIST.sub(r"IN (SELECT value FROM json_each(:\1))", sql)
 
 
 def _connect(path: str | Path, *, read_only: bool = False) -> sqlite.FileConnection:
