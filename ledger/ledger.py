@@ -150,7 +150,7 @@ class Ledger(OpenLedger):
             raise StorageError(str(people), "exists already, though the journal does not")
         elif secret is not None:
             with closing(SqlitePeople(people)) as empty:
-                empty.take_secret(secret)
+                empty.adopt_secret(secret)
         # the journal appears last, with its scheme: before that there is no ledger
         with (
             atomic_file(path) as making,
@@ -194,7 +194,7 @@ class Ledger(OpenLedger):
     def append_many(
         self, events: Iterable[Event], *, actor: str = DEFAULT_ACTOR, token: str | None = None
     ) -> list[Receipt]:
-        """Record facts in one transaction: all, or none if one is refused; ``tokens.recorder`` gives the actor.
+        """Record facts in one transaction: all, or none if one is refused; a token may name the actor.
 
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
@@ -429,7 +429,7 @@ class Ledger(OpenLedger):
         self.catch_up_if_corrected()
         first = schemes.in_full(self.first_scheme(), stored=True)  # the scheme that new pools of an import adopt
         # names that are not in the index yet are read again for each frame: if they are many, they enter it first
-        self.names.file.folds.bring_up()
+        self.names.file.whole_names.catch_up()
         alike = None if record_alike else DuplicateDetector(self.journal, self.names.file, ViewsGameIndex(self.views))
         pools, notes_of = choice or PoolChoice(pool=first.pool), SeedWarnings(self.views).of_games
         facts = self.current_facts
@@ -458,7 +458,7 @@ class Ledger(OpenLedger):
                 rounds=rounds,
             )
         # Once more, for the new players of this import enter the index now.
-        self.names.file.folds.bring_up()
+        self.names.file.whole_names.catch_up()
         return job.report
 
     def import_file(

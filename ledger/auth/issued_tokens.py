@@ -21,7 +21,7 @@ from ledger.journal import Journal
 
 
 @attrs.define
-class Issued:
+class IssuedToken:
     """A token as the journal issued it.
 
     Attributes:
@@ -62,7 +62,7 @@ class TokenRegister:
         approver_since: position of the first entry that appointed an approver.
     """
 
-    tokens: dict[int, Issued] = attrs.Factory(dict)
+    tokens: dict[int, IssuedToken] = attrs.Factory(dict)
     first: int | None = None
     approver_since: int | None = None
 
@@ -90,7 +90,7 @@ class TokenRegister:
             void = self.issuing_fault(entry.actor, event.by_token, entry.position)
         self.first = first
         added_at = without_zero_fraction(entry.recorded_at)
-        token = Issued(entry.position, event, entry.actor, added_at, void)
+        token = IssuedToken(entry.position, event, entry.actor, added_at, void)
         if void is None and event.reset:
             # Before the new token is among them: it would end itself.
             for earlier in self.of(event.person):
@@ -100,11 +100,11 @@ class TokenRegister:
         self.tokens[entry.position] = token
 
     @staticmethod
-    def _end(token: Issued, entry: Entry) -> None:
+    def _end(token: IssuedToken, entry: Entry) -> None:
         if token.revoked is None:
             token.revoked, token.revoked_at = entry.position, without_zero_fraction(entry.recorded_at)
 
-    def of(self, person: str) -> list[Issued]:
+    def of(self, person: str) -> list[IssuedToken]:
         """The tokens that were ever issued to a person and proved something."""
         return [token for token in self.tokens.values() if token.event.person == person and token.void is None]
 

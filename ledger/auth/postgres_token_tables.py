@@ -62,7 +62,7 @@ def schema_of(schema: str) -> str:
     return f"{schema}_tokens"
 
 
-def lock_of(schema_of_tokens: str) -> str:
+def writer_lock_sql(schema_of_tokens: str) -> str:
     """The SQL by which one writer after another writes there, until each one's transaction ends."""
     return f"SELECT pg_advisory_xact_lock('{quoted(schema_of_tokens)}.file'::regclass::oid::bigint)"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
-from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, lock_of, schema_of, statements
+from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, schema_of, statements, writer_lock_sql
 from ledger.auth.token_store import KEY_BYTES, NOT_KEPT, RefusalRow, TokenStore, Value
 from ledger.errors import StorageError
 from ledger.journal.postgres_store import PostgresJournal
@@ -92,14 +92,14 @@ class PostgresTokens(TokenStore):
     def run_in_turn(self, *statements: tuple[str, Mapping[str, Value]]) -> list[int]:
         """Run all statements or none, one writer after another, so that each gives the next number."""
         # The lock is asked for first: each statement sees then what the writer before has committed.
-        lock = ServerStatement(lock_of(schema_of(self._journal.schema)))
+        lock = ServerStatement(writer_lock_sql(schema_of(self._journal.schema)))
         answers = self._journal.change(lock, *(self._statement(sql, values) for sql, values in statements))
         return [answer.count for answer in answers[1:]]
 
     def _statement(self, query: str, values: Mapping[str, Value]) -> ServerStatement:
         sql, names = numbered(query.replace("{s}", self._s))
-        storable_values = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
-        return ServerStatement(sql, [storable_values[name] for name in names])
+        texts = {name: without_nul(value) if isinstance(value, str) else value for name, value in values.items()}
+        return ServerStatement(sql, [texts[name] for name in names])
 
     @contextmanager
     def _reading(self) -> Iterator[PostgresTokens | None]:
@@ -154,6 +154,6 @@ class PostgresTokens(TokenStore):
             raise StorageError(self.place, f"has layout {layout}, this program reads layout {LAYOUT}{newer}")
 
 
-def storable(text: str) -> str:
+def without_nul(text: str) -> str:
     """A text as the server takes it: without the one sign that no text there has."""
     return text.replace("\0", "\\x00")

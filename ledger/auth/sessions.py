@@ -68,12 +68,12 @@ class Session(NamedTuple):
         return now_ms - self.used_ms >= NOTED_EVERY_MS
 
 
-def new_word() -> str:
+def new_session_word() -> str:
     """The word of a new session: 32 random bytes, as text."""
     return PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
 
-def is_word(text: str) -> bool:
+def is_session_word(text: str) -> bool:
     """Return whether a text is the word of a session, and no token."""
     return text.startswith(PREFIX)
 

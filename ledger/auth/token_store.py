@@ -18,7 +18,7 @@ from ledger.errors import StorageError
 
 KEY_BYTES = 32
 NOT_KEPT = "did not keep what was written: run 'audit', and have its operator look"
-MOST_SENDINGS = 10_000  # that are remembered: a sender repeats within minutes or days
+MOST_KEYS = 10_000  # that are remembered: a sender repeats within minutes or days
 _OF_SESSION = ", ".join(SessionRow._fields)
 _ALL = 2**62  # rows
 Value = bytes | str | int | None
@@ -70,7 +70,7 @@ class RefusalRow(NamedTuple):
     reason: str
 
 
-class SendingRow(NamedTuple):
+class IdempotencyRow(NamedTuple):
     """The recorded or intended entries of a request under a word.
 
     Attributes:
@@ -148,7 +148,7 @@ class TokenStore(ABC):
 
     # -- the log ---------------------------------------------------------------------------------------------------
 
-    def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
+    def log_refusal(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
         """Write an attempt that was refused into the log.
 
         On a server it is undone with a write transaction that is open and fails: the log is written before or after.
@@ -220,7 +220,7 @@ class TokenStore(ABC):
 
     # -- idempotency keys ------------------------------------------------------------------------------------------
 
-    def sending(self, word: str, content: bytes) -> SendingRow | None:
+    def find_request(self, word: str, content: bytes) -> IdempotencyRow | None:
         """Return the intended entry of a request under a word; None: there was none.
 
         The journal says whether it was recorded: a process that was stopped before may leave the row behind.
@@ -234,11 +234,11 @@ class TokenStore(ABC):
             if database is None:
                 return None
             for digest, *rest in database.rows(query, hash=keyed_hash(database.key, word)):
-                return SendingRow(hmac.digest(database.key, content, "sha256") == digest, *rest)
+                return IdempotencyRow(hmac.digest(database.key, content, "sha256") == digest, *rest)
         return None
 
     def remember_key(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
-        """Remember, durably, what is about to be recorded of a request under a word, as ``SendingRow`` has it.
+        """Remember, durably, what is about to be recorded of a request under a word, as ``IdempotencyRow`` has it.
 
         On a server it belongs to the write transaction that is open: both are committed, or neither.
         """
@@ -254,7 +254,7 @@ class TokenStore(ABC):
             _, added, _ = database.run_in_turn(
                 ("DELETE FROM {s}.sendings WHERE hash = :hash", {"hash": word_hash}),
                 (insert, {**row, "entry": entry, "reason": reason, "proposals": proposals}),
-                (oldest, {"most": MOST_SENDINGS}),
+                (oldest, {"most": MOST_KEYS}),
             )
         self._check_kept(added)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn, Protocol
 import attrs
 
 from ledger.auth import sessions
-from ledger.auth.issued_tokens import Issued, IssuedTokens, TokenRegister
+from ledger.auth.issued_tokens import IssuedToken, IssuedTokens, TokenRegister
 from ledger.auth.sessions import Session, SessionRow
 from ledger.auth.token_store import NOT_KEPT, RefusalRow, TokenRow, TokenStore
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
@@ -212,7 +212,7 @@ class Tokens:
             )
             return [event]
 
-        with self.noting(who, tried):
+        with self.logging_refusals(who, tried):
             # A process may be killed at any moment: a token that was shown and not recorded is harmless.
             self._records.append_judged(gate, who.name, lambda: show(made))
         return made
@@ -253,7 +253,7 @@ class Tokens:
             in_order = sorted(holding, key=lambda row: row.entry == who.entry)
             return [TokenRevoked(number=row.number, by_token=who.entry) for row in in_order if row.number in now]
 
-        with self.noting(who, tried):
+        with self.logging_refusals(who, tried):
             self._records.append_judged(gate, who.name)
         return holding
 
@@ -263,8 +263,8 @@ class Tokens:
 
     def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
         """Return the issuer or revoker: once there is an approver, the one whom an approver's token names."""
-        if self.is_held(Role.APPROVER):
-            return self.who(token, claimed, Role.APPROVER, tried)
+        if self.is_role_issued(Role.APPROVER):
+            return self.authenticate(token, claimed, Role.APPROVER, tried)
         presented = self._presented(token) if token is not None and self.are_set_up() else None
         if presented is None or presented.row.revoked_at is not None:
             return _unproven(claimed)
@@ -308,11 +308,11 @@ class Tokens:
         """Return the refusals, sign-ins and sign-outs, in order of time; only the *last* rows if given."""
         return tuple(self.store.refusals(last))
 
-    def is_held(self, role: Role) -> bool:
+    def is_role_issued(self, role: Role) -> bool:
         """Return whether a token with a role was ever issued."""
         return any(role in token.roles for token in self.issued.now().tokens.values() if token.void is None)
 
-    def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
+    def authenticate(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
         """Return the actor, authenticated by a token if tokens are set up; a refused attempt goes into the log.
 
         Args:
@@ -329,13 +329,13 @@ class Tokens:
                 return _unproven(claimed)
             self._refuse_without_any()
         # Tokens for corrections stop no program that records games without one.
-        if token is None and role is Role.RECORDER and not self.is_held(role):
+        if token is None and role is Role.RECORDER and not self.is_role_issued(role):
             return _unproven(claimed)
         if token is None:
             self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
         return self._proven(self._presented(token), token, claimed, role, tried)
 
-    def holds(self, token: str, role: Role | None = None) -> bool:
+    def is_valid(self, token: str, role: Role | None = None) -> bool:
         """Return whether a token of this ledger is valid, with a role if one is named; nothing is written."""
         presented = self._presented(token) if self.are_set_up() else None
         if presented is None or presented.row.revoked_at is not None:
@@ -344,7 +344,7 @@ class Tokens:
             return False
         return presented.until_ms is None or presented.until_ms >= self._records.clock_ms()
 
-    def holder(self, token: str, tried: str) -> str:
+    def person_of(self, token: str, tried: str) -> str:
         """Return the person of a valid token, whatever its roles; a refused attempt goes into the log.
 
         Args:
@@ -366,7 +366,7 @@ class Tokens:
             "with 'token add'",
         )
 
-    def recorder(self, token: str | None, actor: str, unnamed: str) -> str:
+    def authenticate_recorder(self, token: str | None, actor: str, unnamed: str) -> str:
         """Return the recorder of facts: if a person has that role, the one whom a token names; else the word *actor*.
 
         Args:
@@ -375,11 +375,11 @@ class Tokens:
             unnamed: the name if none is given.
 
         Raises:
-            RejectedError: as for ``who``.
+            RejectedError: as for ``authenticate``.
         """
-        if token is None and not self.is_held(Role.RECORDER):
+        if token is None and not self.is_role_issued(Role.RECORDER):
             return _unproven(actor).name
-        return self.who(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
+        return self.authenticate(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
 
     def _presented(self, token: str) -> _Shown | None:
         """The token that was shown, if it is one of this ledger; every digest is compared, each in constant time.
@@ -387,7 +387,7 @@ class Tokens:
         The word of a session replaces its token while the session lasts.
         """
         register = self.issued.now()
-        if sessions.is_word(token):
+        if sessions.is_session_word(token):
             session = self._session_row(token)
             return None if session is None else self._token_of(session, register)
         met = [
@@ -413,7 +413,7 @@ class Tokens:
         """The token that was shown, if it holds now; else it is refused."""
         if presented is None:
             # these teach nothing in the log
-            if sessions.is_word(token):
+            if sessions.is_session_word(token):
                 raise RejectedError("session-over", "", "this session is over; sign in again")
             message = "this token is none of this ledger; check which one is given"
             self._refuse("unknown-token", tried, claimed, None, message)
@@ -443,7 +443,7 @@ class Tokens:
         tried = f"sign in at the desk from {where}"
         if not self.are_set_up():
             self._refuse_without_any()
-        if sessions.is_word(token):  # a session begins no other one
+        if sessions.is_session_word(token):  # a session begins no other one
             self._refuse("unknown-token", tried, None, None, "this is the word of a session, and no token")
         presented = self._holding(self._presented(token), token, person, tried)
         if person is not None and not same_person(person, presented.row.name):
@@ -454,7 +454,7 @@ class Tokens:
         ends_ms = longest_ms if presented.until_ms is None else min(longest_ms, presented.until_ms)
         number, entry = presented.row.number, presented.row.entry
         digest = self.issued.now().tokens[entry].event.digest
-        word, row = sessions.new_word(), SessionRow(number, entry, digest, now_ms, now_ms, ends_ms)
+        word, row = sessions.new_session_word(), SessionRow(number, entry, digest, now_ms, now_ms, ends_ms)
         self.store.begin_session(word, row)
         if self.store.session(word) != row:  # a foreign trigger or rule on the tables
             raise StorageError(self.store.place, NOT_KEPT)
@@ -466,7 +466,7 @@ class Tokens:
 
     def session(self, word: str) -> Session | None:
         """The session of a word, as long as it lasts and its token holds; nothing is written. None: sign in again."""
-        row = self._session_row(word) if sessions.is_word(word) else None
+        row = self._session_row(word) if sessions.is_session_word(word) else None
         presented = None if row is None else self._token_of(row, self.issued.now())
         if row is None or presented is None or presented.row.revoked_at is not None:
             return None
@@ -484,7 +484,7 @@ class Tokens:
         if session is None:
             return
         self.store.end_session(word)
-        self.store.note(
+        self.store.log_refusal(
             self._now(), f"sign out at the desk from {where}", session.person, session.token, SIGNED_OUT, ""
         )
 
@@ -501,7 +501,7 @@ class Tokens:
         return _issued_token(issued)
 
     @contextmanager
-    def noting(self, actor: Actor, tried: str) -> Iterator[None]:
+    def logging_refusals(self, actor: Actor, tried: str) -> Iterator[None]:
         """Note in the log what is refused within the block for want of a right."""
         try:
             yield
@@ -527,7 +527,7 @@ class Tokens:
             tried, message = (without_person(text, [claimed]) for text in (tried, message))
             claimed = None
         claim = None if claimed is None else _writable(claimed)
-        self.store.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
+        self.store.log_refusal(self._now(), _writable(tried), claim, number, rule, _writable(message))
 
     def _now(self) -> str:
         return instant_text(self._records.clock_ms())
@@ -550,12 +550,12 @@ def _digest(salt: bytes, token: str) -> str:
     return hmac.digest(salt, token.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
-def _issued_token(issued: Issued) -> _Shown:
+def _issued_token(issued: IssuedToken) -> _Shown:
     expires_at = issued.event.expires_at
     return _Shown(_row(issued), None if expires_at is None else instant_end_ms(expires_at))
 
 
-def _row(token: Issued) -> TokenRow:
+def _row(token: IssuedToken) -> TokenRow:
     event = token.event
     return TokenRow(
         event.number,

@@ -15,10 +15,10 @@ from ledger.facts import codec
 from ledger.facts.events import PersonErased
 from ledger.journal import Journal, StoredJournal, Writer, rules
 from ledger.players.people import People
-from ledger.players.sealed_names import erase_reappeared, erasure_key, reappeared_after_erasure, registration_key
+from ledger.players.verified_names import erase_reappeared, erasure_key, reappeared_after_erasure, registration_key
 
 
-def erase_all(
+def erase_persons(
     journal: Journal, people: People, players: Sequence[int], *, actor: str, clock_ms: Callable[[], int]
 ) -> bool:
     """Forget who these players are, for good: the numbers of one person, or of several.
@@ -59,7 +59,7 @@ def erase_all(
             f"who they were is forgotten, but the journal does not say so yet: the next command that may write "
             f"records it ({error})",
         ) from error
-    people.clean_whole()
+    people.purge_or_refuse()
     if left := people.erasures.stored_players(players):
         raise StorageError(people.path, f"still tells who player {left[0]} is; run 'audit', then erase again")
     people.erasures.drop(players)
@@ -84,7 +84,7 @@ def _record(writer: Writer, actors: Mapping[int, str], now_ms: int) -> None:
         writer.append([event.KIND], [event.key], [codec.body_of(writer.size + 1, stamp, actor, event)])
 
 
-def settle(
+def complete_pending(
     lock: AbstractContextManager[Writer], journal: Journal, people: People, patience: float, clock_ms: Callable[[], int]
 ) -> None:
     """Complete pending erasures, and forget erased players who are in the file again.
@@ -107,20 +107,20 @@ def settle(
         if unrecorded := _unrecorded(writer, waiting):
             _record(writer, unrecorded, rules.check_clock(clock_ms(), writer.last_recorded_at()))
     # No sooner do the rows go that wait: by them alone the next one knows that old bytes are still there.
-    if people.clean_soon(patience):
+    if people.purge_within(patience):
         people.erasures.drop(waiting)
 
 
-def settle_if_possible(journal: StoredJournal, people: People, clock_ms: Callable[[], int]) -> None:
-    """Act as ``settle``, without waiting; if that is impossible, erased players are hidden.
+def try_to_complete_pending(journal: StoredJournal, people: People, clock_ms: Callable[[], int]) -> None:
+    """Act as ``complete_pending``, but do not wait for other processes; if it fails, hide the erased players.
 
-    So it is where the files are open for reading only.
+    It fails if the files are open for reading only.
     """
     # unreadable names are never shown
     with suppress(LedgerError):
         back = reappeared_after_erasure(journal, people)
         if back or people.erasures.rows():
             try:
-                settle(journal.writing(patience=0), journal, people, 0, clock_ms)
+                complete_pending(journal.writing(patience=0), journal, people, 0, clock_ms)
             except LedgerError:
                 people.mark_erased(back)

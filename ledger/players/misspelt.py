@@ -33,7 +33,7 @@ Player = tuple[str, str]
 """Identity and name."""
 
 
-def resembling(new_players: Sequence[Player], everybody: Sequence[Player]) -> list[tuple[int, str, str]]:
+def find_similar_names(new_players: Sequence[Player], everybody: Sequence[Player]) -> list[tuple[int, str, str]]:
     """Return for some of the players asked about, by place, another player's identity and name that resemble theirs.
 
     Args:
@@ -51,10 +51,10 @@ def resembling(new_players: Sequence[Player], everybody: Sequence[Player]) -> li
     return resemblances
 
 
-def resembling_pairs(names: Mapping[str, str]) -> list[tuple[str, str]]:
+def similar_name_pairs(names: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the pairs of identities whose names resemble each other, each pair once."""
     players = list(names.items())
-    pairs = [(players[place][0], other) for place, other, _ in resembling(players, players)]
+    pairs = [(players[place][0], other) for place, other, _ in find_similar_names(players, players)]
     return sorted({(min(pair), max(pair)) for pair in pairs})
 
 

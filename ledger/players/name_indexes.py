@@ -29,7 +29,7 @@ def fold(name: str) -> str:
     return " ".join(name.lower().split())
 
 
-def in_words(name: str) -> str:
+def searchable_words(name: str) -> str:
     """Return a name as the index of parts has it: its words without case and accents, divided by blanks."""
     return " ".join(folded(name).words)
 
@@ -94,7 +94,7 @@ class NameIndex(ABC):
         """Return whether the index lacks so many names that each question reads many."""
         return len(self._later(self.reached(), _FEW + 1)) > _FEW
 
-    def bring_up(self) -> None:
+    def catch_up(self) -> None:
         """Take who came since into the index, if they are many; where the store cannot be written they are read."""
         with suppress(LedgerError):
             while self.lacks_many():
@@ -104,7 +104,7 @@ class NameIndex(ABC):
                     self._enter(self._later(self.reached(), _CHUNK))
 
 
-class NameFolds(NameIndex):
+class WholeNames(NameIndex):
     """The players who have a whole name, in one store."""
 
     TABLE = "people_folds"
@@ -119,11 +119,11 @@ class NameFolds(NameIndex):
         query = f"SELECT player, name FROM {{people}} WHERE name IS NOT NULL AND {condition} ORDER BY player"
         return self._database.rows(query, **values)
 
-    def everybody(self) -> dict[str, list[int]]:
+    def all_players(self) -> dict[str, list[int]]:
         """Return, by folded name, the numbers of all who have it, ascending; all names are read."""
         return _by_name(self._shown("player > 0"))
 
-    def bearers(self, names: Iterable[str]) -> dict[str, list[int]]:
+    def players_named(self, names: Iterable[str]) -> dict[str, list[int]]:
         """Return, by folded name, the numbers of all who have one of some names; other names are left out."""
         forms = list(names)
         reached = self.reached()
@@ -170,7 +170,7 @@ class NameSearch(NameIndex):
         if not any(len(word) >= SHORTEST for word in words):
             message = f"search {part[:60]!r}: give {SHORTEST} letters on end or more; a whole name is found by 'show'"
             raise MalformedError([message])
-        self.bring_up()
+        self.catch_up()
         reached = self.reached()
         unread = "SELECT player, identity, name FROM {people} WHERE player > :reached AND name IS NOT NULL"
         matches, rest = list[NameMatch](), list(starmap(NameMatch, self._database.rows(unread, reached=reached)))
@@ -180,7 +180,7 @@ class NameSearch(NameIndex):
             if min(map(len, words)) < SHORTEST:
                 matches, rest = [], [*matches, *rest]
         # whom the index does not have yet, or has by some of the words alone
-        matches += [match for match in rest if all(word in in_words(match.name) for word in words)]
+        matches += [match for match in rest if all(word in searchable_words(match.name) for word in words)]
         begins = part.strip().casefold()
         return sorted(
             matches, key=lambda match: (not match.name.casefold().startswith(begins), match.name, match.player)

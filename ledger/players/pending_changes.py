@@ -19,7 +19,7 @@ from ledger.players.names_database import NamesDatabase
 from ledger.players.reasons import SALT_BYTES
 
 
-class Pending(NamedTuple):
+class PendingName(NamedTuple):
     """A name that is about to be given.
 
     Attributes:
@@ -43,16 +43,16 @@ class PendingNames:
         self._database = database
         self._out_of_indexes = out_of_indexes
 
-    def rows(self) -> list[Pending]:
+    def rows(self) -> list[PendingName]:
         """Return all pending names, in order of the players."""
         if not self._database.is_upgraded():
             return []
         rows = self._database.rows("SELECT player, number, name, salt FROM {s}.renaming ORDER BY player")
-        return list(starmap(Pending, rows))
+        return list(starmap(PendingName, rows))
 
-    def begin(self, player: int, number: int, name: str) -> Pending:
+    def begin(self, player: int, number: int, name: str) -> PendingName:
         """Store a name, durably, before the journal commits to it; an earlier one of the player goes."""
-        pending = Pending(player, number, name, secrets.token_bytes(SALT_BYTES))
+        pending = PendingName(player, number, name, secrets.token_bytes(SALT_BYTES))
         with self._database.writing():
             self._database.run(
                 "INSERT INTO {s}.renaming(player, number, name, salt) "
@@ -62,7 +62,7 @@ class PendingNames:
             )
         return pending
 
-    def give(self, pending: Pending) -> None:
+    def apply(self, pending: PendingName) -> None:
         """Give the name to its player, unless that is done already or the player was erased; the row stays."""
         with self._database.writing():
             self._database.run(
@@ -73,13 +73,13 @@ class PendingNames:
             )
             self._out_of_indexes([pending.player])
 
-    def drop(self, pending: Pending) -> None:
+    def drop(self, pending: PendingName) -> None:
         """Delete the row, unless another one has replaced it."""
         delete = "DELETE FROM {s}.renaming WHERE player = :player AND salt = :salt"
         with self._database.writing():
             self._database.run(delete, player=pending.player, salt=pending.salt)
 
-    def show(self, sealed: Sequence[Pending]) -> None:
+    def show(self, sealed: Sequence[PendingName]) -> None:
         """Read the people by these names from now on: the journal committed to them."""
         self._database.sealed.update(pending.salt for pending in sealed)
 

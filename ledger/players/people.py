@@ -9,15 +9,15 @@ The contract (``tests.contracts.people_contract`` runs it over any store):
 
 * numbers count from 1 without gaps; a number once kept MUST never be given to another person, and its row MUST never
   vanish: who is erased stays as a number without identity, name and salt;
-* ``number`` keeps all newcomers durably, or none. Where the store shares its transactions with a journal in which a
-  write transaction is open, both MUST be committed together, or neither;
+* ``assign_numbers`` stores all new players durably, or none. If the store shares its transactions with a journal in
+  which a write transaction is open, both MUST be committed together, or neither;
 * a confirmed write MUST be in the store when its transaction is over; otherwise the write MUST raise an error;
 * one writer at a time; a second one MUST wait, never fail because another was faster, and never give the same number;
-* readers MUST see only committed rows, and MUST NOT wait for writers, except while ``clean`` rewrites everything;
+* readers MUST see only committed rows, and MUST NOT wait for writers, except while ``purge`` rewrites everything;
 * names are compared by the code points of their letters: no collation of the store MUST decide who is found, or who
   comes first;
-* when ``clean`` is over and true, no byte of what was erased MUST be left in what the store reads answers from; where
-  other copies of it are, and until when, ``copies`` MUST say.
+* when ``purge`` is over and true, no byte of what was erased MUST be left in what the store reads answers from; where
+  other copies of it are, and until when, ``remaining_copies`` MUST say.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import ClassVar
 
 from ledger.errors import LedgerError, StorageError
 from ledger.facts.person_names import FIDE, spelt
-from ledger.players.name_indexes import NameFolds, NameSearch, fold
+from ledger.players.name_indexes import NameSearch, WholeNames, fold
 from ledger.players.names_database import NamesDatabase, Value
 from ledger.players.pending_changes import PendingErasures, PendingNames
 from ledger.players.persons import Person, new_secret
@@ -51,7 +51,7 @@ class People(NamesDatabase):
         erasures: players who are about to be forgotten.
         reasons: those of corrections, which may name people.
         search: by parts of names.
-        folds: by whole names, regardless of case.
+        whole_names: by whole names, regardless of case.
     """
 
     # The words for another process that still reads rows to be forgotten; its name follows.
@@ -73,9 +73,9 @@ class People(NamesDatabase):
         self.sealed, self.hidden = set(), set()
         self.pending = PendingNames(self, self._out_of_indexes)
         self.erasures = PendingErasures(self, self._out_of_indexes)
-        self.reasons = Reasons(self, self.clean_whole)
+        self.reasons = Reasons(self, self.purge_or_refuse)
         self.search = self.SEARCH(self)
-        self.folds = NameFolds(self)
+        self.whole_names = WholeNames(self)
         self._older: Mapping[str, str] | None = None
 
     @abstractmethod
@@ -102,7 +102,7 @@ class People(NamesDatabase):
             raise StorageError(self.path, f"its secret is gone: {self.RESTORE}")
         return secret
 
-    def secret_to_try(self) -> bytes:
+    def secret_or_random(self) -> bytes:
         """Return the secret, or in a store without one another: for dry runs."""
         return self._secret() or new_secret()
 
@@ -110,7 +110,7 @@ class People(NamesDatabase):
         rows = self.rows("SELECT secret FROM {s}.secret") if self.is_upgraded() else []
         return bytes(rows[0][0]) if rows else None
 
-    def take_secret(self, secret: bytes) -> None:
+    def adopt_secret(self, secret: bytes) -> None:
         """Have the secret of another ledger, before any key was made.
 
         Raises:
@@ -125,7 +125,7 @@ class People(NamesDatabase):
 
     # -- numbers ---------------------------------------------------------------------------------------------------
 
-    def number(
+    def assign_numbers(
         self, named: Mapping[str, str], joined_at: str, confirm: Callable[[Sequence[Person]], None] = lambda _: None
     ) -> dict[str, Person]:
         """Return the persons behind these identities; new ones get the next numbers, in the given order.
@@ -163,7 +163,7 @@ class People(NamesDatabase):
             persons.update((identity, made[spelt(identity)]) for identity in fresh)
         return persons
 
-    def forget_numbers(self, first: int) -> None:  # what shares a transaction with the journal has none
+    def delete_unregistered(self, first: int) -> None:  # what shares a transaction with the journal has none
         """Take rows away from a number on, which no entry registered: what gave them a number was undone.
 
         Args:
@@ -288,7 +288,7 @@ class People(NamesDatabase):
         persons = self._persons("player IN :players ORDER BY player", players=list(players))
         return {person.player: person for person in persons}
 
-    def named(self, word: str) -> list[Person]:
+    def find(self, word: str) -> list[Person]:
         """Return all whose identity or name is *word*, or failing that the same regardless of case.
 
         That is the case of English letters alone; in order of the numbers.
@@ -297,8 +297,8 @@ class People(NamesDatabase):
             return []
         bearers = None
         # no player has it, or one that is written much like it
-        if not self.folds.lacks_many():
-            bearers = self.folds.bearers([fold(word)]).get(fold(word), [])
+        if not self.whole_names.lacks_many():
+            bearers = self.whole_names.players_named([fold(word)]).get(fold(word), [])
         persons = self._bearing(word, bearers) or self._bearing(word, bearers, any_case=True)
         if not persons and word.lower().startswith(f"{FIDE}:"):  # zeros may precede the number, here or there
             persons = list(self.by_identity([word]).values())
@@ -311,7 +311,7 @@ class People(NamesDatabase):
         condition = f"{same.format('identity')} OR {among}{same.format('name')}"
         return self._persons(f"{condition} ORDER BY player", word=word, bearers=list(bearers or ()))
 
-    def like(self, word: str) -> list[str]:
+    def suggest(self, word: str) -> list[str]:
         """Return up to three existing names or identities near the unknown *word*; the nearest first.
 
         In a store of many people only those are compared that begin like it or hold the whole word. Numbers are like
@@ -337,7 +337,7 @@ class People(NamesDatabase):
     def _out_of_indexes(self, players: Sequence[int]) -> None:
         """Take former names out of the indexes, within the write transaction that changed the rows."""
         self.search.take_out(players)
-        self.folds.take_out(players)
+        self.whole_names.take_out(players)
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 
@@ -346,7 +346,7 @@ class People(NamesDatabase):
         self.hidden.update(players)
 
     @abstractmethod
-    def clean(self) -> bool:
+    def purge(self) -> bool:
         """Leave nothing in the store but the present rows, from any writer: rewrite it.
 
         Returns:
@@ -357,17 +357,17 @@ class People(NamesDatabase):
         """
 
     @abstractmethod
-    def clean_soon(self, patience: float) -> bool:
-        """Act as ``clean``, but wait no longer than so many seconds for those who read or write."""
+    def purge_within(self, patience: float) -> bool:
+        """Act as ``purge``, but wait no longer than so many seconds for those who read or write."""
 
-    def clean_whole(self) -> None:
-        """Act as ``clean``, after an erasure.
+    def purge_or_refuse(self) -> None:
+        """Act as ``purge``, after an erasure.
 
         Raises:
             StorageError: the old bytes may still be there, and what to do.
         """
         try:
-            is_clean = self.clean()
+            is_clean = self.purge()
         except LedgerError as error:
             why = str(error).removeprefix(f"{self.path}: ")
             message = f"the row is empty, but its old bytes may still be there: erase again ({why})"
@@ -376,5 +376,5 @@ class People(NamesDatabase):
             raise StorageError(self.path, f"{self.STILL_READ} the erased bytes; erase again later")
 
     @abstractmethod
-    def copies(self) -> str:
+    def remaining_copies(self) -> str:
         """Return the copies that may still show an erased person, and until when: part of a sentence of the command."""

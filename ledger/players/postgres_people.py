@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 from ledger.errors import StorageError
 from ledger.journal.postgres_tables import Roles
 from ledger.players import persons
-from ledger.players.name_indexes import NameMatch, NameSearch, in_words
+from ledger.players.name_indexes import NameMatch, NameSearch, searchable_words
 from ledger.players.names_database import Value
 from ledger.players.people import People
 from ledger.players.postgres_layout import WITH_NAMES, check, foreign_objects, schema_of, statements
@@ -92,7 +92,7 @@ class PostgresNameSearch(NameSearch):
     @staticmethod
     def row(player: int, name: str) -> tuple[int, str, bytes]:
         """Return the player with the words of the name and their trigrams."""
-        words = in_words(name)
+        words = searchable_words(name)
         return player, words, bigints(trigrams(words.split()))
 
     def _holding(self, words: Sequence[str]) -> list[NameMatch]:
@@ -260,7 +260,7 @@ class PostgresPeople(People):
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 
-    def clean(self) -> bool:
+    def purge(self) -> bool:
         """Rewrite each table, which drops rows that no open transaction may read any more; and all statistics.
 
         Returns:
@@ -271,8 +271,8 @@ class PostgresPeople(People):
         """
         return self._cleaned(READER_SECONDS)
 
-    def clean_soon(self, patience: float) -> bool:
-        """Act as ``clean``, but wait no longer than so many seconds for those who read or write."""
+    def purge_within(self, patience: float) -> bool:
+        """Act as ``purge``, but wait no longer than so many seconds for those who read or write."""
         try:
             return self._cleaned(patience)
         except StorageError as error:
@@ -325,7 +325,7 @@ class PostgresPeople(People):
             connection.remove_notice_handler(count)
         return kept
 
-    def copies(self) -> str:
+    def remaining_copies(self) -> str:
         """Return the server's log, and the copies made of it; standbys and replicas follow the leader in all else."""
         ((archives, standbys),) = self.rows(
             "SELECT current_setting('archive_mode') <> 'off', (SELECT count(*) FROM pg_replication_slots) "

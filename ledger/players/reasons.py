@@ -34,7 +34,7 @@ def commitment(salt: bytes, text: str) -> str:
     return hmac.digest(salt, text.encode(), "sha256").hex()
 
 
-class KeptReason(NamedTuple):
+class StoredReason(NamedTuple):
     """A reason as it is stored; salt and text are None once erased.
 
     Attributes:
@@ -58,7 +58,7 @@ class Reasons:
         self._database = database
         self._clean = clean
 
-    def keep(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
+    def store(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
         """Store reasons, durably, before the journal commits to them; reasons without an entry go.
 
         Args:
@@ -75,7 +75,7 @@ class Reasons:
         if problems := [fault for text in texts.values() for fault in reason_faults(text)]:
             raise MalformedError(problems)
         drawn = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
-        rows = [KeptReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
+        rows = [StoredReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
         # Stored first: in the other order a crash would leave an entry whose reason is lost.
         with self._database.writing():
             self._drop_unsealed(writer)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
+def open_on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
     """Return journal and names on a server, on one connection, so that what belongs together is recorded together.
 
     Raises:
@@ -41,11 +41,11 @@ def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
         raise
 
 
-def names_on_server(place: ServerPlace) -> PostgresPeople:
+def open_names_on_server(place: ServerPlace) -> PostgresPeople:
     """Return the names on a server, alone.
 
     Raises:
-        StorageError: as ``on_server``.
+        StorageError: as ``open_on_server``.
     """
     return PostgresPeople(place.address, place.schema)
 
@@ -77,7 +77,7 @@ def _refuse_name(place: ServerPlace) -> None:
         )
 
 
-def sql_of(place: ServerPlace) -> str:
+def setup_sql(place: ServerPlace) -> str:
     """Return the SQL that makes schemas, roles and grants, for a user with that right; the address's user records.
 
     Raises:
@@ -127,11 +127,11 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
             f"{', '.join(schemas[:-1])} and {schemas[-1]} are there: run '{_grant(place.schema, 'USER')}' for the user "
             "who is to record, and 'init' again with the address of that user",
         )
-    journal, people = on_server(place)
+    journal, people = open_on_server(place)
     try:
         _refuse_entries(place, journal)
         # If the SQL was run before, there is none yet: that SQL is printed, and must not show a secret.
-        people.take_secret(secret or new_secret())
+        people.adopt_secret(secret or new_secret())
     except BaseException:
         journal.close()
         raise

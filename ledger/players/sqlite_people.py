@@ -1,7 +1,7 @@
 """The names of a ledger in a file of SQLite, next to the journal's: so that its backups can expire.
 
 Writes leave no copy of a name behind: bytes that move within the file are overwritten in their old place, and after
-an erasure the file is rewritten. ``people_layouts`` defines the tables of the file.
+an erasure the file is rewritten. ``sqlite_layout`` defines the tables of the file.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 
 from ledger.errors import CorruptError, StorageError
 from ledger.players import persons
-from ledger.players.name_indexes import NameMatch, NameSearch, in_words
+from ledger.players.name_indexes import NameMatch, NameSearch, searchable_words
 from ledger.players.names_database import Value
 from ledger.players.people import People
-from ledger.players.people_layouts import LAYOUT, RELEASED, SCHEMA, is_upgraded, keep_secret, upgrade
+from ledger.players.sqlite_layout import LAYOUT, RELEASED, SCHEMA, is_upgraded, keep_secret, upgrade
 from ledger.runtime import sqlite
 from ledger.runtime.own_files import FileGuard, statements
 
@@ -65,7 +65,7 @@ class SqliteNameSearch(NameSearch):
     @staticmethod
     def row(player: int, name: str) -> tuple[int, str]:
         """Return the player with the words of the name."""
-        return player, in_words(name)
+        return player, searchable_words(name)
 
     def reached(self) -> int:
         """Return the highest number in the index; 0 if there is none."""
@@ -205,7 +205,7 @@ class SqlitePeople(People):
 
     # -- numbers ---------------------------------------------------------------------------------------------------
 
-    def forget_numbers(self, first: int) -> None:
+    def delete_unregistered(self, first: int) -> None:
         """Take rows away from a number on, which no entry registered: what gave them a number was undone."""
         with self.writing():
             deleted = self.rows("DELETE FROM {s}.people WHERE player >= :first RETURNING player", first=first)
@@ -234,7 +234,7 @@ class SqlitePeople(People):
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 
-    def clean(self) -> bool:
+    def purge(self) -> bool:
         """Leave nothing in the file and its log but the present rows, from any writer: rewrite it.
 
         Returns:
@@ -252,17 +252,17 @@ class SqlitePeople(People):
                 return False
         return True
 
-    def clean_soon(self, patience: float) -> bool:
-        """As ``clean``, but wait no longer than so many seconds for those who read or write the file."""
+    def purge_within(self, patience: float) -> bool:
+        """As ``purge``, but wait no longer than so many seconds for those who read or write the file."""
         with sqlite.waiting(self._connection, patience):
             try:
-                return self.clean()
+                return self.purge()
             except StorageError as error:
                 if "locked" in str(error):
                     return False
                 raise
 
-    def copies(self) -> str:
+    def remaining_copies(self) -> str:
         """Return the copies of the file that may exist: backups."""
         return "copies of this file may still tell"
 

@@ -34,7 +34,7 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
     place = place_of(path)
     if place is None:
         return SqliteJournal(path, read_only=read_only), SqlitePeople(sidecar(path, "people"), read_only=read_only)
-    journal, people = server_stores.on_server(place)
+    journal, people = server_stores.open_on_server(place)
     if read_only:
         journal.refusal = people.refusal = READ_ONLY
     return journal, people
@@ -64,7 +64,7 @@ def open_names(path: Path) -> People:
         StorageError: a file or a server refuses.
     """
     place = _place(path, SettingsFile(path))
-    return SqlitePeople(sidecar(path, "people")) if place is None else server_stores.names_on_server(place)
+    return SqlitePeople(sidecar(path, "people")) if place is None else server_stores.open_names_on_server(place)
 
 
 def token_store_of(path: Path, journal: Journal) -> TokenStore:

@@ -35,7 +35,7 @@ from ledger.facts.person_names import are_apart, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
-from ledger.players.misspelt import resembling_pairs
+from ledger.players.misspelt import similar_name_pairs
 from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.past_views import known_at
@@ -163,7 +163,7 @@ class Publications:
         # Only to refuse a malformed instant before a token is asked for.
         instant_ms(as_of)
         tried = f"publish the list of {as_of}"
-        who = self.ledger.tokens.who(token, actor, Role.APPROVER, tried)
+        who = self.ledger.tokens.authenticate(token, actor, Role.APPROVER, tried)
         self.ledger.level()
         draft = self.draft(as_of, pool)  # long work is done before the lock
         name = draft.pool.name
@@ -472,7 +472,7 @@ def names_misspelt(
         listed: who was on the list before it.
     """
     named = {person.identity: person for person in people(sorted(rows)).values() if person.identity and person.name}
-    for pair in resembling_pairs({str(identity): str(person.name) for identity, person in named.items()}):
+    for pair in similar_name_pairs({str(identity): str(person.name) for identity, person in named.items()}):
         # the newer one first
         numbers = sorted((named[identity].player for identity in pair), reverse=True)
         if not listed.issuperset(numbers):

@@ -29,7 +29,7 @@ from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, excerpt
 from ledger.facts.words import Brings
 from ledger.journal import Journal, KeyTakenError, Writer, kept_texts, rules
-from ledger.players.sealed_names import VerifiedNames
+from ledger.players.verified_names import VerifiedNames
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged
 from ledger.recording.new_players import register

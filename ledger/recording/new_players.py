@@ -15,7 +15,7 @@ from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
 from ledger.journal import Writer, rules
 from ledger.players.persons import Person
-from ledger.players.sealed_names import VerifiedNames, commitment_to
+from ledger.players.verified_names import VerifiedNames, commitment_to
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def register(
     Raises:
         StorageError: the people file and the journal do not belong together.
     """
-    numbered = names.number(named, instant_text(rules.recorded_ms(stamp)), writer.find)
+    numbered = names.assign_numbers(named, instant_text(rules.recorded_ms(stamp)), writer.find)
     persons, registered = numbered.persons, numbered.registered
     # Several spellings of an identity are one person, who is registered once.
     new = sorted({person for person in persons.values() if person.player not in registered})
     if further is None and len(new) <= _FEW:
         _append_persons(writer, new, stamp, actor)
-        return PlayersOfFile(persons, new, numbered.called_otherwise(named))
+        return PlayersOfFile(persons, new, numbered.count_other_names(named))
     rows = pl.DataFrame(
         {
             "player": [person.player for person in new],
@@ -84,7 +84,7 @@ def register(
         by_player = further.select(numbers, "birth_year", pl.col("standing").fill_null(full))
         rows = rows.join(by_player, on="player", how="left", maintain_order="left")
     append_rows(writer, rows, PlayerRegistered, stamp, actor)
-    return PlayersOfFile(persons, new, numbered.called_otherwise(named))
+    return PlayersOfFile(persons, new, numbered.count_other_names(named))
 
 
 def _append_persons(writer: Writer, persons: Sequence[Person], stamp: str, actor: str) -> None:

@@ -208,7 +208,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
         file = ledger.people
         with sqlite.immediate(connection_of(file)):
             connection_of(file).executemany(BLANK, [(player,) for player in players[:-3]])
-            for index in (file.search, file.folds):  # as ``PendingErasures`` does in the same transaction
+            for index in (file.search, file.whole_names):  # as ``PendingErasures`` does in the same transaction
                 index.take_out(players[:-3])
         for player in players[-3:]:
             assert ledger.erase(player)
@@ -328,7 +328,7 @@ def test_the_same_erase_again_cleans_what_a_stopped_one_left(tmp_path: Path, mon
         other.register("name:new", "New")
         with Ledger.open(path) as ledger:
             with monkeypatch.context() as patch:
-                patch.setattr(sqlite_people.SqlitePeople, "clean_whole", lambda _: None)
+                patch.setattr(sqlite_people.SqlitePeople, "purge_or_refuse", lambda _: None)
                 assert ledger.erase(1)
             assert still_told(tmp_path, everyone[:1]) != NOTHING
             assert not ledger.erase(1)

@@ -27,10 +27,10 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import frames
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.lost_files import accept_lost_names
+from ledger.players.lost_names import accept_lost_names
 from ledger.players.persons import Person, commitment
-from ledger.players.sealed_names import VerifiedNames
 from ledger.players.sqlite_people import SqlitePeople
+from ledger.players.verified_names import VerifiedNames
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import NOW

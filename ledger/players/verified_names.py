@@ -18,7 +18,7 @@ from ledger.errors import ConflictError, LedgerError, StorageError, UnknownNameE
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
 from ledger.journal import Find, Journal, Stored, rules
-from ledger.players.pending_changes import Pending
+from ledger.players.pending_changes import PendingName
 from ledger.players.people import People
 from ledger.players.persons import Person, commitment
 from ledger.runtime.nearest import meant_by
@@ -90,7 +90,7 @@ def erasure_key(player: int) -> str:
     return f"{_FIRST_ERASURE}{player}"
 
 
-def registrations(journal: Journal) -> list[str]:
+def registration_keys(journal: Journal) -> list[str]:
     """Return the keys of all registrations; those of changes have an instant behind the number."""
     keys = journal.keys(_FIRST_REGISTRATION, _LAST_REGISTRATION)
     return [key for key in keys if key[len(_FIRST_REGISTRATION) :].isdecimal()]
@@ -111,7 +111,7 @@ def is_renaming(entry: Stored) -> bool:
     return b',"kind":"player-renamed/1","position":' in entry.body
 
 
-def with_pending_name(person: Person, pending: Pending) -> Person:
+def with_pending_name(person: Person, pending: PendingName) -> Person:
     """Return a person with the pending name; an erased person is left alone."""
     return person if person.salt is None else person._replace(name=pending.name, salt=pending.salt)
 
@@ -143,7 +143,7 @@ _STRETCHES, _STRETCH = 8, 500
 _NAMED = 5  # players that a refusal names one by one
 
 
-class NumberedPersons(NamedTuple):
+class AssignedNumbers(NamedTuple):
     """The players behind identities.
 
     Attributes:
@@ -156,7 +156,7 @@ class NumberedPersons(NamedTuple):
     registered: set[int]
     renamed: set[int]
 
-    def called_otherwise(self, named: Mapping[str, str]) -> int:
+    def count_other_names(self, named: Mapping[str, str]) -> int:
         """Return the renamed players with another reported name: identity -> name."""
         if not self.renamed:
             return 0
@@ -226,7 +226,7 @@ class VerifiedNames:
                     self._confirmed(person, sealed[person.player])
                     break
 
-    def compared(self, person: Person) -> Person:
+    def verify(self, person: Person) -> Person:
         """Return the person, if the journal committed to this very name under the number, or registered no player.
 
         Raises:
@@ -235,7 +235,7 @@ class VerifiedNames:
         entry = self._latest([person.player]).get(person.player)
         return person if entry is None or person.is_erased else self._confirmed(person, entry)
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: Find) -> NumberedPersons:
+    def assign_numbers(self, named: Mapping[str, str], joined_at: str, find: Find) -> AssignedNumbers:
         """Return the persons behind these identities; new ones get the next numbers.
 
         Args:
@@ -258,14 +258,14 @@ class VerifiedNames:
             if taken:
                 raise self._lost({number_of(key): entry.position for key, entry in taken.items()})
 
-        persons = self.file.number(named, joined_at, confirm)
+        persons = self.file.assign_numbers(named, joined_at, confirm)
         older = {identity: person for identity, person in persons.items() if person.player not in new}
         sealed = latest_commitments(self._journal, find, (person.player for person in older.values()))
         for identity, person in older.items():
             if person.player in sealed:
                 persons[identity] = self._confirmed(person, sealed[person.player])
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
-        return NumberedPersons(persons, set(sealed), renamed)
+        return AssignedNumbers(persons, set(sealed), renamed)
 
     @contextmanager
     def registering(self) -> Iterator[None]:
@@ -285,7 +285,7 @@ class VerifiedNames:
         with self._journal.writing() as writer:
             last = self.file.highest()
             registered = writer.find([registration_key(player) for player in range(numbered.start, last + 1)])
-            self.file.forget_numbers(max(map(number_of, registered), default=numbered.start - 1) + 1)
+            self.file.delete_unregistered(max(map(number_of, registered), default=numbered.start - 1) + 1)
 
     def check_registrations(self, events: Iterable[PlayerRegistered]) -> None:
         """Refuse to register a number whose name is in the people file under another commitment.
@@ -316,7 +316,9 @@ class VerifiedNames:
         seen, highest = self._highest, 0
         if not seen:
             registered = self._highest_registered()
-            highest = max(map(number_of, registrations(self._journal)), default=0) if registered is None else registered
+            highest = (
+                max(map(number_of, registration_keys(self._journal)), default=0) if registered is None else registered
+            )
         last = self.file.highest()
         if last < max(seen, highest) or self._has_gaps(last):
             lost = lost_players(self._journal, self.file)
@@ -411,11 +413,11 @@ def commitment_mismatch(people: People, person: Person, sealed: Sequence[Stored]
 def lost_players(journal: Journal, people: People) -> dict[int, int]:
     """Return the registered players without a row: number -> entry."""
     numbers = people.numbers()
-    missing = [key for key in registrations(journal) if number_of(key) not in numbers]
+    missing = [key for key in registration_keys(journal) if number_of(key) not in numbers]
     return {number_of(key): entry.position for key, entry in journal.find(missing).items()}
 
 
-def go_on_without(journal: Journal, people: People) -> int:
+def add_lost_players(journal: Journal, people: People) -> int:
     """Give a row without a name to each registered player who has none; return how many there were.
 
     Nobody else may register players meanwhile.
@@ -423,13 +425,13 @@ def go_on_without(journal: Journal, people: People) -> int:
     Raises:
         StorageError: people in the file are not those whom the journal registered; nothing was written.
     """
-    refuse_strangers(journal, people)
+    refuse_foreign_people(journal, people)
     lost = journal.find([registration_key(player) for player in lost_players(journal, people)])
     people.add_nameless({number_of(key): rules.facts_of(entry)["joined_at"] for key, entry in lost.items()})
     return len(lost)
 
 
-def refuse_strangers(journal: Journal, people: People) -> None:
+def refuse_foreign_people(journal: Journal, people: People) -> None:
     """Refuse people who are in the people file and in the journal, but not the same persons in both.
 
     Raises:
@@ -468,14 +470,14 @@ def find_player(journal: Journal, names: VerifiedNames, word: str) -> Person:
     is_number = word.isdecimal() and len(word) <= _DIGITS
     # A number goes before an identity of digits alone, which earlier releases took.
     persons = list(people.by_number([int(word)]).values()) if is_number else []
-    persons = persons or people.named(word)
+    persons = persons or people.find(word)
     # the journal registered it, and the present people file knows nothing
     if not persons and is_number:
         stored = journal.find([f"player:{word}"]).values()
         persons = [Person(int(word), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored]
     if len(persons) == 1:
-        return names.compared(persons[0])
+        return names.verify(persons[0])
     if persons:
         several = f"several are called so: {[person.identity for person in persons]}; give an identity or a number"
         raise UnknownNameError("player", word, several, where="by that name alone")
-    raise UnknownNameError("player", word, f"{meant_by(people.like(word))}names are matched whole")
+    raise UnknownNameError("player", word, f"{meant_by(people.suggest(word))}names are matched whole")
