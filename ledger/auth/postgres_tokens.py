@@ -1,24 +1,22 @@
 """The token store of a ledger on PostgreSQL, one for all of its nodes, over the session of the journal.
 
-Every question and every change is one round trip, but for the first, which looks whether the tables are there and reads
-the key. A change made while the journal's write transaction is open is part of it: what was sent is remembered if it
-was recorded, and else is not. The tables are told in ``postgres_token_tables``.
+Every question and every change is one round trip, but for the first, which looks for the tables and reads the key. A
+change made while the journal's write transaction is open is part of it: an idempotency key is remembered only if its
+entries are recorded. ``postgres_token_tables`` defines the tables.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
-from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, schema_of, statements, writer_lock_sql
+from ledger.auth.postgres_token_tables import LAYOUT, PROGRAM, schema_of, writer_lock_sql
 from ledger.auth.token_store import KEY_BYTES, NOT_KEPT, RefusalRow, TokenStore, Value
 from ledger.errors import StorageError
 from ledger.journal.postgres_store import PostgresJournal
-from ledger.journal.postgres_tables import Roles
-from ledger.runtime import postgres
-from ledger.runtime.postgres import quoted, without_password
+from ledger.runtime.postgres import quoted
 from ledger.runtime.postgres_session import ServerAnswer, ServerStatement, numbered
 
 _STANDS = "SELECT to_regnamespace($1::text) IS NOT NULL"
@@ -35,32 +33,12 @@ class PostgresTokens(TokenStore):
     keeps_claims = False
 
     def __init__(self, journal: PostgresJournal) -> None:
-        """Take the journal, over whose session everything is asked."""
+        """Take the journal, whose session runs all statements."""
         self._journal = journal
         self.place = f"{journal.path.rpartition(', schema ')[0]}, schema {schema_of(journal.schema)}"
         self.where = f"for the ledger in {self.place}"
         self._s = quoted(schema_of(journal.schema))
         self._key: bytes | None = None
-
-    @classmethod
-    def create(cls, address: str, schema: str, *, roles: Roles) -> None:
-        """Make the empty schema.
-
-        Args:
-            address: of the database, for somebody who may make schemas.
-            schema: of the journal.
-            roles: of the names, which are there.
-
-        Raises:
-            StorageError: there is such a schema, or this user may not make one.
-        """
-        with (
-            closing(postgres.connect(address)) as connection,
-            postgres.storage_errors(without_password(address)),
-            connection.transaction(),
-        ):
-            for statement in statements(schema, roles):
-                connection.execute(statement.encode())
 
     def warning(self) -> str | None:
         """Return no warning: the server decides who may read it."""
@@ -120,7 +98,7 @@ class PostgresTokens(TokenStore):
         yield self
 
     def _known_key(self) -> bytes | None:
-        """The key of the hashes; None where nothing was written yet, or the tables are not there.
+        """Return the key of the hashes; None if nothing was written yet, or the tables are missing.
 
         Raises:
             StorageError: they are not ours, or of another ledger, or this user may not read them.
@@ -155,5 +133,5 @@ class PostgresTokens(TokenStore):
 
 
 def without_nul(text: str) -> str:
-    """A text as the server takes it: without the one sign that no text there has."""
+    """Return a text as a server can store it: each NUL is written as an escape."""
     return text.replace("\0", "\\x00")

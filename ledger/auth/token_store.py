@@ -71,7 +71,7 @@ class RefusalRow(NamedTuple):
 
 
 class IdempotencyRow(NamedTuple):
-    """The recorded or intended entries of a request under a word.
+    """An idempotency key in the store: the recorded or intended entries of an earlier request.
 
     Attributes:
         is_same: whether the same is sent now.
@@ -87,7 +87,7 @@ class IdempotencyRow(NamedTuple):
 
 
 class TokensDatabase(Protocol):
-    """The open tables of a token store; statements are SQL that SQLite and PostgreSQL share.
+    """The open tables of a token store, which run SQL that SQLite and PostgreSQL share.
 
     ``{s}.sessions`` is a table, ``:name`` a value.
     """
@@ -107,7 +107,7 @@ class TokensDatabase(Protocol):
 
 
 class TokenStore(ABC):
-    """The token store of one ledger. If nothing was written yet, every question has an empty answer.
+    """The refusals, sessions and idempotency keys of one ledger. If nothing was written yet, all answers are empty.
 
     Words and tokens are stored as hashes under a key of the store, so that they cannot be computed from it.
 
@@ -149,7 +149,7 @@ class TokenStore(ABC):
     # -- the log ---------------------------------------------------------------------------------------------------
 
     def log_refusal(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
-        """Write an attempt that was refused into the log.
+        """Add a refused attempt to the log.
 
         On a server it is undone with a write transaction that is open and fails: the log is written before or after.
 
@@ -167,19 +167,19 @@ class TokenStore(ABC):
         self._check_kept(added)
 
     def refusals(self, last: int | None = None) -> list[RefusalRow]:
-        """Return the log in order of time; only the *last* rows if a number is given."""
+        """Return the refused attempts and sign-ins, oldest first; only the *last* rows if a number is given."""
         query = f"SELECT {', '.join(RefusalRow._fields)} FROM {{s}}.refusals ORDER BY number DESC LIMIT :last"
         with self._reading() as database:
             rows = [] if database is None else database.rows(query, last=_ALL if last is None else last)
         return list(starmap(RefusalRow, rows))[::-1]
 
     def forget(self, names: Collection[str]) -> None:  # noqa: B027  # a store without claims has nothing to forget
-        """Take the names of a person who is being erased out of the log."""
+        """Remove the names of an erased person from the log."""
 
     # -- sessions --------------------------------------------------------------------------------------------------
 
     def session(self, word: str) -> SessionRow | None:
-        """Return the session of a word, over or not; None if there is none."""
+        """Return the session of a word, expired or not; None if there is none."""
         query = f"SELECT {_OF_SESSION} FROM {{s}}.sessions WHERE hash = :hash"
         with self._reading() as database:
             rows = [] if database is None else database.rows(query, hash=keyed_hash(database.key, word))
@@ -221,13 +221,13 @@ class TokenStore(ABC):
     # -- idempotency keys ------------------------------------------------------------------------------------------
 
     def find_request(self, word: str, content: bytes) -> IdempotencyRow | None:
-        """Return the intended entry of a request under a word; None: there was none.
+        """Return the stored entries of an earlier request with the same idempotency key; None if there was none.
 
         The journal says whether it was recorded: a process that was stopped before may leave the row behind.
 
         Args:
-            word: the mark of a repeat, with its sender.
-            content: what is sent now.
+            word: the idempotency key, with its sender.
+            content: the request, compared with the earlier one.
         """
         query = "SELECT digest, entry, reason, proposals FROM {s}.sendings WHERE hash = :hash"
         with self._reading() as database:
@@ -238,7 +238,7 @@ class TokenStore(ABC):
         return None
 
     def remember_key(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
-        """Remember, durably, what is about to be recorded of a request under a word, as ``IdempotencyRow`` has it.
+        """Store, durably, the idempotency key of a request with the entries that it is about to record.
 
         On a server it belongs to the write transaction that is open: both are committed, or neither.
         """
@@ -260,6 +260,6 @@ class TokenStore(ABC):
 
 
 def keyed_hash(key: bytes, word: str) -> bytes:
-    """Return an HMAC-SHA256 under the key of a store: without the key, the hash of a known token cannot be made."""
+    """Return the HMAC-SHA256 of a word under the key of a store: without the key nobody can make it."""
     # Bytes of the environment that are no UTF-8 come as lone surrogates: a word of them is unknown, and no error.
     return hmac.digest(key, word.encode("utf-8", "surrogatepass"), "sha256")

@@ -84,12 +84,12 @@ class FileTables:
 
 
 class TokensFile(TokenStore):
-    """The file of one ledger; it is opened for each question, so that a revocation holds at once."""
+    """The token store of a ledger in files; it is opened for each question, so that the file may be replaced."""
 
     keeps_claims = True
 
     def __init__(self, path: Path, ledger: Callable[[], bytes]) -> None:
-        """Say where it is or will be, and which ledger it is of.
+        """Take the place of the file, which need not exist, and the identity of its ledger.
 
         Args:
             path: of the file.
@@ -100,7 +100,7 @@ class TokensFile(TokenStore):
         self._ledger = ledger
 
     def exists(self) -> bool:
-        """Return whether the file was filled; an empty one is none.
+        """Return whether the file has tables; an empty file counts as none.
 
         Raises:
             StorageError: what a process that was stopped has left in it cannot be taken back.
@@ -118,13 +118,13 @@ class TokensFile(TokenStore):
             return 0
 
     def warning(self) -> str | None:
-        """Return a warning about its permissions: a reader learns who works here, but no token."""
+        """Return a warning if other users may read the file: they learn who has tokens, but no token."""
         if os.name == "posix" and self.exists() and self.path.stat().st_mode & _READABLE_BY_OTHERS:
             return f"{self.path}: others may read who holds tokens and what was refused; run 'chmod 600' on it"
         return None
 
     def forget(self, names: Collection[str]) -> None:
-        """Take the names of a person who is being erased out of the log."""
+        """Remove the names of an erased person from the log."""
         if not self.exists():
             return
         with self._writing() as database:
@@ -148,7 +148,7 @@ class TokensFile(TokenStore):
 
     @contextmanager
     def _open(self, *, make: bool = False) -> Iterator[sqlite.FileConnection]:
-        """The file, of this ledger and as this program made it.
+        """Open the file, which must be of this ledger and as this program made it.
 
         Raises:
             StorageError: it is not; or others may write it, so that what it says proves nothing.

@@ -84,7 +84,7 @@ class Correcting:
 
     def _unproven(self, entry: Entry, by_token: int | None, role: Role) -> str | None:
         """Return why no token authenticates the actor of an entry; the journal is asked, by its position alone."""
-        return self._issued.now().fault(entry.actor, by_token, role, entry.position)
+        return self._issued.register().fault(entry.actor, by_token, role, entry.position)
 
     def _broken_policy(self, entry: Entry, event: CorrectionDecided, *, proven: bool) -> str | None:
         """Return the rule that a decision breaks, so that it has no effect."""

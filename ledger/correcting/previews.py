@@ -262,7 +262,7 @@ class Previews:
         Raises:
             ProposalError: no person has the token of an approver.
         """
-        register = IssuedTokens(self.ledger.journal).now()
+        register = IssuedTokens(self.ledger.journal).register()
         if register.first is None or not persons:
             return []
         approvers = (token for token in register.tokens.values() if Role.APPROVER in token.roles)

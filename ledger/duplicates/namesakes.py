@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
 from ledger.facts.person_names import PLAIN_LETTERS, are_apart, folded, spelt
-from ledger.players.misspelt import find_similar_names
+from ledger.players.misspelt_names import find_similar_names
 from ledger.players.name_indexes import fold
 from ledger.players.people import People
 from ledger.players.persons import Person

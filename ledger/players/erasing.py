@@ -21,7 +21,7 @@ from ledger.players.verified_names import erase_reappeared, erasure_key, reappea
 def erase_persons(
     journal: Journal, people: People, players: Sequence[int], *, actor: str, clock_ms: Callable[[], int]
 ) -> bool:
-    """Forget who these players are, for good: the numbers of one person, or of several.
+    """Erase the identities and names of players for good, and record it in the journal.
 
     An erasure that is recorded already is not recorded again; those of unregistered numbers are not recorded at all.
 
@@ -87,7 +87,7 @@ def _record(writer: Writer, actors: Mapping[int, str], now_ms: int) -> None:
 def complete_pending(
     lock: AbstractContextManager[Writer], journal: Journal, people: People, patience: float, clock_ms: Callable[[], int]
 ) -> None:
-    """Complete pending erasures, and forget erased players who are in the file again.
+    """Complete pending erasures, and erase players again whom an older people file brought back.
 
     Args:
         lock: a write transaction on the journal, so that no other process erases meanwhile.

@@ -1,4 +1,4 @@
-"""A people file that lost names, or is lost itself: how many are gone, and how a ledger goes on without them."""
+"""Lost names: count the players whom the people file lacks, and let the ledger go on without their names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ledger.runtime.ledger_files import atomic_file
 
 
 def count_lost_names(journal: Journal, path: str | Path) -> int:
-    """Return how many registered players have no row in the people file at *path*, which may be missing itself.
+    """Return how many registered players have no row in the people file at *path*; all, if the file is missing.
 
     Raises:
         StorageError: people in it are not whom the journal registered, or only its log is left.
@@ -27,7 +27,7 @@ def count_lost_names(journal: Journal, path: str | Path) -> int:
 
 
 def accept_lost_names(journal: Journal, path: str | Path) -> int:
-    """Go on without the names that are lost: their players count as erased; games and ratings stay.
+    """Give the players whose names are lost an empty row, as after an erasure; games and ratings stay.
 
     A missing people file is made again. Returns the number of players whose names were lost.
 

@@ -25,17 +25,17 @@ _FEW = 2_000  # names that are read each time rather than added to the index
 
 
 def fold(name: str) -> str:
-    """Return a name as it is compared: in small letters, with single blanks."""
+    """Return a name in lower case with single blanks, as whole names are compared."""
     return " ".join(name.lower().split())
 
 
 def searchable_words(name: str) -> str:
-    """Return a name as the index of parts has it: its words without case and accents, divided by blanks."""
+    """Return the words of a name without case and accents, divided by blanks, as the search index has them."""
     return " ".join(folded(name).words)
 
 
 class NameMatch(NamedTuple):
-    """A player with the name that matched."""
+    """A player whom a search found: number, identity and name."""
 
     player: int
     identity: str
@@ -43,7 +43,7 @@ class NameMatch(NamedTuple):
 
 
 class NameIndex(ABC):
-    """One index of the names of one store.
+    """An index of the names in one store.
 
     A class names its ``TABLE`` and the types of its ``COLUMNS``, the first of which holds the number of the player.
     """
@@ -58,10 +58,10 @@ class NameIndex(ABC):
     @staticmethod
     @abstractmethod
     def row(player: int, name: str) -> tuple[Any, ...]:
-        """Return the index's row of a name."""
+        """Return the row of a player's name in the index."""
 
-    def reached(self) -> int:
-        """Return the highest number in the index; 0 if there is none, or the store is too old to have one."""
+    def highest_indexed(self) -> int:
+        """Return the highest player number in the index; 0 if there is no index."""
         if not self._database.has_index(self.TABLE):
             return 0
         return int(self._database.rows(f"SELECT coalesce(max(player), 0) FROM {{s}}.{self.TABLE}")[0][0])
@@ -75,13 +75,13 @@ class NameIndex(ABC):
         """Take names into the index, within the write transaction; a missing one is made."""
         self._database.add(self.TABLE, self.COLUMNS, (self.row(player, name) for player, name in rows))
 
-    def take_out(self, players: Sequence[int]) -> None:
-        """Remove names from the index, within the caller's transaction; players who still have a name enter again.
+    def update_names(self, players: Sequence[int]) -> None:
+        """Replace the old names of players by their current ones, within the caller's transaction.
 
         Args:
             players: numbers of those whose rows are changed already.
         """
-        reached = self.reached()
+        reached = self.highest_indexed()
         if reached:
             delete = f"DELETE FROM {{s}}.{self.TABLE} WHERE {next(iter(self.COLUMNS))} IN :players"
             self._database.run(delete, players=list(players))
@@ -91,21 +91,21 @@ class NameIndex(ABC):
             self._enter(self._database.rows(stored, players=[player for player in players if player <= reached]))
 
     def lacks_many(self) -> bool:
-        """Return whether the index lacks so many names that each question reads many."""
-        return len(self._later(self.reached(), _FEW + 1)) > _FEW
+        """Return whether the index lacks so many players that each search would read many names."""
+        return len(self._later(self.highest_indexed(), _FEW + 1)) > _FEW
 
     def catch_up(self) -> None:
-        """Take who came since into the index, if they are many; where the store cannot be written they are read."""
+        """Add the players registered since to the index, if they are many and the store can be written."""
         with suppress(LedgerError):
             while self.lacks_many():
                 with self._database.writing(_PATIENCE):
                     # Read again within the transaction: another process may have extended the index, and a player is in
                     # it once.
-                    self._enter(self._later(self.reached(), _CHUNK))
+                    self._enter(self._later(self.highest_indexed(), _CHUNK))
 
 
 class WholeNames(NameIndex):
-    """The players who have a whole name, in one store."""
+    """The index of whole names, regardless of case, in one store."""
 
     TABLE = "people_folds"
     COLUMNS: ClassVar[Mapping[str, str]] = {"player": "int8", "name": "text"}
@@ -120,13 +120,13 @@ class WholeNames(NameIndex):
         return self._database.rows(query, **values)
 
     def all_players(self) -> dict[str, list[int]]:
-        """Return, by folded name, the numbers of all who have it, ascending; all names are read."""
+        """Return, by folded name, the numbers of the players with it, ascending; all names are read."""
         return _by_name(self._shown("player > 0"))
 
     def players_named(self, names: Iterable[str]) -> dict[str, list[int]]:
-        """Return, by folded name, the numbers of all who have one of some names; other names are left out."""
+        """Return, by folded name, the numbers of the players with one of these names, ascending."""
         forms = list(names)
-        reached = self.reached()
+        reached = self.highest_indexed()
         rows = self._shown("player > :reached", reached=reached)
         # A name that waits may be shown as its player's already; the index has the former one until it is given.
         if reached:
@@ -146,7 +146,7 @@ def _by_name(rows: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 
 class NameSearch(NameIndex):
-    """The search by a part of a name in one store: an index of three letters on end."""
+    """The search by a part of a name in one store: an index of all trigrams of its words."""
 
     TABLE = "people_search"
 
@@ -155,7 +155,7 @@ class NameSearch(NameIndex):
         """Return the shown players whose words in the index hold all of these, each of three letters or more."""
 
     def find(self, part: str) -> list[NameMatch]:
-        """Return the players who have a name with all words of *part* in it, or parts of words; case does not count.
+        """Return the players whose names contain all words of *part*, also within words and in any case.
 
         Names that begin with *part* come first, each in the order of the names.
 
@@ -171,7 +171,7 @@ class NameSearch(NameIndex):
             message = f"search {part[:60]!r}: give {SHORTEST} letters on end or more; a whole name is found by 'show'"
             raise MalformedError([message])
         self.catch_up()
-        reached = self.reached()
+        reached = self.highest_indexed()
         unread = "SELECT player, identity, name FROM {people} WHERE player > :reached AND name IS NOT NULL"
         matches, rest = list[NameMatch](), list(starmap(NameMatch, self._database.rows(unread, reached=reached)))
         if reached:

@@ -18,7 +18,7 @@ Value = str | int | bytes | list[int] | list[str] | None
 
 
 class NamesDatabase(ABC):
-    """The tables of one store of names.
+    """The tables of one store of names, in a file or on a server.
 
     Attributes:
         path: the store as messages name it; never with a password.

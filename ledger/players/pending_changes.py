@@ -1,4 +1,4 @@
-"""Changes that wait until the journal has them: names to be given, and players to be erased.
+"""Pending renamings and erasures: changes of names that wait until the journal records them.
 
 A name waits first, then its commitment goes into the journal, then the name to its player. If the process is stopped
 between two steps, the waiting row says by its salt what it is: the journal committed to it, or it never will.
@@ -20,7 +20,7 @@ from ledger.players.reasons import SALT_BYTES
 
 
 class PendingName(NamedTuple):
-    """A name that is about to be given.
+    """A new name of a player that waits for its journal entry.
 
     Attributes:
         player: to whom.
@@ -36,7 +36,7 @@ class PendingName(NamedTuple):
 
 
 class PendingNames:
-    """The names of one store that are about to be given."""
+    """The pending renamings of one store."""
 
     def __init__(self, database: NamesDatabase, out_of_indexes: Callable[[Sequence[int]], None]) -> None:
         """Take the database, and what takes former names out of its indexes."""
@@ -51,7 +51,7 @@ class PendingNames:
         return list(starmap(PendingName, rows))
 
     def begin(self, player: int, number: int, name: str) -> PendingName:
-        """Store a name, durably, before the journal commits to it; an earlier one of the player goes."""
+        """Store a new name, durably, before the journal commits to it; it replaces an earlier pending one."""
         pending = PendingName(player, number, name, secrets.token_bytes(SALT_BYTES))
         with self._database.writing():
             self._database.run(
@@ -63,7 +63,7 @@ class PendingNames:
         return pending
 
     def apply(self, pending: PendingName) -> None:
-        """Give the name to its player, unless that is done already or the player was erased; the row stays."""
+        """Give the pending name to its player, unless the player was erased; the pending row stays."""
         with self._database.writing():
             self._database.run(
                 "UPDATE {s}.people SET name = :name, salt = :salt WHERE player = :player AND salt IS NOT NULL "
@@ -74,13 +74,13 @@ class PendingNames:
             self._out_of_indexes([pending.player])
 
     def drop(self, pending: PendingName) -> None:
-        """Delete the row, unless another one has replaced it."""
+        """Delete the pending row, unless another one has replaced it."""
         delete = "DELETE FROM {s}.renaming WHERE player = :player AND salt = :salt"
         with self._database.writing():
             self._database.run(delete, player=pending.player, salt=pending.salt)
 
     def show(self, sealed: Sequence[PendingName]) -> None:
-        """Read the people by these names from now on: the journal committed to them."""
+        """Show these pending names as the players' names: the journal committed to them."""
         self._database.sealed.update(pending.salt for pending in sealed)
 
 
@@ -96,18 +96,18 @@ class PendingErasures:
         self._out_of_indexes = out_of_indexes
 
     def rows(self) -> dict[int, str]:
-        """Return, by player, the person who requested the erasure."""
+        """Return the incomplete erasures: player -> who requested it."""
         if not self._database.is_upgraded():
             return {}
         return dict(self._database.rows("SELECT player, actor FROM {s}.erasing ORDER BY player"))
 
     def stored_players(self, players: Iterable[int]) -> list[int]:
-        """Return those of these players of whom more than the number is stored, in order, however they are shown."""
+        """Return those of these players whose identity, name or salt is still stored, in order."""
         query = f"SELECT player FROM {{s}}.people WHERE player IN :players AND {_KNOWN} ORDER BY player"
         return [player for (player,) in self._database.rows(query, players=list(players))]
 
     def begin(self, players: Iterable[int], actor: str) -> int:
-        """Forget identity, name and salt of players, and a name that was to be given; their old bytes may stay.
+        """Blank identity, name and salt of players, and drop their pending names; old bytes may stay until ``purge``.
 
         Args:
             players: their numbers; the rows stay.
@@ -131,6 +131,6 @@ class PendingErasures:
         return blanked
 
     def drop(self, players: Iterable[int]) -> None:
-        """Delete the rows of these players, whose erasure is complete."""
+        """Delete the pending rows of these players, whose erasure is complete."""
         with self._database.writing():
             self._database.run("DELETE FROM {s}.erasing WHERE player IN :players", players=list(players))

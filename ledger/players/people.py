@@ -1,4 +1,4 @@
-"""The players' names: the contract of a store of names, and the rules that are the same in every store of them.
+"""The players' names: the contract of a store of names, and all that is the same in a file and on a server.
 
 It is the only place where personal data lives, next to the journal and never in it, so that it can be erased. The
 journal holds numbers and, for each, a salted commitment to the identity and the name given here. Erasing a row
@@ -44,7 +44,7 @@ _COMPARED = 5_000  # names: a tenth of a second
 
 
 class People(NamesDatabase):
-    """The names of one ledger.
+    """The store of the identities and names of one ledger's players.
 
     Attributes:
         pending: names that are about to be given.
@@ -89,7 +89,7 @@ class People(NamesDatabase):
     # -- the secret ------------------------------------------------------------------------------------------------
 
     def secret(self) -> bytes:
-        """Return the secret under which the ledger makes keys of facts, 32 bytes; a file of release 0.1.0 gets one.
+        """Return the ledger's secret for the keys of facts, 32 bytes; a file of release 0.1.0 gets one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
@@ -103,7 +103,7 @@ class People(NamesDatabase):
         return secret
 
     def secret_or_random(self) -> bytes:
-        """Return the secret, or in a store without one another: for dry runs."""
+        """Return the secret, or a random one if the store has none: for dry runs."""
         return self._secret() or new_secret()
 
     def _secret(self) -> bytes | None:
@@ -111,7 +111,7 @@ class People(NamesDatabase):
         return bytes(rows[0][0]) if rows else None
 
     def adopt_secret(self, secret: bytes) -> None:
-        """Have the secret of another ledger, before any key was made.
+        """Store the secret of another ledger in place of this one, before any key was made.
 
         Raises:
             StorageError: the store refuses.
@@ -164,14 +164,14 @@ class People(NamesDatabase):
         return persons
 
     def delete_unregistered(self, first: int) -> None:  # what shares a transaction with the journal has none
-        """Take rows away from a number on, which no entry registered: what gave them a number was undone.
+        """Delete the rows from a number on, whose registration was rolled back.
 
         Args:
             first: the lowest of the numbers.
         """
 
     def add_nameless(self, players: Mapping[int, str]) -> None:
-        """Add rows for numbers whose names are lost: as after erasing them.
+        """Add rows without names for players whose names are lost, as after an erasure.
 
         Args:
             players: number -> the instant when the player joined.
@@ -203,7 +203,7 @@ class People(NamesDatabase):
         return int(self.rows("SELECT coalesce(max(player), 0) FROM {s}.people")[0][0])
 
     def rows_between(self, first: int, last: int) -> int:
-        """Return how many of the numbers from one to another have a row, and stand in the index on identities."""
+        """Return how many numbers from *first* to *last* have a row, and are in the index on identities."""
         query = "SELECT count(*) FROM {s}.people WHERE player BETWEEN :first AND :last"
         return int(self.rows(query, first=first, last=last)[0][0])
 
@@ -216,7 +216,7 @@ class People(NamesDatabase):
         return bool(self.rows("SELECT EXISTS (SELECT 1 FROM {people} WHERE identity IS NULL)")[0][0])
 
     def nameless(self) -> list[int]:
-        """Return the numbers of all who were erased, or whose names were lost."""
+        """Return the numbers of the players who were erased, or whose names were lost."""
         return [player for (player,) in self.rows("SELECT player FROM {people} WHERE identity IS NULL ORDER BY player")]
 
     # -- names -----------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class People(NamesDatabase):
         return list(starmap(Person, rows))
 
     def iter_named(self, *, highest_first: bool = False) -> Iterator[list[Person]]:
-        """Yield all who were not erased, in order of the numbers, in growing blocks: most callers read one."""
+        """Yield the players who were not erased, in order of the numbers, in growing blocks: most callers read one."""
         last, size = (2**62, 1) if highest_first else (0, 1)
         beyond = "player < :last {} ORDER BY player DESC" if highest_first else "player > :last {} ORDER BY player"
         condition = f"{beyond.format('AND salt IS NOT NULL')} LIMIT :size"
@@ -249,7 +249,7 @@ class People(NamesDatabase):
             last, size = persons[-1].player, min(size * 8, 4_096)
 
     def by_identity(self, identities: Sequence[str]) -> dict[str, Person]:
-        """Return the known ones of these identities, in any spelling; an exact spelling goes first."""
+        """Return the persons with these identities, in any spelling; an exact spelling goes first."""
         rows = self._spelt_so({*identities, *map(spelt, identities)})
         unmet = [identity for identity in identities if identity not in rows and spelt(identity) not in rows]
         # Only if a player is new: for the older spellings all identities are looked through.
@@ -284,12 +284,12 @@ class People(NamesDatabase):
         return self._older
 
     def by_number(self, players: Iterable[int]) -> dict[int, Person]:
-        """Return the known ones of these players, in order of the numbers."""
+        """Return the persons with these numbers, in order of the numbers."""
         persons = self._persons("player IN :players ORDER BY player", players=list(players))
         return {person.player: person for person in persons}
 
     def find(self, word: str) -> list[Person]:
-        """Return all whose identity or name is *word*, or failing that the same regardless of case.
+        """Return the persons whose identity or name is *word*; if there are none, those with it in another case.
 
         That is the case of English letters alone; in order of the numbers.
         """
@@ -312,7 +312,7 @@ class People(NamesDatabase):
         return self._persons(f"{condition} ORDER BY player", word=word, bearers=list(bearers or ()))
 
     def suggest(self, word: str) -> list[str]:
-        """Return up to three existing names or identities near the unknown *word*; the nearest first.
+        """Return up to three names or identities similar to an unknown *word*; the most similar first.
 
         In a store of many people only those are compared that begin like it or hold the whole word. Numbers are like
         each other without meaning each other.
@@ -336,8 +336,8 @@ class People(NamesDatabase):
 
     def _out_of_indexes(self, players: Sequence[int]) -> None:
         """Take former names out of the indexes, within the write transaction that changed the rows."""
-        self.search.take_out(players)
-        self.whole_names.take_out(players)
+        self.search.update_names(players)
+        self.whole_names.update_names(players)
 
     # -- forgetting ------------------------------------------------------------------------------------------------
 
@@ -347,7 +347,7 @@ class People(NamesDatabase):
 
     @abstractmethod
     def purge(self) -> bool:
-        """Leave nothing in the store but the present rows, from any writer: rewrite it.
+        """Rewrite the store, so that no byte of deleted names is left in it.
 
         Returns:
             False if another process is reading, so that old bytes stay.
@@ -358,10 +358,10 @@ class People(NamesDatabase):
 
     @abstractmethod
     def purge_within(self, patience: float) -> bool:
-        """Act as ``purge``, but wait no longer than so many seconds for those who read or write."""
+        """Act as ``purge``, but wait at most *patience* seconds for other readers and writers."""
 
     def purge_or_refuse(self) -> None:
-        """Act as ``purge``, after an erasure.
+        """Act as ``purge`` after an erasure, and refuse if old bytes are left.
 
         Raises:
             StorageError: the old bytes may still be there, and what to do.
@@ -377,4 +377,4 @@ class People(NamesDatabase):
 
     @abstractmethod
     def remaining_copies(self) -> str:
-        """Return the copies that may still show an erased person, and until when: part of a sentence of the command."""
+        """Return in words which copies may still contain erased names, and until when."""

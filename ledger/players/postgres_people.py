@@ -75,7 +75,7 @@ def _is_storable(word: str) -> bool:
 
 
 def trigrams(words: Iterable[str]) -> set[int]:
-    """Return each three letters in a row within words, as a number of 63 bits: a code point has 21."""
+    """Return all trigrams of words, each as a number of 63 bits: a code point has 21."""
     numbers: set[int] = set()
     for word in words:
         letters = list(map(ord, word))
@@ -261,7 +261,7 @@ class PostgresPeople(People):
     # -- forgetting ------------------------------------------------------------------------------------------------
 
     def purge(self) -> bool:
-        """Rewrite each table, which drops rows that no open transaction may read any more; and all statistics.
+        """Rewrite each table, so that no open transaction can read deleted names, and drop all statistics.
 
         Returns:
             False if a transaction that began before is open, so that old rows were kept.
@@ -272,7 +272,7 @@ class PostgresPeople(People):
         return self._cleaned(READER_SECONDS)
 
     def purge_within(self, patience: float) -> bool:
-        """Act as ``purge``, but wait no longer than so many seconds for those who read or write."""
+        """Act as ``purge``, but wait at most *patience* seconds for other readers and writers."""
         try:
             return self._cleaned(patience)
         except StorageError as error:
@@ -326,7 +326,7 @@ class PostgresPeople(People):
         return kept
 
     def remaining_copies(self) -> str:
-        """Return the server's log, and the copies made of it; standbys and replicas follow the leader in all else."""
+        """Return in words which logs and copies of the server may still contain erased names."""
         ((archives, standbys),) = self.rows(
             "SELECT current_setting('archive_mode') <> 'off', (SELECT count(*) FROM pg_replication_slots) "
             "+ (SELECT count(*) FROM pg_stat_replication)"

@@ -23,7 +23,7 @@ SALT_BYTES = 16
 
 
 def reason_faults(reason: object) -> list[str]:
-    """Yield the faults of a reason: it is 1 to 1,000 characters of plain text on one line."""
+    """Return the faults of a reason, which must be 1 to 1,000 characters of plain text on one line."""
     if reason is None or reason == "":
         return ["a reason is missing: say in a few words why @ $.reason"]
     return text_faults("reason", reason, MAX_REASON)
@@ -59,7 +59,7 @@ class Reasons:
         self._clean = clean
 
     def store(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
-        """Store reasons, durably, before the journal commits to them; reasons without an entry go.
+        """Store reasons, durably, before the journal commits to them; delete reasons without an entry.
 
         Args:
             writer: the open transaction on the journal that is to seal them.
@@ -93,7 +93,7 @@ class Reasons:
         return self.texts([sealed]).get(sealed)
 
     def texts(self, commitments: Iterable[str]) -> dict[str, str | None]:
-        """Return, by commitment, the reasons in the store, each compared with it; None for one that was erased.
+        """Return the stored reasons by commitment, each verified against it; None for an erased one.
 
         Raises:
             StorageError: a reason is not the one that was sealed.
@@ -110,7 +110,7 @@ class Reasons:
         return {sealed: text for sealed, _, _, text in rows}
 
     def erase(self, lock: AbstractContextManager[Writer], commitments: Iterable[str]) -> int:
-        """Forget reasons for good, and those without an entry; the commitments stay.
+        """Erase reasons for good, and those without an entry; the commitments stay.
 
         The whole file is rewritten, as when a person is erased.
 
@@ -129,7 +129,7 @@ class Reasons:
         return self.forget(commitments)
 
     def forget(self, commitments: Iterable[str]) -> int:
-        """Erase reasons while no other process has the ledger; reasons whose entry is still to come stay."""
+        """Erase reasons while no other process has the ledger open; keep reasons without an entry."""
         with self._database.writing():
             erased = self._database.run(
                 "UPDATE {s}.reasons SET salt = NULL, text = NULL WHERE commitment IN :commitments "

@@ -1,4 +1,4 @@
-"""A player gets another name: spelt right, or a first one where only a number was known.
+"""Renaming: a player gets a corrected name, or a first one if only a number was known.
 
 The name waits in the people file until the journal has committed to it; only then is it the player's. So an
 interruption leaves the old name or the new one, never none. The old name and its salt are forgotten. The module
@@ -36,7 +36,7 @@ RULES: dict[str, str] = {  # name -> what it means and what to do; the other ref
 
 @attrs.frozen
 class Renamed:
-    """The result of a renaming.
+    """The result of a renaming: the person, and whether the old name is gone.
 
     Attributes:
         person: the player under the name that holds now.
@@ -110,7 +110,7 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
 
 
 def complete_pending(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:
-    """Complete pending renamings: names with a commitment reach their players, the others are dropped.
+    """Complete pending renamings: apply names to which the journal committed, drop the others.
 
     The old name is removed from the file and its log before the waiting row is deleted. If this is interrupted, or
     if the file is in use, the next renaming completes it.

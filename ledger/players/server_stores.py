@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def open_on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
-    """Return journal and names on a server, on one connection, so that what belongs together is recorded together.
+    """Open journal and names on a server, on one connection, so that they share transactions.
 
     Raises:
         StorageError: the server cannot be reached or trusted, promises too little, or holds no such ledger.
@@ -42,7 +42,7 @@ def open_on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]
 
 
 def open_names_on_server(place: ServerPlace) -> PostgresPeople:
-    """Return the names on a server, alone.
+    """Open the names on a server without the journal.
 
     Raises:
         StorageError: as ``open_on_server``.
@@ -78,7 +78,7 @@ def _refuse_name(place: ServerPlace) -> None:
 
 
 def setup_sql(place: ServerPlace) -> str:
-    """Return the SQL that makes schemas, roles and grants, for a user with that right; the address's user records.
+    """Return the SQL that makes schemas and roles, and lets the address's user record.
 
     Raises:
         StorageError: the address is none, or names no user; or a schema must not be called so.
@@ -110,7 +110,7 @@ def _grant(schema: str, user: str) -> str:
 
 
 def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJournal, PostgresPeople]:
-    """Return both stores, empty, made now or earlier by a user with that right.
+    """Make the schemas, if they are missing, and open the empty journal and names.
 
     Args:
         place: where.

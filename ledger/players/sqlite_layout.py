@@ -61,12 +61,12 @@ SCHEMA = PEOPLE + "".join(_ADDED)
 
 
 def is_upgraded(connection: sqlite3.Connection) -> bool:
-    """Return whether a people file has the tables of today: a file of release 0.1.0 has its people alone."""
+    """Return whether a people file has all current tables: one of release 0.1.0 has its people alone."""
     return bool(connection.execute("PRAGMA user_version").fetchone()[0] == LAYOUT)
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Give a people file of an earlier release the tables of today, within the caller's transaction."""
+    """Add the current tables to a people file of release 0.1.0, within the caller's transaction."""
     if not is_upgraded(connection):
         for table in _ADDED:
             connection.execute(table)
@@ -76,5 +76,5 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 
 def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
-    """Make it the secret of a people file, within the caller's transaction."""
+    """Store the secret of a people file, within the caller's transaction."""
     connection.execute("INSERT OR REPLACE INTO main.secret(number, secret) VALUES (1, ?)", (secret,))

@@ -67,19 +67,19 @@ class SqliteNameSearch(NameSearch):
         """Return the player with the words of the name."""
         return player, searchable_words(name)
 
-    def reached(self) -> int:
+    def highest_indexed(self) -> int:
         """Return the highest number in the index; 0 if there is none."""
         if not self._database.has_index(self.TABLE):
             return 0
         # FTS5 keeps the rows in this table of its own, by number: the highest is one look-up.
         return int(self._database.rows("SELECT coalesce(max(id), 0) FROM {s}.people_search_content")[0][0])
 
-    def take_out(self, players: Sequence[int]) -> None:
+    def update_names(self, players: Sequence[int]) -> None:
         """Act as ``NameIndex`` requires; if deleted words would stay, the next search rebuilds the index."""
         if sqlite.sqlite3.sqlite_version_info < SECURE_DELETE_SINCE:
             self._database.run("DROP TABLE IF EXISTS {s}.people_search")
         else:
-            super().take_out(players)
+            super().update_names(players)
 
     def _holding(self, words: Sequence[str]) -> list[NameMatch]:
         query = (
@@ -200,13 +200,13 @@ class SqlitePeople(People):
         return bool(self.rows("SELECT 1 FROM {s}.sqlite_master WHERE name = :table", table=table))
 
     def version(self) -> int:
-        """Return a number that changes when another process has written the file since the last call."""
+        """Return a number that changes when another process has written the file."""
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     # -- numbers ---------------------------------------------------------------------------------------------------
 
     def delete_unregistered(self, first: int) -> None:
-        """Take rows away from a number on, which no entry registered: what gave them a number was undone."""
+        """Delete the rows from a number on, whose registration was rolled back."""
         with self.writing():
             deleted = self.rows("DELETE FROM {s}.people WHERE player >= :first RETURNING player", first=first)
             self._out_of_indexes([player for (player,) in deleted])
@@ -235,7 +235,7 @@ class SqlitePeople(People):
     # -- forgetting ------------------------------------------------------------------------------------------------
 
     def purge(self) -> bool:
-        """Leave nothing in the file and its log but the present rows, from any writer: rewrite it.
+        """Rewrite the file and empty its log, so that no byte of deleted names is left in either.
 
         Returns:
             False if another process is reading the file, so that the log keeps old bytes.
@@ -253,7 +253,7 @@ class SqlitePeople(People):
         return True
 
     def purge_within(self, patience: float) -> bool:
-        """As ``purge``, but wait no longer than so many seconds for those who read or write the file."""
+        """Act as ``purge``, but wait at most *patience* seconds for other readers and writers."""
         with sqlite.waiting(self._connection, patience):
             try:
                 return self.purge()
@@ -263,7 +263,7 @@ class SqlitePeople(People):
                 raise
 
     def remaining_copies(self) -> str:
-        """Return the copies of the file that may exist: backups."""
+        """Return in words that copies of the file may still contain erased names."""
         return "copies of this file may still tell"
 
 

@@ -25,7 +25,7 @@ READ_ONLY = "it was opened for reading only"
 
 
 def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, People]:
-    """Return journal and names of the ledger at a path, in files or where its ``club.toml`` says.
+    """Open journal and names of the ledger at a path: files, or on the server that its ``club.toml`` names.
 
     Raises:
         StorageError: a file or a server refuses, or both a file and a server hold a journal.
@@ -41,7 +41,7 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
 
 
 def place_of(path: Path) -> ServerPlace | None:
-    """Return the server of the ledger at a path; None for files. If both hold a journal, refuse to guess.
+    """Return the server of the ledger at a path; None for files; refuse if both hold a journal.
 
     Raises:
         StorageError: both do, or the settings cannot be read.
@@ -58,7 +58,7 @@ def place_of(path: Path) -> ServerPlace | None:
 
 
 def open_names(path: Path) -> People:
-    """Return the names of the ledger at a path, alone.
+    """Open the names of the ledger at a path without the journal.
 
     Raises:
         StorageError: a file or a server refuses.

@@ -1,4 +1,4 @@
-"""The people file compared with the journal: names are checked before use, so that no game gets a wrong player.
+"""Verified names: the people file is compared with the journal before use, so that no game gets a wrong player.
 
 For each number that it registered the journal holds a commitment to identity and name, and for each renaming another
 one. An older copy of the people file would give a number out a second time or bring an earlier name back. A file of
@@ -36,7 +36,7 @@ DECISIONS = ("decision:", "decision;")  # the keys of all decisions of correctio
 
 
 def name_commitments(find: Find, players: Iterable[int]) -> dict[int, list[Stored]]:
-    """Return, by registered player, the entries that committed to the name, the oldest first: the last one holds.
+    """Return the entries that committed to each player's name, oldest first: the last one is in force.
 
     Args:
         find: looks up keys in the journal, within its transaction if there is one.
@@ -56,7 +56,7 @@ def name_commitments(find: Find, players: Iterable[int]) -> dict[int, list[Store
 
 
 def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> dict[int, Stored]:
-    """Return, by registered player, the entry whose commitment the player's name is compared with.
+    """Return the entry with the current commitment to each registered player's name.
 
     Args:
         journal: the journal.
@@ -75,13 +75,13 @@ def has_renamings(journal: Journal) -> bool:
 
 
 def renamed_players(journal: Journal) -> set[int]:
-    """Return the numbers of all who were ever renamed."""
+    """Return the numbers of the players who were ever renamed."""
     keys = journal.keys(_FIRST_RENAMING, _LAST_RENAMING)
     return {int(key[len(_FIRST_RENAMING) :].partition("@")[0]) for key in keys}
 
 
 def erased_players(journal: Journal) -> list[int]:
-    """Return the numbers of all whose erasure the journal records."""
+    """Return the numbers of the players whose erasure the journal records."""
     return [int(key[len(_FIRST_ERASURE) :]) for key in journal.keys(_FIRST_ERASURE, _LAST_ERASURE)]
 
 
@@ -91,7 +91,7 @@ def erasure_key(player: int) -> str:
 
 
 def registration_keys(journal: Journal) -> list[str]:
-    """Return the keys of all registrations; those of changes have an instant behind the number."""
+    """Return the keys of all entries that registered a player."""
     keys = journal.keys(_FIRST_REGISTRATION, _LAST_REGISTRATION)
     return [key for key in keys if key[len(_FIRST_REGISTRATION) :].isdecimal()]
 
@@ -101,13 +101,13 @@ def registration_key(player: int) -> str:
     return f"{_FIRST_REGISTRATION}{player}"
 
 
-def number_of(key: str) -> int:
-    """Return the player whom the entry of this key registers."""
+def registered_number(key: str) -> int:
+    """Return the player number in the key of a registration."""
     return int(key[len(_FIRST_REGISTRATION) :])
 
 
 def is_renaming(entry: Stored) -> bool:
-    """Return whether an entry renamed a player; the body is canonical, so bytes are enough."""
+    """Return whether an entry renamed a player."""
     return b',"kind":"player-renamed/1","position":' in entry.body
 
 
@@ -117,7 +117,7 @@ def with_pending_name(person: Person, pending: PendingName) -> Person:
 
 
 def is_committed(person: Person, entry: Stored) -> bool:
-    """Return whether an entry commits to just this identity and name; the body is canonical: bytes are enough."""
+    """Return whether an entry commits to a person's identity and name."""
     return b'"commitment":"%b"' % commitment_to(person).encode() in entry.body
 
 
@@ -127,13 +127,13 @@ def commitment_to(person: Person) -> str:
 
 
 def reappeared_after_erasure(journal: Journal, people: People) -> list[int]:
-    """Return the players with a recorded erasure who are known by name all the same."""
+    """Return the players whose erasure is recorded but whose names are stored again."""
     erased = erased_players(journal)
     return people.erasures.stored_players(erased) if erased else []
 
 
 def erase_reappeared(journal: Journal, people: People) -> None:
-    """Forget erased players whom an older copy of the people file knows; their old bytes may stay."""
+    """Erase players again whom an older copy of the people file brought back; old bytes may stay."""
     if back := reappeared_after_erasure(journal, people):
         people.erasures.begin(back, AGAIN)
 
@@ -144,7 +144,7 @@ _NAMED = 5  # players that a refusal names one by one
 
 
 class AssignedNumbers(NamedTuple):
-    """The players behind identities.
+    """The result of assigning numbers to identities.
 
     Attributes:
         persons: the person behind each identity.
@@ -157,7 +157,7 @@ class AssignedNumbers(NamedTuple):
     renamed: set[int]
 
     def count_other_names(self, named: Mapping[str, str]) -> int:
-        """Return the renamed players with another reported name: identity -> name."""
+        """Return how many renamed players are reported (identity -> name) under another name."""
         if not self.renamed:
             return 0
         otherwise = (person for identity, person in self.persons.items() if person.name != named[identity])
@@ -165,7 +165,7 @@ class AssignedNumbers(NamedTuple):
 
 
 class VerifiedNames:
-    """The names of one people file, each compared with its journal before it is used."""
+    """The names of one ledger, each verified against the journal's commitment before use."""
 
     def __init__(
         self, journal: Journal, people: People, highest_registered: Callable[[], int | None] = lambda: None
@@ -186,7 +186,7 @@ class VerifiedNames:
         self._numbered = range(0)  # that were given out and may not be registered yet
 
     def people(self) -> People:
-        """Return the people file, for reading; its ends are compared when it is first asked for.
+        """Return the people file for reading, after its first and last player were verified once.
 
         A name that the journal sealed and that did not reach its player yet is read as the player's.
 
@@ -200,7 +200,7 @@ class VerifiedNames:
         return self.file
 
     def show_pending(self) -> None:
-        """Read as the players' names those with a commitment that did not reach their players yet."""
+        """Show pending names to which the journal committed as the players' names."""
         pending = {row.player: row for row in self.file.pending.rows()}
         if pending:
             sealed = self._latest(pending)
@@ -227,7 +227,7 @@ class VerifiedNames:
                     break
 
     def verify(self, person: Person) -> Person:
-        """Return the person, if the journal committed to this very name under the number, or registered no player.
+        """Return the person unchanged, if the journal committed to the name or registered no player.
 
         Raises:
             StorageError: it sealed another name.
@@ -236,7 +236,7 @@ class VerifiedNames:
         return person if entry is None or person.is_erased else self._confirmed(person, entry)
 
     def assign_numbers(self, named: Mapping[str, str], joined_at: str, find: Find) -> AssignedNumbers:
-        """Return the persons behind these identities; new ones get the next numbers.
+        """Return the persons with these identities, verified; new ones get the next numbers.
 
         Args:
             named: identity -> name to show.
@@ -256,7 +256,7 @@ class VerifiedNames:
             new.update(person.player for person in persons)
             taken = find([registration_key(person.player) for person in persons])
             if taken:
-                raise self._lost({number_of(key): entry.position for key, entry in taken.items()})
+                raise self._lost({registered_number(key): entry.position for key, entry in taken.items()})
 
         persons = self.file.assign_numbers(named, joined_at, confirm)
         older = {identity: person for identity, person in persons.items() if person.player not in new}
@@ -285,7 +285,7 @@ class VerifiedNames:
         with self._journal.writing() as writer:
             last = self.file.highest()
             registered = writer.find([registration_key(player) for player in range(numbered.start, last + 1)])
-            self.file.delete_unregistered(max(map(number_of, registered), default=numbered.start - 1) + 1)
+            self.file.delete_unregistered(max(map(registered_number, registered), default=numbered.start - 1) + 1)
 
     def check_registrations(self, events: Iterable[PlayerRegistered]) -> None:
         """Refuse to register a number whose name is in the people file under another commitment.
@@ -313,14 +313,13 @@ class VerifiedNames:
             return
         erase_reappeared(self._journal, self.file)
         self._compare_ends()
-        seen, highest = self._highest, 0
+        seen, registered = self._highest, 0
         if not seen:
-            registered = self._highest_registered()
-            highest = (
-                max(map(number_of, registration_keys(self._journal)), default=0) if registered is None else registered
-            )
+            known = self._highest_registered()
+            numbers = map(registered_number, registration_keys(self._journal)) if known is None else [known]
+            registered = max(numbers, default=0)
         last = self.file.highest()
-        if last < max(seen, highest) or self._has_gaps(last):
+        if last < max(seen, registered) or self._has_gaps(last):
             lost = lost_players(self._journal, self.file)
             if lost:
                 raise self._lost(lost)
@@ -376,7 +375,7 @@ class VerifiedNames:
 
 
 def check_name(person: Person, name: str) -> None:
-    """Refuse another name for a registered player; the case of letters does not count.
+    """Refuse a reported name that differs from a registered player's, except in the case of letters.
 
     A renamed player may have any name in a report: the first name is not known any more.
 
@@ -388,7 +387,7 @@ def check_name(person: Person, name: str) -> None:
 
 
 def commitment_mismatch(people: People, person: Person, sealed: Sequence[Stored]) -> str:
-    """Return words about a row of the people file that contradicts the journal's last commitment, with the remedy.
+    """Return the error text for a row that contradicts the journal's last commitment, with the remedy.
 
     Args:
         people: the names, which know their own way out.
@@ -413,12 +412,12 @@ def commitment_mismatch(people: People, person: Person, sealed: Sequence[Stored]
 def lost_players(journal: Journal, people: People) -> dict[int, int]:
     """Return the registered players without a row: number -> entry."""
     numbers = people.numbers()
-    missing = [key for key in registration_keys(journal) if number_of(key) not in numbers]
-    return {number_of(key): entry.position for key, entry in journal.find(missing).items()}
+    missing = [key for key in registration_keys(journal) if registered_number(key) not in numbers]
+    return {registered_number(key): entry.position for key, entry in journal.find(missing).items()}
 
 
 def add_lost_players(journal: Journal, people: People) -> int:
-    """Give a row without a name to each registered player who has none; return how many there were.
+    """Add a row without a name for each registered player without a row; return how many there were.
 
     Nobody else may register players meanwhile.
 
@@ -427,12 +426,12 @@ def add_lost_players(journal: Journal, people: People) -> int:
     """
     refuse_foreign_people(journal, people)
     lost = journal.find([registration_key(player) for player in lost_players(journal, people)])
-    people.add_nameless({number_of(key): rules.facts_of(entry)["joined_at"] for key, entry in lost.items()})
+    people.add_nameless({registered_number(key): rules.facts_of(entry)["joined_at"] for key, entry in lost.items()})
     return len(lost)
 
 
 def refuse_foreign_people(journal: Journal, people: People) -> None:
-    """Refuse people who are in the people file and in the journal, but not the same persons in both.
+    """Refuse a people file with names to which the journal did not commit.
 
     Raises:
         StorageError: the first one who is not.
@@ -460,7 +459,7 @@ def refuse_foreign_people(journal: Journal, people: People) -> None:
 
 
 def find_player(journal: Journal, names: VerifiedNames, word: str) -> Person:
-    """Return the one player of that name, identity or number, compared with the journal's commitment.
+    """Return the one player with a name, identity or number, verified against the journal's commitment.
 
     Raises:
         UnknownNameError: none, or several: their identities are listed.

@@ -35,7 +35,7 @@ from ledger.facts.person_names import are_apart, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
 from ledger.journal.kept_lists import FORM, KeptList, KeptTexts, ListRow, form_of_digest, in_form, kept_texts
-from ledger.players.misspelt import similar_name_pairs
+from ledger.players.misspelt_names import similar_name_pairs
 from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.past_views import known_at

@@ -87,4 +87,4 @@ def test_the_reader_and_the_book_find_the_same_proofs(steps: list[tuple[object, 
 
 def register(club: ClubOfTwo) -> list[IssuedToken]:
     """What the ledger's own judge says of each token."""
-    return list(IssuedTokens(club.ledger.journal).now().tokens.values())
+    return list(IssuedTokens(club.ledger.journal).register().tokens.values())

@@ -205,12 +205,12 @@ def test_that_it_is_used_is_written_once_a_minute(club_of_two: ClubOfTwo, tokens
     tokens.note_use(word)
     assert tokens.session(word) == session
     later(club_of_two, 1)
-    assert session.is_to_be_noted(club_of_two.ledger.now_ms())
+    assert session.is_use_due(club_of_two.ledger.now_ms())
     tokens.note_use(word)
     used = tokens.session(word)
     assert used is not None
     assert used.used_ms == session.used_ms + sessions.NOTED_EVERY_MS
-    assert not used.is_to_be_noted(club_of_two.ledger.now_ms())
+    assert not used.is_use_due(club_of_two.ledger.now_ms())
 
 
 def test_another_token_at_the_place_of_the_first_does_not_take_its_session_over(

@@ -268,7 +268,7 @@ class PeopleContract:
             people.assign_numbers({f"id:{i}": f"Ärne Nr{i % 400} Ek{i:04}" for i in range(3_000)}, DAY)
             people.search.catch_up()
             people.whole_names.catch_up()
-            assert people.whole_names.reached() == people.search.reached() == 3_000
+            assert people.whole_names.highest_indexed() == people.search.highest_indexed() == 3_000
             people.assign_numbers({"id:new": "Ärne Nr7 Ny"}, DAY)
             assert len(people.search.find("nr7 ny")) == 1
             assert len(people.search.find("arne nr399")) == 7

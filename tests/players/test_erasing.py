@@ -209,7 +209,7 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
         with sqlite.immediate(connection_of(file)):
             connection_of(file).executemany(BLANK, [(player,) for player in players[:-3]])
             for index in (file.search, file.whole_names):  # as ``PendingErasures`` does in the same transaction
-                index.take_out(players[:-3])
+                index.update_names(players[:-3])
         for player in players[-3:]:
             assert ledger.erase(player)
 

@@ -90,7 +90,7 @@ def test_a_reader_reads_and_writes_nothing(leader: postgres.Server, place: tuple
             reader.assign_numbers(named("Zoe"), DAY)
         with pytest.raises(StorageError, match="this role may not do that"):
             reader.purge()
-        assert reader.search.reached() == 0
+        assert reader.search.highest_indexed() == 0
 
 
 def test_who_has_no_role_reads_nothing(leader: postgres.Server, place: tuple[str, str]) -> None:

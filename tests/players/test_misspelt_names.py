@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.ledger import Ledger
-from ledger.players.misspelt import column_pairs, find_similar_names, is_misspelt, row_pairs
+from ledger.players.misspelt_names import column_pairs, find_similar_names, is_misspelt, row_pairs
 from tests.kit.commands import Run
 from tests.kit.source_files import written
 
