@@ -17,7 +17,7 @@ from ledger.auth.token_store import KEY_BYTES, NOT_KEPT, RefusalRow, TokenStore,
 from ledger.errors import StorageError
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.runtime.postgres import quoted
-from ledger.runtime.postgres_session import ServerAnswer, ServerStatement, numbered
+from ledger.runtime.postgres_session import ServerStatement, numbered
 
 _STANDS = "SELECT to_regnamespace($1::text) IS NOT NULL"
 LACKING = (
@@ -98,17 +98,19 @@ class PostgresTokens(TokenStore):
         yield self
 
     def _known_key(self) -> bytes | None:
-        """Return the key of the hashes; None if nothing was written yet, or the tables are missing.
-
-        Raises:
-            StorageError: they are not ours, or of another ledger, or this user may not read them.
-        """
+        """Return the key of the hashes; None if nothing was written yet, or the tables are missing."""
         if self._key is None and self._stands():
             about, file = self._journal.ask(
                 ServerStatement(f"SELECT program, layout FROM {self._s}.about"),
                 ServerStatement(f"SELECT hash_key, ledger FROM {self._s}.file"),
             )
-            self._check_about(about)
+            program, layout = next(iter(about.rows()), ("", 0))
+            if program != PROGRAM:
+                message = "is not one of tokens, but another program's: check the name of the schema"
+                raise StorageError(self.place, message)
+            if layout != LAYOUT:
+                newer = "; it was made by a later version of this program: install that one" if layout > LAYOUT else ""
+                raise StorageError(self.place, f"has layout {layout}, this program reads layout {LAYOUT}{newer}")
             for key, ledger in file.rows():
                 if ledger != self._journal.root_at(1):
                     raise StorageError(self.place, "holds the tokens of another ledger: check the name of the schema")
@@ -122,14 +124,6 @@ class PostgresTokens(TokenStore):
     def _refuse_lack(self) -> None:
         if not self._stands():
             raise StorageError(self.place, LACKING)
-
-    def _check_about(self, about: ServerAnswer) -> None:
-        program, layout = next(iter(about.rows()), ("", 0))
-        if program != PROGRAM:
-            raise StorageError(self.place, "is not one of tokens, but another program's: check the name of the schema")
-        if layout != LAYOUT:
-            newer = "; it was made by a later version of this program: install that one" if layout > LAYOUT else ""
-            raise StorageError(self.place, f"has layout {layout}, this program reads layout {LAYOUT}{newer}")
 
 
 def without_nul(text: str) -> str:

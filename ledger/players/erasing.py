@@ -26,10 +26,10 @@ def erase_persons(
     An erasure that is recorded already is not recorded again; those of unregistered numbers are not recorded at all.
 
     Args:
-        journal: where it is recorded.
-        people: where they are known.
-        players: their numbers.
-        actor: who has them forgotten.
+        journal: the journal.
+        people: the names.
+        players: the numbers of one person, or of several.
+        actor: the name of who requests it.
         clock_ms: milliseconds since 1970.
 
     Returns:
@@ -92,8 +92,8 @@ def complete_pending(
     Args:
         lock: a write transaction on the journal, so that no other process erases meanwhile.
         journal: the journal.
-        people: the people file.
-        patience: seconds to wait for those who read the people file.
+        people: the names.
+        patience: seconds to wait for other readers of the names.
         clock_ms: milliseconds since 1970.
 
     Raises:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -62,11 +61,7 @@ _UNFIT = ";'%$"  # would end a statement, a text or the body of a function, or b
 
 
 def _refuse_name(place: ServerPlace) -> None:
-    """Refuse to make schemas of a name by which these, or their roles, would not be what they should.
-
-    Raises:
-        StorageError: it is one.
-    """
+    """Refuse a schema name that would give the SQL, or the names of the roles, another meaning."""
     name, size = place.schema, len(place.schema.encode("utf-8", "surrogatepass"))
     unfit = [sign for sign in name if sign in _UNFIT or is_hidden(sign)]
     if name.startswith("pg_") or unfit or not 1 <= size <= _LONGEST:
@@ -97,11 +92,8 @@ def _making(place: ServerPlace) -> str:
     """Return the SQL that makes all schemas, within a transaction."""
     roles = Roles.of(schema_of(place.schema))
     journal = making(place.schema, Roles.of(place.schema), secrets.token_hex(16))
-    return journal + _script([*statements(place.schema, roles), *postgres_token_tables.statements(place.schema, roles)])
-
-
-def _script(statements: Sequence[str]) -> str:
-    return "".join(f"{statement};\n" for statement in statements)
+    others = [*statements(place.schema, roles), *postgres_token_tables.statements(place.schema, roles)]
+    return journal + "".join(f"{statement};\n" for statement in others)
 
 
 def _grant(schema: str, user: str) -> str:
@@ -113,7 +105,7 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
     """Make the schemas, if they are missing, and open the empty journal and names.
 
     Args:
-        place: where.
+        place: the server and the schema.
         secret: that of another ledger; None: a new one.
 
     Raises:

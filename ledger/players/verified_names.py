@@ -23,10 +23,6 @@ from ledger.players.people import People
 from ledger.players.persons import Person, commitment
 from ledger.runtime.nearest import meant_by
 
-# The entries of the journal that committed to the name of a player: the registration, then each renaming in order.
-#
-# Names are compared with the newest commitment, in every comparison. This module writes nothing.
-
 _DIGITS = 15  # of a player's number; Python reads no more than some thousands
 _FIRST_REGISTRATION, _LAST_REGISTRATION = "player:", "player;"  # all keys that begin with "player:" lie between them
 _FIRST_ERASURE, _LAST_ERASURE = "erased:", "erased;"
@@ -56,13 +52,7 @@ def name_commitments(find: Find, players: Iterable[int]) -> dict[int, list[Store
 
 
 def latest_commitments(journal: Journal, find: Find, players: Iterable[int]) -> dict[int, Stored]:
-    """Return the entry with the current commitment to each registered player's name.
-
-    Args:
-        journal: the journal.
-        find: as of ``name_commitments``.
-        players: numbers; unregistered ones are left out.
-    """
+    """Return the entry with the current commitment to each registered player's name."""
     by_key = {registration_key(player): player for player in players}
     if by_key and has_renamings(journal):
         return {player: entries[-1] for player, entries in name_commitments(find, by_key.values()).items()}
@@ -170,13 +160,7 @@ class VerifiedNames:
     def __init__(
         self, journal: Journal, people: People, highest_registered: Callable[[], int | None] = lambda: None
     ) -> None:
-        """Take both files.
-
-        Args:
-            journal: holds the commitments to the names.
-            people: the store of the names.
-            highest_registered: the highest number that the journal registered, where that is known without reading it.
-        """
+        """Take the journal, the names, and what gives the highest registered number if it need not be counted."""
         self._journal = journal
         self._highest_registered = highest_registered
         self.file = people  # unchecked
@@ -240,7 +224,7 @@ class VerifiedNames:
 
         Args:
             named: identity -> name to show.
-            joined_at: instant that is kept with the new ones.
+            joined_at: instant that is stored with the new ones.
             find: looks up keys in the journal, within its transaction if there is one.
 
         Raises:
@@ -315,8 +299,8 @@ class VerifiedNames:
         self._compare_ends()
         seen, registered = self._highest, 0
         if not seen:
-            known = self._highest_registered()
-            numbers = map(registered_number, registration_keys(self._journal)) if known is None else [known]
+            highest = self._highest_registered()
+            numbers = map(registered_number, registration_keys(self._journal)) if highest is None else [highest]
             registered = max(numbers, default=0)
         last = self.file.highest()
         if last < max(seen, registered) or self._has_gaps(last):
@@ -351,15 +335,7 @@ class VerifiedNames:
         return latest_commitments(self._journal, self._journal.find, players)
 
     def _confirmed(self, person: Person, entry: Stored) -> Person:
-        """Return the person with the name that the journal confirms.
-
-        Args:
-            person: a row of the people file.
-            entry: read before that row, the newest one that sealed the player's name.
-
-        Raises:
-            StorageError: it sealed another name.
-        """
+        """Return the person with the name to which *entry*, read before that row, or a newer one commits."""
         while not (person.is_erased or is_committed(person, entry)):
             # Another process may be giving a name: the row that waits is read before that of the player, which bears
             # the name when the row is gone, and the journal after both.
@@ -387,13 +363,7 @@ def check_name(person: Person, name: str) -> None:
 
 
 def commitment_mismatch(people: People, person: Person, sealed: Sequence[Stored]) -> str:
-    """Return the error text for a row that contradicts the journal's last commitment, with the remedy.
-
-    Args:
-        people: the names, which know their own way out.
-        person: the row.
-        sealed: the entries that sealed the player's name, the oldest first.
-    """
+    """Return the error text for a row that contradicts the last of the commitments *sealed*, with the remedy."""
     whose, entry = f"player {person.player} ({person.identity!r})", sealed[-1].position
     if any(is_committed(person, earlier) for earlier in sealed[:-1]):
         return (
