@@ -36,8 +36,8 @@ from ledger.journal.scratch import ScratchJournal
 from ledger.players import erasing, renaming
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import VerifiedNames, find_player
 from ledger.players.stores import open_stores, token_store_of
+from ledger.players.verified_names import VerifiedNames, find_player
 from ledger.ratings import queries
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import projectors_for
@@ -141,8 +141,8 @@ class OpenLedger:
         # First: where the journal is of another history, nothing that waits may be brought to its end by what it says.
         refuse_another_history(path, journal)
         people.refusal = people.refusal or journal.refusal
-        renaming.settle_if_possible(journal, people)
-        erasing.settle_if_possible(journal, people, lambda: int(clock().timestamp() * 1000))
+        renaming.try_to_complete_pending(journal, people)
+        erasing.try_to_complete_pending(journal, people, lambda: int(clock().timestamp() * 1000))
         ledger = cls._over(path, journal, people, projectors_for(projectors), clock)
         ledger.views.follows_journal = follow
         return ledger
@@ -431,7 +431,7 @@ class OpenLedger:
 
     def recorder_named(self, token: str | None, actor: str, unnamed: str = DEFAULT_ACTOR) -> str:
         """Return the recorder by a token and a name; refuse for lack of a right."""
-        return self.tokens.recorder(token, actor, unnamed)
+        return self.tokens.authenticate_recorder(token, actor, unnamed)
 
     def _noted(self, recorded: RecordedEvents) -> list[Receipt]:
         placed = zip(*recorded, strict=True)

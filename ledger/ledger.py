@@ -147,7 +147,7 @@ class Ledger(OpenLedger):
             raise StorageError(str(people), "exists already, though the journal does not")
         elif secret is not None:
             with closing(SqlitePeople(people)) as empty:
-                empty.take_secret(secret)
+                empty.adopt_secret(secret)
         # the journal appears last, with its scheme: before that there is no ledger
         with (
             atomic_file(path) as making,
@@ -193,7 +193,7 @@ class Ledger(OpenLedger):
     def append_many(
         self, events: Iterable[Event], *, actor: str = DEFAULT_ACTOR, token: str | None = None
     ) -> list[Receipt]:
-        """Record facts in one transaction: all, or none if one is refused; ``tokens.recorder`` gives the actor.
+        """Record facts in one transaction: all, or none if one is refused; a token may name the actor.
 
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
@@ -429,7 +429,7 @@ class Ledger(OpenLedger):
         # new pools of an import adopt it
         first = schemes.complete_adoption(self.first_scheme(), stored=True)
         # names that are not in the index yet are read again for each frame: if they are many, they enter it first
-        self.names.file.folds.bring_up()
+        self.names.file.whole_names.catch_up()
         job = GameImport(
             self.names,
             self.derived_keys,
@@ -446,7 +446,7 @@ class Ledger(OpenLedger):
         with self.names.registering():
             report = job.run(blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds)
         # Once more, for the new players of this import enter the index now.
-        self.names.file.folds.bring_up()
+        self.names.file.whole_names.catch_up()
         return report
 
     def import_file(

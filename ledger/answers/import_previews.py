@@ -27,8 +27,8 @@ from ledger.journal import FindEntries, Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import (
-    NumberedPersons,
+from ledger.players.verified_names import (
+    AssignedNumbers,
     VerifiedNames,
     is_renaming,
     latest_commitments,
@@ -122,7 +122,7 @@ class _DryNames(VerifiedNames):
         self.new: dict[str, Person] = {}  # by identity as it is compared
         self._free = people.highest() + 1
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> NumberedPersons:
+    def number(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> AssignedNumbers:
         """Return what ``VerifiedNames.number`` would, without storing a person."""
         people = self.people()
         persons = people.by_identity(list(named))
@@ -140,7 +140,7 @@ class _DryNames(VerifiedNames):
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
         # new ones whose registration is tried already, by an earlier file
         keys = {registration_key(person.player): person.player for person in self.new.values()}
-        return NumberedPersons(persons, {*sealed, *(keys[key] for key in find(list(keys)))}, renamed)
+        return AssignedNumbers(persons, {*sealed, *(keys[key] for key in find(list(keys)))}, renamed)
 
 
 class ImportPreview:
@@ -154,7 +154,7 @@ class ImportPreview:
         self._journal = ScratchJournal(ledger.journal, ledger.journal.size(), watch=self._seen)
         self._names = _DryNames(self._journal, ledger.people)
         # Once: a people file without a secret gives another one each time, and a game has one key in all files.
-        self._secret = cache(ledger.people.secret_to_try)
+        self._secret = cache(ledger.people.secret_or_random)
 
     def import_games(
         self,

@@ -30,6 +30,7 @@ from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.stored_tree import Edge
+from ledger.players.people import People
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries, views_file
 from ledger.ratings.fact_projector import ReadModel
@@ -68,9 +69,8 @@ class VerifiedPeople(SqlitePeople):
 
     def __init__(self, file: Snapshot) -> None:
         # As in the journal above: the very bytes that were compared, even if the file is another one by now.
-        self.path = file.path
+        People.__init__(self, file.path)
         self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
-        self._take_parts()
 
     def close(self) -> None:
         """Do nothing."""

@@ -25,7 +25,7 @@ from ledger.journal.game_references import find_game
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
 from ledger.players.persons import Person
-from ledger.players.sealed_names import VerifiedNames, find_player, is_committed, name_commitments
+from ledger.players.verified_names import VerifiedNames, find_player, is_committed, name_commitments
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
 KEPT_BACK = "it shows who recorded the game; the operator of the ledger makes it by 'rating-ledger receipt DB GAME'"

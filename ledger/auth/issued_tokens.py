@@ -1,4 +1,4 @@
-"""The tokens that a journal has issued and revoked, and whether one proves who acts at a position.
+"""The register of tokens: those that the journal issued and revoked, and whether one is valid at a position.
 
 One judge for every door, for the gate under the write lock and for the game book: what is asked is the position alone,
 never a clock. The audit has a reader of its own.
@@ -21,8 +21,8 @@ from ledger.journal import Journal
 
 
 @attrs.define
-class Issued:
-    """A token as the journal issued it.
+class IssuedToken:
+    """A token as the journal issued and revoked it.
 
     Attributes:
         position: of its entry, by which authenticated entries name it.
@@ -44,11 +44,11 @@ class Issued:
 
     @property
     def roles(self) -> frozenset[str]:
-        """The roles that it gives."""
+        """The roles that the token gives."""
         return frozenset(self.event.roles.split())
 
     def holds_at(self, position: int) -> bool:
-        """Return whether it authenticates the entry at a position."""
+        """Return whether the token authenticates the entry at a position."""
         return self.void is None and self.position < position and (self.revoked is None or position <= self.revoked)
 
 
@@ -62,12 +62,12 @@ class TokenRegister:
         approver_since: position of the first entry that appointed an approver.
     """
 
-    tokens: dict[int, Issued] = attrs.Factory(dict)
+    tokens: dict[int, IssuedToken] = attrs.Factory(dict)
     first: int | None = None
     approver_since: int | None = None
 
-    def take(self, entries: Iterable[Entry]) -> None:
-        """Fold entries in, in the order of their positions; those of other kinds say nothing here."""
+    def add_entries(self, entries: Iterable[Entry]) -> None:
+        """Add the tokens that entries issue or revoke, in the order of their positions."""
         for entry in entries:
             match entry.event:
                 case TokenIssued() as event:
@@ -82,7 +82,7 @@ class TokenRegister:
     def _issue(self, entry: Entry, event: TokenIssued) -> None:
         first = entry.position if self.first is None else self.first
         if event.reset:
-            before = {role for token in self.of(event.person) for role in token.roles}
+            before = {role for token in self.issued_to(event.person) for role in token.roles}
             void = None
             if not set(event.roles.split()) <= before:
                 void = f"a reset gives {event.person!r} roles that no earlier token of this person has"
@@ -90,26 +90,26 @@ class TokenRegister:
             void = self.issuing_fault(entry.actor, event.by_token, entry.position)
         self.first = first
         added_at = without_zero_fraction(entry.recorded_at)
-        token = Issued(entry.position, event, entry.actor, added_at, void)
+        token = IssuedToken(entry.position, event, entry.actor, added_at, void)
         if void is None and event.reset:
             # Before the new token is among them: it would end itself.
-            for earlier in self.of(event.person):
+            for earlier in self.issued_to(event.person):
                 self._end(earlier, entry)
         if void is None and Role.APPROVER in token.roles and self.approver_since is None:
             self.approver_since = entry.position
         self.tokens[entry.position] = token
 
     @staticmethod
-    def _end(token: Issued, entry: Entry) -> None:
+    def _end(token: IssuedToken, entry: Entry) -> None:
         if token.revoked is None:
             token.revoked, token.revoked_at = entry.position, without_zero_fraction(entry.recorded_at)
 
-    def of(self, person: str) -> list[Issued]:
-        """The tokens that were ever issued to a person and proved something."""
+    def issued_to(self, person: str) -> list[IssuedToken]:
+        """Return the tokens that were validly issued to a person, revoked ones included."""
         return [token for token in self.tokens.values() if token.event.person == person and token.void is None]
 
     def issuing_fault(self, name: str, by_token: int | None, position: int) -> str | None:
-        """Return why the entry at a position may not issue or revoke; None if it may.
+        """Return why a person may not issue or revoke tokens at a position; None if the person may.
 
         Args:
             name: who does it, as the entry's actor.
@@ -122,7 +122,7 @@ class TokenRegister:
         return self.fault(name, by_token, Role.APPROVER, position)
 
     def fault(self, name: str, by_token: int | None, role: Role, position: int) -> str | None:
-        """Return why an entry that claims to be authenticated is not; None if it is.
+        """Return why the token that an entry names does not authenticate it; None if it does.
 
         Args:
             name: who acts, as the entry's actor.
@@ -149,7 +149,7 @@ class TokenRegister:
 
 
 class IssuedTokens:
-    """The register of one journal, read again if entries came: a key never vanishes, so their number shows it."""
+    """The reader of a journal's tokens: its register is read again if token entries were added."""
 
     def __init__(self, journal: Journal) -> None:
         """Take the journal."""
@@ -157,13 +157,13 @@ class IssuedTokens:
         self._keys: list[str] = []
         self._register = TokenRegister()
 
-    def now(self) -> TokenRegister:
-        """Return the current register, entries of an open transaction included."""
+    def register(self) -> TokenRegister:
+        """Return the current register of tokens, with those of an open transaction."""
         keys = list(self._journal.keys(KEYS, AFTER_KEYS))
         if keys != self._keys:
             rows = self._journal.find(keys)
             entries = [decode(stored.body) for stored in rows.values()]
             register = TokenRegister()
-            register.take(sorted(entries, key=lambda entry: entry.position))
+            register.add_entries(sorted(entries, key=lambda entry: entry.position))
             self._keys, self._register = keys, register
         return self._register

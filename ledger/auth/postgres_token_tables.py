@@ -1,4 +1,4 @@
-"""The tables on PostgreSQL of what is kept of tokens beside the journal, and who may read and write them.
+"""The tables of the token store on PostgreSQL, and the rights to read and write them.
 
 They stand in a schema of their own, ``SCHEMA_tokens``, which belongs to the owner of the names; whoever may write names
 may write there, and nobody else may so much as read: hashes are nobody's business, and the log names people. There is
@@ -58,17 +58,17 @@ END $ledger$
 
 
 def schema_of(schema: str) -> str:
-    """The schema of tokens of the ledger whose journal is in *schema*."""
+    """Return the name of the token schema of the ledger whose journal is in *schema*."""
     return f"{schema}_tokens"
 
 
-def lock_of(schema_of_tokens: str) -> str:
-    """The SQL by which one writer after another writes there, until each one's transaction ends."""
+def writer_lock_sql(schema_of_tokens: str) -> str:
+    """Return the SQL that locks the token tables for one writer until its transaction ends."""
     return f"SELECT pg_advisory_xact_lock('{quoted(schema_of_tokens)}.file'::regclass::oid::bigint)"
 
 
 def statements(schema: str, roles: Roles) -> list[str]:
-    """Return the SQL that makes the schema, in one transaction, once its roles exist.
+    """Return the SQL that makes the token schema, in one transaction, once its roles exist.
 
     Args:
         schema: of the journal.

@@ -1,4 +1,4 @@
-"""Sessions at the desk: a token is typed once, and a random word replaces it until the session is over.
+"""Sessions at the desk: a user types a token once, and a random word replaces it until the session ends.
 
 The browser has the word, the file of tokens its keyed hash. It is taken wherever a token is, and proves no more than
 its token does at that moment: who it is and what that person may do is asked of the journal each time.
@@ -21,7 +21,7 @@ MOST = 8  # of one token; the oldest go
 
 
 class SessionRow(NamedTuple):
-    """A session as the file stores it; its word cannot be computed from it.
+    """A session as the token store has it; its word cannot be computed from the row.
 
     Attributes:
         token: number of the token that was typed.
@@ -40,12 +40,12 @@ class SessionRow(NamedTuple):
     ends_ms: int
 
     def holds_at(self, now_ms: int) -> bool:
-        """Return whether it has not expired at an instant."""
+        """Return whether the session has not expired at an instant."""
         return self.begun_ms - SLACK_MS <= now_ms <= min(self.ends_ms, self.used_ms + IDLE_MS)
 
 
 class Session(NamedTuple):
-    """A session that holds.
+    """A valid session at the desk.
 
     Attributes:
         person: whom its token names.
@@ -63,23 +63,23 @@ class Session(NamedTuple):
     used_ms: int
     ends_ms: int
 
-    def is_to_be_noted(self, now_ms: int) -> bool:
-        """Return whether its use is to be stored."""
+    def is_use_due(self, now_ms: int) -> bool:
+        """Return whether the last stored use is so old that a new one must be stored."""
         return now_ms - self.used_ms >= NOTED_EVERY_MS
 
 
-def new_word() -> str:
-    """The word of a new session: 32 random bytes, as text."""
+def new_session_word() -> str:
+    """Return a random word for a new session: 32 bytes, as text."""
     return PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
 
-def is_word(text: str) -> bool:
-    """Return whether a text is the word of a session, and no token."""
+def is_session_word(text: str) -> bool:
+    """Return whether a text has the form of a session's word, rather than of a token."""
     return text.startswith(PREFIX)
 
 
 def form_token(word: str, form: str) -> str:
-    """Return the word that a form must have, so that no page of another site can send it.
+    """Return the CSRF token of a form, without which a request from another site is refused.
 
     Args:
         word: of the session; who does not have it cannot make the token.
@@ -89,6 +89,6 @@ def form_token(word: str, form: str) -> str:
 
 
 def is_form_token(word: str, form: str, token: str) -> bool:
-    """Return whether it is that token; compared in constant time."""
+    """Return whether a text is the CSRF token of a form; compared in constant time."""
     # ``compare_digest`` raises on a text beyond ASCII, and a form may send any.
     return hmac.compare_digest(form_token(word, form), token.encode("ascii", "replace").decode())

@@ -7,14 +7,21 @@ records none. ``tokens`` decides what a token may do.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Collection
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
+from itertools import starmap
+from typing import Any, ClassVar, NamedTuple, Protocol
 
-from ledger.auth.sessions import SessionRow
+from ledger.auth.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
+from ledger.errors import StorageError
 
 KEY_BYTES = 32
 NOT_KEPT = "did not keep what was written: run 'audit', and have its operator look"
-MOST_SENDINGS = 10_000  # that are remembered: a sender repeats within minutes or days
+MOST_KEYS = 10_000  # that are remembered: a sender repeats within minutes or days
+_OF_SESSION = ", ".join(SessionRow._fields)
+_ALL = 2**62  # rows
+Value = bytes | str | int | None
 
 
 class TokenRow(NamedTuple):
@@ -63,8 +70,8 @@ class RefusalRow(NamedTuple):
     reason: str
 
 
-class SendingRow(NamedTuple):
-    """The recorded or intended entries of a request under a word.
+class IdempotencyRow(NamedTuple):
+    """An idempotency key in the store: the recorded or intended entries of an earlier request.
 
     Attributes:
         is_same: whether the same is sent now.
@@ -79,74 +86,180 @@ class SendingRow(NamedTuple):
     proposals: int
 
 
-class TokenStore(Protocol):
-    """The token store of one ledger. If nothing was written yet, every question has an empty answer.
+class TokensDatabase(Protocol):
+    """The open tables of a token store, which run SQL that SQLite and PostgreSQL share.
+
+    ``{s}.sessions`` is a table, ``:name`` a value.
+    """
+
+    @property
+    def key(self) -> bytes:
+        """The key under which words are hashed."""
+
+    def rows(self, query: str, **values: Value) -> list[Any]:
+        """Return the rows of a query."""
+
+    def run(self, statement: str, **values: Value) -> int:
+        """Run a statement; return how many rows it changed."""
+
+    def run_in_turn(self, *statements: tuple[str, Mapping[str, Value]]) -> list[int]:
+        """Run all statements or none, one writer after another, so that each gives the next number."""
+
+
+class TokenStore(ABC):
+    """The refusals, sessions and idempotency keys of one ledger. If nothing was written yet, all answers are empty.
 
     Words and tokens are stored as hashes under a key of the store, so that they cannot be computed from it.
 
     Attributes:
+        place: the store as messages name it, without a password.
+        where: its ledger, as a message goes on after "no tokens are set up".
         keeps_claims: whether the log has names of people without a token, which ``forget`` takes out again.
     """
 
-    keeps_claims: bool = True
+    place: str
+    where: str
+    keeps_claims: ClassVar[bool]
 
-    @property
-    def place(self) -> str:
-        """The store as messages name it, without a password."""
-
-    @property
-    def where(self) -> str:
-        """Its ledger, as a message goes on after "no tokens are set up"."""
-
+    @abstractmethod
     def warning(self) -> str | None:
         """Return a warning about other readers; None if there is none."""
 
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[TokensDatabase | None]:
+        """Open the tables; None if nothing was written yet.
+
+        Raises:
+            StorageError: they are not ours, or of another ledger.
+        """
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[TokensDatabase]:
+        """Open the tables for writing, made now if necessary.
+
+        Raises:
+            StorageError: as for ``_reading``, or the store refuses.
+        """
+
+    def _check_kept(self, added: int) -> None:
+        # A foreign trigger or rule can swallow a row without an error.
+        if added != 1:
+            raise StorageError(self.place, NOT_KEPT)
+
     # -- the log ---------------------------------------------------------------------------------------------------
 
-    def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
-        """Write an attempt that was refused into the log.
+    def log_refusal(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
+        """Add a refused attempt to the log.
+
+        On a server it is undone with a write transaction that is open and fails: the log is written before or after.
 
         Raises:
             StorageError: the store refuses, or did not keep it.
         """
+        row = {"at": at, "tried": tried, "claimed": claimed, "token": token, "rule": rule, "reason": reason}
+        insert = (
+            "INSERT INTO {s}.refusals(number, at, tried, claimed, token, rule, reason) "
+            "VALUES ((SELECT coalesce(max(number), 0) + 1 FROM {s}.refusals), :at, :tried, :claimed, :token, :rule, "
+            ":reason)"
+        )
+        with self._writing() as database:
+            (added,) = database.run_in_turn((insert, row))
+        self._check_kept(added)
 
     def refusals(self, last: int | None = None) -> list[RefusalRow]:
-        """The log in order of time; only the *last* ones where a number is given."""
+        """Return the refused attempts and sign-ins, oldest first; only the *last* rows if a number is given."""
+        query = f"SELECT {', '.join(RefusalRow._fields)} FROM {{s}}.refusals ORDER BY number DESC LIMIT :last"
+        with self._reading() as database:
+            rows = [] if database is None else database.rows(query, last=_ALL if last is None else last)
+        return list(starmap(RefusalRow, rows))[::-1]
 
-    def forget(self, names: Collection[str]) -> None:
-        """Take the names of a person who is being erased out of the log."""
+    def forget(self, names: Collection[str]) -> None:  # noqa: B027  # a store without claims has nothing to forget
+        """Remove the names of an erased person from the log."""
 
     # -- sessions --------------------------------------------------------------------------------------------------
 
     def session(self, word: str) -> SessionRow | None:
-        """The session of a word, over or not; None where there is none."""
+        """Return the session of a word, expired or not; None if there is none."""
+        query = f"SELECT {_OF_SESSION} FROM {{s}}.sessions WHERE hash = :hash"
+        with self._reading() as database:
+            rows = [] if database is None else database.rows(query, hash=keyed_hash(database.key, word))
+        return next(starmap(SessionRow, rows), None)
 
     def begin_session(self, word: str, session: SessionRow) -> None:
-        """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
+        """Store a session; expired ones are deleted, and the oldest of the same token if there are too many."""
+        now_ms = session.begun_ms
+        # what began in the future was begun by a clock that was wrong
+        expired = "DELETE FROM {s}.sessions WHERE ends_ms < :now OR used_ms < :idle OR begun_ms > :now"
+        # SQLite has no OFFSET without a LIMIT
+        oldest = (
+            "DELETE FROM {s}.sessions WHERE hash IN (SELECT hash FROM {s}.sessions WHERE token = :token "
+            "ORDER BY begun_ms DESC, used_ms DESC LIMIT :all OFFSET :others)"
+        )
+        # If the connection to a server was lost, all of it is done once more, and the session may be there already.
+        insert = (
+            f"INSERT INTO {{s}}.sessions(hash, {_OF_SESSION}) "
+            f"VALUES (:hash, :{_OF_SESSION.replace(', ', ', :')}) ON CONFLICT (hash) DO NOTHING"
+        )
+        with self._writing() as database:
+            database.run_in_turn(
+                (expired, {"now": now_ms, "idle": now_ms - IDLE_MS}),
+                (oldest, {"token": session.token, "all": _ALL, "others": MOST - 1}),
+                (insert, {"hash": keyed_hash(database.key, word), **session._asdict()}),
+            )
 
     def note_use(self, word: str, now_ms: int) -> None:
-        """A session is used, which is written down where it was not a moment ago."""
+        """Store that a session is used, unless that was stored a moment ago."""
+        update = "UPDATE {s}.sessions SET used_ms = :now WHERE hash = :hash AND used_ms <= :before"
+        with self._writing() as database:
+            database.run(update, now=now_ms, hash=keyed_hash(database.key, word), before=now_ms - NOTED_EVERY_MS)
 
     def end_session(self, word: str) -> None:
-        """A session is over."""
+        """Delete a session."""
+        with self._writing() as database:
+            database.run("DELETE FROM {s}.sessions WHERE hash = :hash", hash=keyed_hash(database.key, word))
 
-    # -- what was sent ---------------------------------------------------------------------------------------------
+    # -- idempotency keys ------------------------------------------------------------------------------------------
 
-    def sending(self, word: str, content: bytes) -> SendingRow | None:
-        """Return the intended entry of a request under a word; None: there was none.
+    def find_request(self, word: str, content: bytes) -> IdempotencyRow | None:
+        """Return the stored entries of an earlier request with the same idempotency key; None if there was none.
 
         The journal says whether it was recorded: a process that was stopped before may leave the row behind.
 
         Args:
-            word: the mark of a repeat, with its sender.
-            content: what is sent now.
+            word: the idempotency key, with its sender.
+            content: the request, compared with the earlier one.
         """
+        query = "SELECT digest, entry, reason, proposals FROM {s}.sendings WHERE hash = :hash"
+        with self._reading() as database:
+            if database is None:
+                return None
+            for digest, *rest in database.rows(query, hash=keyed_hash(database.key, word)):
+                return IdempotencyRow(hmac.digest(database.key, content, "sha256") == digest, *rest)
+        return None
 
     def remember_key(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
-        """Remember, durably, what is about to be recorded of what was sent under a word, as ``SendingRow`` has it."""
+        """Store, durably, the idempotency key of a request with the entries that it is about to record.
+
+        On a server it belongs to the write transaction that is open: both are committed, or neither.
+        """
+        # A row that is replaced gets the highest number: the last request is forgotten last.
+        insert = (
+            "INSERT INTO {s}.sendings(number, hash, digest, entry, reason, proposals) VALUES "
+            "((SELECT coalesce(max(number), 0) + 1 FROM {s}.sendings), :hash, :digest, :entry, :reason, :proposals)"
+        )
+        oldest = "DELETE FROM {s}.sendings WHERE number <= (SELECT max(number) FROM {s}.sendings) - :most"
+        with self._writing() as database:
+            word_hash = keyed_hash(database.key, word)
+            row = {"hash": word_hash, "digest": hmac.digest(database.key, content, "sha256")}
+            _, added, _ = database.run_in_turn(
+                ("DELETE FROM {s}.sendings WHERE hash = :hash", {"hash": word_hash}),
+                (insert, {**row, "entry": entry, "reason": reason, "proposals": proposals}),
+                (oldest, {"most": MOST_KEYS}),
+            )
+        self._check_kept(added)
 
 
 def keyed_hash(key: bytes, word: str) -> bytes:
-    """Return an HMAC-SHA256 under the key of a store: without the key, the hash of a known token cannot be made."""
+    """Return the HMAC-SHA256 of a word under the key of a store: without the key nobody can make it."""
     # Bytes of the environment that are no UTF-8 come as lone surrogates: a word of them is unknown, and no error.
     return hmac.digest(key, word.encode("utf-8", "surrogatepass"), "sha256")

@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn, Protocol
 import attrs
 
 from ledger.auth import sessions
-from ledger.auth.issued_tokens import Issued, IssuedTokens, TokenRegister
+from ledger.auth.issued_tokens import IssuedToken, IssuedTokens, TokenRegister
 from ledger.auth.sessions import Session, SessionRow
 from ledger.auth.token_store import NOT_KEPT, RefusalRow, TokenRow, TokenStore
 from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNameError
@@ -54,7 +54,7 @@ WANT_OF_RIGHT = frozenset({"four-eyes", "not-the-proposer", "needs-a-proposal", 
 
 
 class Actor(NamedTuple):
-    """A person who acts.
+    """The person who acts, and whether a token authenticated the person.
 
     Attributes:
         name: for the journal.
@@ -82,22 +82,22 @@ class _Shown(NamedTuple):
 
 
 class GatedRecorder(Protocol):
-    """A recorder of tokens: it asks a gate under the write lock which facts to append."""
+    """A recorder of facts that a callback makes under the write lock."""
 
     @property
     def clock_ms(self) -> Callable[[], int]:
-        """Milliseconds since 1970."""
+        """The clock, in milliseconds since 1970."""
 
     def append_judged(
         self, gate: Callable[[Writer, int], Sequence[Event]], actor: str, before_commit: Callable[[], object] = ...
     ) -> object:
-        """Record what the gate gives."""
+        """Record the facts that the callback returns under the write lock."""
 
 
 @checked_methods
 @attrs.frozen
 class Tokens:
-    """The tokens of one ledger.
+    """The tokens of one ledger: who may record, correct and approve.
 
     Attributes:
         store: of the log and of sessions.
@@ -111,7 +111,7 @@ class Tokens:
 
     def are_set_up(self) -> bool:
         """Return whether any token was ever issued; if all are revoked, nobody can act."""
-        return self.issued.now().first is not None
+        return self.issued.register().first is not None
 
     # -- issuing and revoking --------------------------------------------------------------------------------------
 
@@ -164,8 +164,8 @@ class Tokens:
             UnknownNameError: no person of that name has a token.
             RejectedError: the person was never an approver: an approver issues a new token.
         """
-        register = self.issued.now()
-        roles = {role for token in register.of(name) for role in token.roles}
+        register = self.issued.register()
+        roles = {role for token in register.issued_to(name) for role in token.roles}
         if not roles:
             self._refuse_unknown(name)
         if Role.APPROVER not in roles:
@@ -174,7 +174,7 @@ class Tokens:
                 "",
                 f"{name!r} was never an approver; an approver revokes the token and issues a new one with 'token add'",
             )
-        valid_tokens = [token for token in register.of(name) if token.revoked is None]
+        valid_tokens = [token for token in register.issued_to(name) if token.revoked is None]
         # What was taken from the person by revoking does not come back, unless nothing else is left to give.
         roles = {role for token in valid_tokens for role in token.roles} or roles
         who = Actor(by or UNNAMED, proven=False)
@@ -198,7 +198,7 @@ class Tokens:
             self._refuse_name_like_another(name)
             if not reset:
                 self.check_issuer(who, writer.size + 1, tried)
-            numbers = [token.event.number for token in self.issued.now().tokens.values()]
+            numbers = [token.event.number for token in self.issued.register().tokens.values()]
             salt = secrets.token_bytes(SALT_BYTES)
             event = TokenIssued(
                 number=max(numbers, default=0) + 1,
@@ -212,14 +212,14 @@ class Tokens:
             )
             return [event]
 
-        with self.noting(who, tried):
+        with self.logging_refusals(who, tried):
             # A process may be killed at any moment: a token that was shown and not recorded is harmless.
             self._records.append_judged(gate, who.name, lambda: show(made))
         return made
 
     def _refuse_name_like_another(self, name: str) -> None:
         """Refuse a new person whose name looks like that of another one: four eyes and readers see one person."""
-        names = {token.event.person for token in self.issued.now().tokens.values() if token.void is None}
+        names = {token.event.person for token in self.issued.register().tokens.values() if token.void is None}
         if name in names:
             return
         for other in sorted(names):
@@ -228,7 +228,7 @@ class Tokens:
                 raise RejectedError("name-like-another", "", message)
 
     def revoke(self, whose: str, *, by: str | None = None, token: str | None = None) -> tuple[TokenRow, ...]:
-        """Take tokens back for good: all of a person, or the one of a number; returns those that held until now.
+        """Revoke all tokens of a person, or the one with a number; return those that were valid until now.
 
         Args:
             whose: the name of a person, or a number.
@@ -253,7 +253,7 @@ class Tokens:
             in_order = sorted(holding, key=lambda row: row.entry == who.entry)
             return [TokenRevoked(number=row.number, by_token=who.entry) for row in in_order if row.number in now]
 
-        with self.noting(who, tried):
+        with self.logging_refusals(who, tried):
             self._records.append_judged(gate, who.name)
         return holding
 
@@ -263,30 +263,30 @@ class Tokens:
 
     def _issuer(self, token: str | None, claimed: str | None, tried: str) -> Actor:
         """Return the issuer or revoker: once there is an approver, the one whom an approver's token names."""
-        if self.is_held(Role.APPROVER):
-            return self.who(token, claimed, Role.APPROVER, tried)
+        if self.is_role_issued(Role.APPROVER):
+            return self.authenticate(token, claimed, Role.APPROVER, tried)
         presented = self._presented(token) if token is not None and self.are_set_up() else None
         if presented is None or presented.row.revoked_at is not None:
             return _unproven(claimed)
         return Actor(presented.row.name, proven=True, entry=presented.row.entry)
 
     def check_issuer(self, who: Actor, position: int, tried: str) -> None:
-        """Under the write lock: whether who issues or revokes may still do so.
+        """Refuse an issuer who may no longer issue or revoke tokens, under the write lock.
 
         Raises:
             RejectedError: a first approver was appointed since, or the token was revoked.
         """
-        register = self.issued.now()
+        register = self.issued.register()
         if register.approver_since is not None:
             self._check(register, who, Role.APPROVER, position, tried)
 
     def check(self, who: Actor, role: Role, position: int, tried: str) -> None:
-        """Under the write lock: whether who was proven a moment ago, or had to prove nothing, still is.
+        """Refuse an actor whose token was revoked since, or who needs one by now, under the write lock.
 
         Raises:
             RejectedError: tokens were set up since, or this one was revoked.
         """
-        self._check(self.issued.now(), who, role, position, tried)
+        self._check(self.issued.register(), who, role, position, tried)
 
     @staticmethod
     def _check(register: TokenRegister, who: Actor, role: Role, position: int, tried: str) -> None:
@@ -299,8 +299,8 @@ class Tokens:
     # -- asking ----------------------------------------------------------------------------------------------------
 
     def list(self) -> tuple[TokenRow, ...]:
-        """Every token with its person and roles; empty where none are set up."""
-        register = self.issued.now()
+        """Return every token with its person and roles; none if tokens are not set up."""
+        register = self.issued.register()
         rows = [_row(token) for token in register.tokens.values() if token.void is None]
         return tuple(sorted(rows, key=lambda row: row.number))
 
@@ -308,12 +308,12 @@ class Tokens:
         """Return the refusals, sign-ins and sign-outs, in order of time; only the *last* rows if given."""
         return tuple(self.store.refusals(last))
 
-    def is_held(self, role: Role) -> bool:
+    def is_role_issued(self, role: Role) -> bool:
         """Return whether a token with a role was ever issued."""
-        return any(role in token.roles for token in self.issued.now().tokens.values() if token.void is None)
+        return any(role in token.roles for token in self.issued.register().tokens.values() if token.void is None)
 
-    def who(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
-        """Return the actor, authenticated by a token if tokens are set up; a refused attempt goes into the log.
+    def authenticate(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
+        """Authenticate the actor by a token, if tokens are set up, and return the actor; a refusal goes into the log.
 
         Args:
             token: what was shown; None without.
@@ -329,13 +329,13 @@ class Tokens:
                 return _unproven(claimed)
             self._refuse_without_any()
         # Tokens for corrections stop no program that records games without one.
-        if token is None and role is Role.RECORDER and not self.is_held(role):
+        if token is None and role is Role.RECORDER and not self.is_role_issued(role):
             return _unproven(claimed)
         if token is None:
             self._refuse("needs-a-token", tried, claimed, None, _needs_a_token(tried, role))
         return self._proven(self._presented(token), token, claimed, role, tried)
 
-    def holds(self, token: str, role: Role | None = None) -> bool:
+    def is_valid(self, token: str, role: Role | None = None) -> bool:
         """Return whether a token of this ledger is valid, with a role if one is named; nothing is written."""
         presented = self._presented(token) if self.are_set_up() else None
         if presented is None or presented.row.revoked_at is not None:
@@ -344,8 +344,8 @@ class Tokens:
             return False
         return presented.until_ms is None or presented.until_ms >= self._records.clock_ms()
 
-    def holder(self, token: str, tried: str) -> str:
-        """Return the person of a valid token, whatever its roles; a refused attempt goes into the log.
+    def person_of(self, token: str, tried: str) -> str:
+        """Return the name of a valid token's person, whatever its roles; a refusal goes into the log.
 
         Args:
             token: what was shown.
@@ -366,8 +366,8 @@ class Tokens:
             "with 'token add'",
         )
 
-    def recorder(self, token: str | None, actor: str, unnamed: str) -> str:
-        """Return the recorder of facts: if a person has that role, the one whom a token names; else the word *actor*.
+    def authenticate_recorder(self, token: str | None, actor: str, unnamed: str) -> str:
+        """Return the actor of recorded facts: the person of the token if the role is in use, else the word *actor*.
 
         Args:
             token: what was shown; None without.
@@ -375,19 +375,19 @@ class Tokens:
             unnamed: the name if none is given.
 
         Raises:
-            RejectedError: as for ``who``.
+            RejectedError: as for ``authenticate``.
         """
-        if token is None and not self.is_held(Role.RECORDER):
+        if token is None and not self.is_role_issued(Role.RECORDER):
             return _unproven(actor).name
-        return self.who(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
+        return self.authenticate(token, None if actor == unnamed else actor, Role.RECORDER, "record facts").name
 
     def _presented(self, token: str) -> _Shown | None:
-        """The token that was shown, if it is one of this ledger; every digest is compared, each in constant time.
+        """Return the token that was shown, if it is one of this ledger; each digest is compared in constant time.
 
         The word of a session replaces its token while the session lasts.
         """
-        register = self.issued.now()
-        if sessions.is_word(token):
+        register = self.issued.register()
+        if sessions.is_session_word(token):
             session = self._session_row(token)
             return None if session is None else self._token_of(session, register)
         met = [
@@ -410,10 +410,10 @@ class Tokens:
         return Actor(row.name, proven=True, entry=row.entry)
 
     def _holding(self, presented: _Shown | None, token: str, claimed: str | None, tried: str) -> _Shown:
-        """The token that was shown, if it holds now; else it is refused."""
+        """Return the token that was shown if it is valid now; refuse any other."""
         if presented is None:
             # these teach nothing in the log
-            if sessions.is_word(token):
+            if sessions.is_session_word(token):
                 raise RejectedError("session-over", "", "this session is over; sign in again")
             message = "this token is none of this ledger; check which one is given"
             self._refuse("unknown-token", tried, claimed, None, message)
@@ -443,7 +443,7 @@ class Tokens:
         tried = f"sign in at the desk from {where}"
         if not self.are_set_up():
             self._refuse_without_any()
-        if sessions.is_word(token):  # a session begins no other one
+        if sessions.is_session_word(token):  # a session begins no other one
             self._refuse("unknown-token", tried, None, None, "this is the word of a session, and no token")
         presented = self._holding(self._presented(token), token, person, tried)
         if person is not None and not same_person(person, presented.row.name):
@@ -453,8 +453,8 @@ class Tokens:
         longest_ms = now_ms + sessions.LONGEST_MS
         ends_ms = longest_ms if presented.until_ms is None else min(longest_ms, presented.until_ms)
         number, entry = presented.row.number, presented.row.entry
-        digest = self.issued.now().tokens[entry].event.digest
-        word, row = sessions.new_word(), SessionRow(number, entry, digest, now_ms, now_ms, ends_ms)
+        digest = self.issued.register().tokens[entry].event.digest
+        word, row = sessions.new_session_word(), SessionRow(number, entry, digest, now_ms, now_ms, ends_ms)
         self.store.begin_session(word, row)
         if self.store.session(word) != row:  # a foreign trigger or rule on the tables
             raise StorageError(self.store.place, NOT_KEPT)
@@ -465,26 +465,26 @@ class Tokens:
         return word, session
 
     def session(self, word: str) -> Session | None:
-        """The session of a word, as long as it lasts and its token holds; nothing is written. None: sign in again."""
-        row = self._session_row(word) if sessions.is_word(word) else None
-        presented = None if row is None else self._token_of(row, self.issued.now())
+        """Return the session of a word, if neither it nor its token has expired; None if not. Nothing is written."""
+        row = self._session_row(word) if sessions.is_session_word(word) else None
+        presented = None if row is None else self._token_of(row, self.issued.register())
         if row is None or presented is None or presented.row.revoked_at is not None:
             return None
         roles = frozenset(presented.row.roles.split())
         return Session(presented.row.name, roles, row.token, row.begun_ms, row.used_ms, row.ends_ms)
 
     def note_use(self, word: str) -> None:
-        """Write down that a session is used now, at most once a minute: one that is idle for long is over."""
+        """Store that a session is used now, at most once a minute: a long idle one expires."""
         if self.session(word) is not None:
             self.store.note_use(word, self._records.clock_ms())
 
     def sign_out(self, word: str, where: str) -> None:
-        """End a session; one that is over already stays so."""
+        """End a session, if it has not ended yet."""
         session = self.session(word)
         if session is None:
             return
         self.store.end_session(word)
-        self.store.note(
+        self.store.log_refusal(
             self._now(), f"sign out at the desk from {where}", session.person, session.token, SIGNED_OUT, ""
         )
 
@@ -501,8 +501,8 @@ class Tokens:
         return _issued_token(issued)
 
     @contextmanager
-    def noting(self, actor: Actor, tried: str) -> Iterator[None]:
-        """Note in the log what is refused within the block for want of a right."""
+    def logging_refusals(self, actor: Actor, tried: str) -> Iterator[None]:
+        """Add each refusal for want of a right within the block to the log."""
         try:
             yield
         except RejectedError as error:
@@ -527,14 +527,14 @@ class Tokens:
             tried, message = (redact_names(text, [claimed]) for text in (tried, message))
             claimed = None
         claim = None if claimed is None else _writable(claimed)
-        self.store.note(self._now(), _writable(tried), claim, number, rule, _writable(message))
+        self.store.log_refusal(self._now(), _writable(tried), claim, number, rule, _writable(message))
 
     def _now(self) -> str:
         return instant_text(self._records.clock_ms())
 
 
 def _writable(text: str) -> str:
-    """Text that a store takes: not endless, without tokens, and what is no character as its escape."""
+    """Return a text as a store takes it: short, without tokens, and with escapes for lone surrogates."""
     return redact_tokens(text)[:LONGEST_NOTED].encode("utf-8", "backslashreplace").decode()
 
 
@@ -550,12 +550,12 @@ def _digest(salt: bytes, token: str) -> str:
     return hmac.digest(salt, token.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
-def _issued_token(issued: Issued) -> _Shown:
+def _issued_token(issued: IssuedToken) -> _Shown:
     expires_at = issued.event.expires_at
     return _Shown(_row(issued), None if expires_at is None else instant_end_ms(expires_at))
 
 
-def _row(token: Issued) -> TokenRow:
+def _row(token: IssuedToken) -> TokenRow:
     event = token.event
     return TokenRow(
         event.number,

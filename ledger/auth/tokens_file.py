@@ -5,17 +5,15 @@ It names people, so only its owner may read or write it. It is no part of the jo
 
 from __future__ import annotations
 
-import hmac
 import os
 import secrets
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from ledger.auth import token_store
-from ledger.auth.sessions import IDLE_MS, MOST, NOTED_EVERY_MS, SessionRow
-from ledger.auth.token_store import KEY_BYTES, RefusalRow, SendingRow, keyed_hash
+from ledger.auth.token_store import KEY_BYTES, TokenStore, Value
 from ledger.errors import StorageError
 from ledger.facts.person_names import matches_a_name, redact_names
 from ledger.runtime import sqlite
@@ -57,38 +55,52 @@ CREATE TABLE sendings(
 ) STRICT;
 """
 REMEDY = "move the file aside: the next refusal or session makes a new one"
-_OF_SESSION = ", ".join(SessionRow._fields)
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
-class TokensFile:
-    """The file of one ledger; it is opened for each question, so that a revocation holds at once."""
+class FileTables:
+    """The tables of an open file of tokens."""
+
+    def __init__(self, connection: sqlite.FileConnection) -> None:
+        self._connection = connection
+
+    @property
+    def key(self) -> bytes:
+        """The key under which words are hashed."""
+        return bytes(self._connection.execute("SELECT hash_key FROM file").fetchone()[0])
+
+    def rows(self, query: str, **values: Value) -> list[Any]:
+        """Return the rows of a query."""
+        return self._connection.execute(query.replace("{s}", "main"), values).fetchall()
+
+    def run(self, statement: str, **values: Value) -> int:
+        """Run a statement; return how many rows it changed."""
+        return self._connection.execute(statement.replace("{s}", "main"), values).rowcount
+
+    def run_in_turn(self, *statements: tuple[str, Mapping[str, Value]]) -> list[int]:
+        """Run statements within the write transaction."""
+        return [self.run(statement, **values) for statement, values in statements]
+
+
+class TokensFile(TokenStore):
+    """The token store of a ledger in files; it is opened for each question, so that the file may be replaced."""
 
     keeps_claims = True
 
     def __init__(self, path: Path, ledger: Callable[[], bytes]) -> None:
-        """Say where it is or will be, and which ledger it is of.
+        """Take the place of the file, which need not exist, and the identity of its ledger.
 
         Args:
             path: of the file.
             ledger: gives the hash of the journal's first entry, 32 bytes.
         """
         self.path = path
+        self.place, self.where = str(path), f"beside {path.name!r}"
         self._ledger = ledger
 
-    @property
-    def place(self) -> str:
-        """The file, as messages name it."""
-        return str(self.path)
-
-    @property
-    def where(self) -> str:
-        """The file, as a message goes on."""
-        return f"beside {self.path.name!r}"
-
     def exists(self) -> bool:
-        """Return whether the file was filled; an empty one is none.
+        """Return whether the file has tables; an empty file counts as none.
 
         Raises:
             StorageError: what a process that was stopped has left in it cannot be taken back.
@@ -106,129 +118,37 @@ class TokensFile:
             return 0
 
     def warning(self) -> str | None:
-        """Return a warning about its permissions: a reader learns who works here, but no token."""
+        """Return a warning if other users may read the file: they learn who has tokens, but no token."""
         if os.name == "posix" and self.exists() and self.path.stat().st_mode & _READABLE_BY_OTHERS:
             return f"{self.path}: others may read who holds tokens and what was refused; run 'chmod 600' on it"
         return None
 
-    def note(self, at: str, tried: str, claimed: str | None, token: int | None, rule: str, reason: str) -> None:
-        """Write an attempt that was refused into the log; the file is made where there is none."""
-        with self._writing(make=True) as connection:
-            row = (at, tried, claimed, token, rule, reason)
-            connection.execute(
-                "INSERT INTO refusals(at, tried, claimed, token, rule, reason) VALUES (?, ?, ?, ?, ?, ?)", row
-            )
-
-    def refusals(self, last: int | None = None) -> list[RefusalRow]:
-        """The log in order of time; only the *last* ones where a number is given."""
-        if not self.exists():
-            return []
-        with self._open() as connection:
-            query = "SELECT number, at, tried, claimed, token, rule, reason FROM refusals ORDER BY number DESC LIMIT ?"
-            # SQLite takes a limit below zero for none.
-            rows = connection.execute(query, (-1 if last is None else last,)).fetchall()
-        return [RefusalRow(*row) for row in reversed(rows)]
-
     def forget(self, names: Collection[str]) -> None:
-        """Take the names of a person who is being erased out of the log."""
+        """Remove the names of an erased person from the log."""
         if not self.exists():
             return
-        with self._writing() as connection:
-            for number, tried, claimed, reason in connection.execute(
-                "SELECT number, tried, claimed, reason FROM refusals"
-            ).fetchall():
+        with self._writing() as database:
+            for number, tried, claimed, reason in database.rows("SELECT number, tried, claimed, reason FROM refusals"):
                 kept = None if claimed is None or matches_a_name(claimed, names) else claimed
                 row = redact_names(tried, names), kept, redact_names(reason, names)
                 if row != (tried, claimed, reason):
-                    connection.execute(
-                        "UPDATE refusals SET tried = ?, claimed = ?, reason = ? WHERE number = ?", (*row, number)
+                    database.run(
+                        "UPDATE refusals SET tried = :tried, claimed = :claimed, reason = :reason "
+                        "WHERE number = :number",
+                        **dict(zip(("tried", "claimed", "reason"), row, strict=True)),
+                        number=number,
                     )
-
-    # -- sessions --------------------------------------------------------------------------------------------------
-
-    def session(self, word: str) -> SessionRow | None:
-        """The session of a word, over or not; None where there is none."""
-        if not self.exists():
-            return None
-        with self._open() as connection:
-            query = f"SELECT {_OF_SESSION} FROM sessions WHERE hash = ?"
-            row = connection.execute(query, (keyed_hash(_key(connection), word),)).fetchone()
-        return None if row is None else SessionRow(*row)
-
-    def begin_session(self, word: str, session: SessionRow) -> None:
-        """Keep a session; those that are over go, and the oldest of the same token where there are too many."""
-        now_ms = session.begun_ms
-        with self._writing(make=True) as connection:
-            # what began in the future was begun by a clock that was wrong
-            connection.execute(
-                "DELETE FROM sessions WHERE ends_ms < ? OR used_ms < ? OR begun_ms > ?",
-                (now_ms, now_ms - IDLE_MS, now_ms),
-            )
-            # SQLite has no OFFSET without a LIMIT; one below zero is none.
-            connection.execute(
-                "DELETE FROM sessions WHERE hash IN "
-                "(SELECT hash FROM sessions WHERE token = ? ORDER BY begun_ms DESC, used_ms DESC LIMIT -1 OFFSET ?)",
-                (session.token, MOST - 1),
-            )
-            row = (keyed_hash(_key(connection), word), *session)
-            connection.execute(f"INSERT INTO sessions(hash, {_OF_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-
-    def note_use(self, word: str, now_ms: int) -> None:
-        """A session is used, which is written down where it was not a moment ago."""
-        with self._writing() as connection:
-            connection.execute(
-                "UPDATE sessions SET used_ms = ?1 WHERE hash = ?2 AND used_ms <= ?1 - ?3",
-                (now_ms, keyed_hash(_key(connection), word), NOTED_EVERY_MS),
-            )
-
-    def end_session(self, word: str) -> None:
-        """A session is over."""
-        with self._writing() as connection:
-            connection.execute("DELETE FROM sessions WHERE hash = ?", (keyed_hash(_key(connection), word),))
-
-    # -- what was sent ---------------------------------------------------------------------------------------------
-
-    def sending(self, word: str, content: bytes) -> SendingRow | None:
-        """Return the intended entry of a request under a word; None: there was none.
-
-        The journal says whether it was recorded: a process that was stopped before leaves the row behind.
-
-        Args:
-            word: the mark of a repeat, with its sender.
-            content: what is sent now.
-        """
-        if not self.exists():
-            return None
-        with self._open() as connection:
-            key = _key(connection)
-            query = "SELECT digest, entry, reason, proposals FROM sendings WHERE hash = ?"
-            row = connection.execute(query, (keyed_hash(key, word),)).fetchone()
-        return None if row is None else SendingRow(hmac.digest(key, content, "sha256") == row[0], *row[1:])
-
-    def remember_key(self, word: str, content: bytes, entry: str, reason: str, proposals: int) -> None:
-        """Remember, durably, what is about to be recorded of what was sent under a word, as ``SendingRow`` has it."""
-        with self._writing(make=True) as connection:
-            key = _key(connection)
-            connection.execute(
-                # A row that is replaced comes back under the highest number: what was sent last is forgotten last.
-                "INSERT OR REPLACE INTO sendings(hash, digest, entry, reason, proposals) VALUES (?, ?, ?, ?, ?)",
-                (keyed_hash(key, word), hmac.digest(key, content, "sha256"), entry, reason, proposals),
-            )
-            connection.execute(
-                "DELETE FROM sendings WHERE number <= (SELECT max(number) FROM sendings) - ?",
-                (token_store.MOST_SENDINGS,),
-            )
 
     def create(self) -> None:
         """Make the empty file if there is none."""
-        with self._writing(make=True):
+        with self._writing():
             pass
 
     # -- the file --------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _open(self, *, make: bool = False) -> Iterator[sqlite.FileConnection]:
-        """The file, of this ledger and as this program made it.
+        """Open the file, which must be of this ledger and as this program made it.
 
         Raises:
             StorageError: it is not; or others may write it, so that what it says proves nothing.
@@ -244,19 +164,27 @@ class TokensFile:
                 self._fill(connection)
             sqlite.check_identity(connection, self.path, sqlite.TOKENS_ID, LAYOUT)
             for fault in faults(connection, SCHEMA):
-                raise StorageError(str(self.path), fault)
+                raise StorageError(self.place, fault)
             # The log and the sessions of another ledger name other people.
             ledgers = connection.execute("SELECT ledger FROM file").fetchall()
             if ledgers != [(self._ledger(),)]:
-                raise StorageError(str(self.path), f"holds the tokens of another ledger; {REMEDY}")
+                raise StorageError(self.place, f"holds the tokens of another ledger; {REMEDY}")
             yield connection
         finally:
             connection.close()
 
     @contextmanager
-    def _writing(self, *, make: bool = False) -> Iterator[sqlite.FileConnection]:
-        with self._open(make=make) as connection, sqlite.write_transaction(connection):
-            yield connection
+    def _reading(self) -> Iterator[FileTables | None]:
+        if not self.exists():
+            yield None
+            return
+        with self._open() as connection:
+            yield FileTables(connection)
+
+    @contextmanager
+    def _writing(self) -> Iterator[FileTables]:
+        with self._open(make=True) as connection, sqlite.write_transaction(connection):
+            yield FileTables(connection)
 
     def _fill(self, connection: sqlite.FileConnection) -> None:
         """Make the tables where there are none, once."""
@@ -276,11 +204,7 @@ class TokensFile:
             os.close(os.open(self.path, os.O_RDWR | (os.O_CREAT if make else 0), 0o600))
         except OSError as error:
             message = f"{error.strerror}; only who may read and write it can use tokens here"
-            raise StorageError(str(self.path), message) from error
+            raise StorageError(self.place, message) from error
         if os.name == "posix" and self.path.stat().st_mode & _WRITABLE_BY_OTHERS:
             message = "others may write it, so that it proves nothing; look through 'token log', then 'chmod 600' it"
-            raise StorageError(str(self.path), message)
-
-
-def _key(connection: sqlite.FileConnection) -> bytes:
-    return bytes(connection.execute("SELECT hash_key FROM file").fetchone()[0])
+            raise StorageError(self.place, message)

@@ -19,7 +19,7 @@ from ledger.errors import StorageError
 from ledger.facts.words import TreeHead
 from ledger.journal.settings_file import OF_A_SERVER, ServerPlace, SettingsFile, server_of
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.server_stores import on_server
+from ledger.players.server_stores import open_on_server
 from ledger.runtime import sqlite
 from ledger.runtime.calls import checked
 from ledger.runtime.ledger_files import journal_file, sidecar
@@ -70,7 +70,7 @@ def _sent(path: Path, place: ServerPlace, progress: Progress) -> TreeHead:
     """Copy everything while recording stops, and make the file refuse new entries."""
     with closing(SqliteJournal(path)) as journal, journal.writing():
         head = copy_to_server(path, place.address, place.schema, progress=progress).head
-        there, people = on_server(place)
+        there, people = open_on_server(place)
         with closing(people), closing(there), there.writing():
             pass  # a user who may not record there gets the refusal now
         # The root of the first entry alone: it identifies this ledger, and stays while the journal grows.
@@ -95,7 +95,7 @@ def _arrived(path: Path, place: ServerPlace, name: str) -> TreeHead:
     """Return the head of the rows that arrived before the move was interrupted; the file has accepted none since."""
     if name != f"{_GONE}{place.shown}, schema {place.schema}".replace('"', "'"):
         raise StorageError(str(path), f"{name}: it cannot be moved to another place from here")
-    journal, people = on_server(place)
+    journal, people = open_on_server(place)
     with closing(people), closing(journal), closing(SqliteJournal(path, read_only=True)) as left:
         head = left.head()
         # At the size of the file, not at the head: others may have recorded on the server meanwhile.
@@ -133,7 +133,7 @@ def move_to_files(path: str | Path, progress: Progress = no_progress) -> TreeHea
     place = settings.server()
     if place is None:
         raise StorageError(str(path), "is in files already")
-    journal, people = on_server(place)
+    journal, people = open_on_server(place)
     with closing(people), closing(journal), journal.writing() as writer:
         if not path.exists():
             copy_to_files(place.address, place.schema, path, progress)

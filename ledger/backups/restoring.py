@@ -25,7 +25,7 @@ from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.merkle import leaf_hashes
 from ledger.journal.settings_file import server_of
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.players.people_layouts import is_upgraded
+from ledger.players.sqlite_layout import is_upgraded
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
@@ -353,7 +353,7 @@ def _erase(copy: Mapping[str, Path], gone: LaterErasures) -> None:
         return
     with closing(SqlitePeople(copy["people"])) as people:
         people.erasures.begin(gone.players, RESTORE)  # the next command that may write records it
-        people.clean_whole()
+        people.purge_or_refuse()
         if gone.reasons:
             people.reasons.forget(gone.reasons)
     # Proven once more, for the audit saw the people before these erasures.

@@ -257,10 +257,10 @@ def copy_to_server(
             # they may have been made before, with another secret; it stays if there are rows that follow from it
             both = zip(places, (JOURNAL_TABLES, PEOPLE_TABLES), strict=True)
             if not any(count_server_rows(place, table) for place, of in both for table in of if table is not SECRET):
-                names.take_secret(secret)
+                names.adopt_secret(secret)
             content = _sent(files, places, progress)
-            names.folds.bring_up()
-            names.search.bring_up()
+            names.whole_names.catch_up()
+            names.search.catch_up()
             _compare_content(places, content)
         with closing(PostgresJournal(address, schema)) as journal:
             there = journal.head()

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ledger.auth.postgres_token_tables import lock_of, schema_of
-from ledger.auth.postgres_tokens import storable
+from ledger.auth.postgres_token_tables import schema_of, writer_lock_sql
+from ledger.auth.postgres_tokens import without_nul
 from ledger.auth.tokens_file import TokensFile
 from ledger.backups.server_copies import copy_table_to_file, send_rows
 from ledger.backups.server_rows import (
@@ -64,7 +64,7 @@ def tokens_to_server(path: Path, first: bytes, place: ServerPlace, progress: Pro
 
 def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, progress: Progress) -> None:
     # other writers there wait, and find the key then
-    there.connection.execute(lock_of(there.schema).encode())
+    there.connection.execute(writer_lock_sql(there.schema).encode())
     key = list(read_file_rows(file, TOKEN_KEY))
     if present_key := [tuple(map(bytes, row)) for row in read_server_rows(there, TOKEN_KEY)]:
         if present_key != key:  # what they are is a secret
@@ -74,7 +74,7 @@ def _send_all(file: sqlite.sqlite3.Connection, path: str, there: SchemaPlace, pr
         digest, done = Digest(), 0
         # no text of PostgreSQL has a NUL
         rows = (
-            tuple(storable(value) if isinstance(value, str) else value for value in row)
+            tuple(without_nul(value) if isinstance(value, str) else value for value in row)
             for row in read_file_rows(file, table)
         )
         waiting = pieces(table, rows, path)

@@ -75,7 +75,7 @@ class CorrectionApplier:
 
     def _is_proven(self, entry: Entry, event: CorrectionProposed | CorrectionDecided, role: Role) -> bool:
         """Return whether a token authenticates the actor of an entry, by what the journal held at its position."""
-        fault = self._issued.now().fault
+        fault = self._issued.register().fault
         return event.proven and fault(entry.actor, event.by_token, role, entry.position) is None
 
     def _broken_policy(self, entry: Entry, event: CorrectionDecided, *, proven: bool) -> str | None:

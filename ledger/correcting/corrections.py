@@ -178,7 +178,7 @@ class Corrections:
             StorageError: a file refuses.
         """
         tried = "propose a correction"
-        who = self.ledger.tokens.who(token, by, Role.CORRECTOR, tried)
+        who = self.ledger.tokens.authenticate(token, by, Role.CORRECTOR, tried)
         related: dict[int, tuple[int, ...]] = {}
         repeat: list[RecordedProposal] = []
 
@@ -195,7 +195,7 @@ class Corrections:
                 repeat.extend(same)
                 return []
             related.update(_related_proposals(judging, proposals, reason))
-            sealed = self.ledger.people.reasons.keep(writer, {proposal_key(number): reason for number in related})
+            sealed = self.ledger.people.reasons.store(writer, {proposal_key(number): reason for number in related})
             if idempotency_key is not None:
                 # Before the journal takes them: the other way a crash would let the same be proposed once more.
                 word, key = _sent_by(who.name, idempotency_key), proposal_key(min(related))
@@ -210,7 +210,7 @@ class Corrections:
 
         # long work is done before the lock; the gate catches up with later entries
         self.ledger.level()
-        with self.ledger.tokens.noting(who, tried):
+        with self.ledger.tokens.logging_refusals(who, tried):
             receipts = self.ledger._record_judged(gate, who.name)
         if repeat:
             return repeat
@@ -264,7 +264,7 @@ class Corrections:
             RejectedError: another request was sent with that key; or for want of a token.
             StorageError: a file refuses.
         """
-        who = self.ledger.tokens.who(token, by, Role.CORRECTOR, "propose a correction")
+        who = self.ledger.tokens.authenticate(token, by, Role.CORRECTOR, "propose a correction")
         proposed = self._sent(who.name, idempotency_key, reason, self.ledger.journal.find)
         if proposed:
             # an answer that it is recorded must be about stored entries
@@ -275,7 +275,7 @@ class Corrections:
         self, person: str, idempotency_key: IdempotencyKey, reason: str, find: FindEntries
     ) -> list[RecordedProposal]:
         """Return the recorded proposals of a person's request; empty if there are none."""
-        row = self.ledger.tokens.store.sending(_sent_by(person, idempotency_key), idempotency_key.content)
+        row = self.ledger.tokens.store.find_request(_sent_by(person, idempotency_key), idempotency_key.content)
         stored = None if row is None else find([row.entry]).get(row.entry)
         entry = None if stored is None else codec.decode(stored.body).event
         # The key alone proves nothing: where what was sent was never recorded, another proposal got its number.
@@ -355,7 +355,7 @@ class Corrections:
             MalformedError: no name of a person.
         """
         tried, role = f"{VERBS_OF[decision]} proposal {proposal}", ROLES_OF[decision]
-        who = self.ledger.tokens.who(token, by, role, tried)
+        who = self.ledger.tokens.authenticate(token, by, role, tried)
 
         def gate(writer: Writer, now_ms: int) -> Sequence[Event]:
             # four eyes hold from the entry of their policy on, never backwards
@@ -380,7 +380,7 @@ class Corrections:
             key = f"decision:{proposal}"
             if refusals:
                 raise ProposalError(key, refusals)
-            sealed = None if reason is None else self.ledger.people.reasons.keep(writer, {key: reason})[key]
+            sealed = None if reason is None else self.ledger.people.reasons.store(writer, {key: reason})[key]
             event = CorrectionDecided(
                 proposal=proposal, decision=decision, reason=sealed, proven=who.proven, by_token=who.entry
             )
@@ -389,7 +389,7 @@ class Corrections:
             return [event, *added]
 
         self.ledger.level()
-        with self.ledger.tokens.noting(who, tried):
+        with self.ledger.tokens.logging_refusals(who, tried):
             return self.ledger._record_judged(gate, who.name)
 
     def preview(
@@ -433,7 +433,7 @@ class Corrections:
             UnknownNameError: there is no proposal of this number.
             StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
         """
-        self.ledger.tokens.who(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
+        self.ledger.tokens.authenticate(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
         with self.ledger.moment():
             proposals = list(StoredProposals(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
         # There is one at most, for numbers are never used again.

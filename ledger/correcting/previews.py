@@ -239,7 +239,7 @@ class Previews:
 
     def _issued(self, number: int, seen: int, persons: Mapping[str, Role]) -> list[tuple[str, Event]]:
         """Return the entries that issue tokens to the persons of a dry run; none if the journal has no tokens."""
-        register = IssuedTokens(self.ledger.journal).now()
+        register = IssuedTokens(self.ledger.journal).register()
         if register.first is None or not persons:
             return []
         approvers = (token for token in register.tokens.values() if Role.APPROVER in token.roles)

@@ -19,7 +19,7 @@ from ledger.duplicates.similar_games import days_of
 from ledger.facts.person_names import spelt
 from ledger.journal import FindEntries, rules
 from ledger.players.people import People
-from ledger.players.sealed_names import registration_key
+from ledger.players.verified_names import registration_key
 
 Block = TypeVar("Block", bound=ReportedGames)
 HOW = "with another name"

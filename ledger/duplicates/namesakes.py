@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
 from ledger.facts.person_names import PLAIN_LETTERS, are_different_people, folded, spelt
-from ledger.players.misspelt import resembling
+from ledger.players.misspelt_names import find_similar_names
 from ledger.players.name_indexes import fold
 from ledger.players.people import People
 from ledger.players.persons import Person
@@ -83,7 +83,7 @@ def _misspelt(
     else:
         candidates = [(identity, name) for _, identity, name in sorted(people.identities_and_names())]
     others: dict[int, list[str]] = {}
-    for number, other, _ in resembling([player for _, player in lookup], [*candidates, *new_players]):
+    for number, other, _ in find_similar_names([player for _, player in lookup], [*candidates, *new_players]):
         place = lookup[number][0]
         if places.get(spelt(other), -1) < place:  # of two new players the later one is the misspelt one
             others.setdefault(place, []).append(other)
@@ -100,7 +100,7 @@ def _sharing_words(people: People, name: str) -> list[tuple[str, str]]:
             candidates += [(match.identity, match.name) for match in people.search.find(rest)]
     if len(words) == 1:
         candidates += [
-            (person.identity or "", person.name or "") for word in people.like(name) for person in people.named(word)
+            (person.identity or "", person.name or "") for word in people.suggest(name) for person in people.find(word)
         ]
     return candidates
 
@@ -112,7 +112,7 @@ def _of_like_letters(people: People, new_players: Sequence[tuple[str, str]]) -> 
             try:
                 looked_up = {match.identity: match.name for match in sorted(people.search.find(name))}
             except MalformedError:  # no word of it has three letters
-                looked_up = {person.identity or "": person.name or "" for person in people.named(name)}
+                looked_up = {person.identity or "": person.name or "" for person in people.find(name)}
             yield place, {**looked_up, **dict(new_players[:place])}
         return
     words = {"identity": pl.String, "name": pl.String}  # explicit, for a dry run may have no registered players
@@ -154,7 +154,7 @@ class NameGroups:
     @classmethod
     def of_all(cls, people: People) -> NameGroups:
         """Return the groups of all registered players."""
-        return cls(people.folds.everybody())
+        return cls(people.whole_names.all_players())
 
     @classmethod
     def of_some(cls, people: People, persons: Mapping[str, Person], reported_names: Mapping[str, str]) -> NameGroups:
@@ -169,7 +169,7 @@ class NameGroups:
             fold(persons[identity].name or "" if identity in persons else name)
             for identity, name in reported_names.items()
         }
-        return cls(people.folds.bearers(names - {""}))
+        return cls(people.whole_names.players_named(names - {""}))
 
     def lowest(self, number: int) -> int:
         """Return the lowest number of a player's name."""

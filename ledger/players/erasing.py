@@ -15,21 +15,21 @@ from ledger.facts import codec
 from ledger.facts.events import PersonErased
 from ledger.journal import Journal, StoredJournal, Writer, rules
 from ledger.players.people import People
-from ledger.players.sealed_names import erase_reappeared, erasure_key, reappeared_after_erasure, registration_key
+from ledger.players.verified_names import erase_reappeared, erasure_key, reappeared_after_erasure, registration_key
 
 
-def erase_all(
+def erase_persons(
     journal: Journal, people: People, players: Sequence[int], *, actor: str, clock_ms: Callable[[], int]
 ) -> bool:
-    """Forget who these players are, for good: the numbers of one person, or of several.
+    """Erase the identities and names of players for good, and record it in the journal.
 
     An erasure that is recorded already is not recorded again; those of unregistered numbers are not recorded at all.
 
     Args:
-        journal: where it is recorded.
-        people: where they are known.
-        players: their numbers.
-        actor: who has them forgotten.
+        journal: the journal.
+        people: the names.
+        players: the numbers of one person, or of several.
+        actor: the name of who requests it.
         clock_ms: milliseconds since 1970.
 
     Returns:
@@ -59,7 +59,7 @@ def erase_all(
             f"who they were is forgotten, but the journal does not say so yet: the next command that may write "
             f"records it ({error})",
         ) from error
-    people.clean_whole()
+    people.purge_or_refuse()
     if left := people.erasures.stored_players(players):
         raise StorageError(people.path, f"still tells who player {left[0]} is; run 'audit', then erase again")
     people.erasures.drop(players)
@@ -84,16 +84,16 @@ def _record(writer: Writer, actors: Mapping[int, str], now_ms: int) -> None:
         writer.append([event.KIND], [event.key], [codec.body_of(writer.size + 1, stamp, actor, event)])
 
 
-def settle(
+def complete_pending(
     lock: AbstractContextManager[Writer], journal: Journal, people: People, patience: float, clock_ms: Callable[[], int]
 ) -> None:
-    """Complete pending erasures, and forget erased players who are in the file again.
+    """Complete pending erasures, and erase players again whom an older people file brought back.
 
     Args:
         lock: a write transaction on the journal, so that no other process erases meanwhile.
         journal: the journal.
-        people: the people file.
-        patience: seconds to wait for those who read the people file.
+        people: the names.
+        patience: seconds to wait for other readers of the names.
         clock_ms: milliseconds since 1970.
 
     Raises:
@@ -107,20 +107,20 @@ def settle(
         if unrecorded := _unrecorded(writer, waiting):
             _record(writer, unrecorded, rules.check_clock(clock_ms(), writer.last_recorded_at()))
     # No sooner do the rows go that wait: by them alone the next one knows that old bytes are still there.
-    if people.clean_soon(patience):
+    if people.purge_within(patience):
         people.erasures.drop(waiting)
 
 
-def settle_if_possible(journal: StoredJournal, people: People, clock_ms: Callable[[], int]) -> None:
-    """Act as ``settle``, without waiting; if that is impossible, erased players are hidden.
+def try_to_complete_pending(journal: StoredJournal, people: People, clock_ms: Callable[[], int]) -> None:
+    """Act as ``complete_pending``, but do not wait for other processes; if it fails, hide the erased players.
 
-    So it is where the files are open for reading only.
+    It fails if the files are open for reading only.
     """
     # unreadable names are never shown
     with suppress(LedgerError):
         back = reappeared_after_erasure(journal, people)
         if back or people.erasures.rows():
             try:
-                settle(journal.writing(patience=0), journal, people, 0, clock_ms)
+                complete_pending(journal.writing(patience=0), journal, people, 0, clock_ms)
             except LedgerError:
                 people.mark_erased(back)

@@ -9,12 +9,14 @@ it is complete. This module holds the common part of every store: which players 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import starmap
+from typing import Any, ClassVar, NamedTuple
 
 from ledger.errors import LedgerError, MalformedError
 from ledger.facts.person_names import folded
+from ledger.players.names_database import NamesDatabase, Value
 
 SHORTEST = 3  # letters of a part that is searched by the index
 _PATIENCE = 1.0  # seconds to wait for another writer
@@ -23,17 +25,17 @@ _FEW = 2_000  # names that are read each time rather than added to the index
 
 
 def fold(name: str) -> str:
-    """Return a name as it is compared: in small letters, with single blanks."""
+    """Return a name in lower case with single blanks, as whole names are compared."""
     return " ".join(name.lower().split())
 
 
-def in_words(name: str) -> str:
-    """Return a name as the index of parts has it: its words without case and accents, divided by blanks."""
+def searchable_words(name: str) -> str:
+    """Return the words of a name without case and accents, divided by blanks, as the search index has them."""
     return " ".join(folded(name).words)
 
 
 class NameMatch(NamedTuple):
-    """A player with the name that matched."""
+    """A player whom a search found: number, identity and name."""
 
     player: int
     identity: str
@@ -41,103 +43,97 @@ class NameMatch(NamedTuple):
 
 
 class NameIndex(ABC):
-    """One index of the names of one store."""
+    """An index of the names in one store.
+
+    A class names its ``TABLE`` and the types of its ``COLUMNS``, the first of which holds the number of the player.
+    """
+
+    TABLE: ClassVar[str]
+    COLUMNS: ClassVar[Mapping[str, str]]
+
+    def __init__(self, database: NamesDatabase) -> None:
+        """Take the database of the names."""
+        self._database = database
 
     @staticmethod
     @abstractmethod
-    def form(name: str) -> str:
-        """Return the index's form of a name."""
+    def row(player: int, name: str) -> tuple[Any, ...]:
+        """Return the row of a player's name in the index."""
 
-    @abstractmethod
-    def reached(self) -> int:
-        """Return the highest number in the index; 0 if there is none, or the store is too old to have one."""
+    def highest_indexed(self) -> int:
+        """Return the highest player number in the index; 0 if there is no index."""
+        if not self._database.has_index(self.TABLE):
+            return 0
+        return int(self._database.rows(f"SELECT coalesce(max(player), 0) FROM {{s}}.{self.TABLE}")[0][0])
 
-    @abstractmethod
-    def _writing(self, patience: float) -> AbstractContextManager[None]:
-        """Open a write transaction on the store that waits so many seconds for others."""
-
-    @abstractmethod
     def _later(self, player: int, most: int) -> list[tuple[int, str]]:
-        """Yield number and stored name of the players after a number, in order of the numbers."""
+        """Return number and stored name of the players after a number, in order of the numbers."""
+        query = "SELECT player, name FROM {s}.people WHERE player > :player AND name IS NOT NULL ORDER BY player "
+        return self._database.rows(query + "LIMIT :most", player=player, most=most)
 
-    @abstractmethod
-    def _stored(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        """Yield number and stored name of some players."""
+    def _enter(self, rows: Iterable[tuple[int, str]]) -> None:
+        """Take names into the index, within the write transaction; a missing one is made."""
+        self._database.add(self.TABLE, self.COLUMNS, (self.row(player, name) for player, name in rows))
 
-    @abstractmethod
-    def _enter(self, forms: Iterable[tuple[int, str]]) -> None:
-        """Take forms of names into the index, by number, within the write transaction; a missing one is made."""
-
-    @abstractmethod
-    def _leave(self, players: Sequence[int]) -> None:
-        """Take players out of the index, within the write transaction."""
-
-    def take_out(self, players: Sequence[int]) -> None:
-        """Remove names from the index, within the caller's transaction; players who still have a name enter again.
+    def update_names(self, players: Sequence[int]) -> None:
+        """Replace the old names of players by their current ones, within the caller's transaction.
 
         Args:
             players: numbers of those whose rows are changed already.
         """
-        reached = self.reached()
+        reached = self.highest_indexed()
         if reached:
-            self._leave(players)
+            delete = f"DELETE FROM {{s}}.{self.TABLE} WHERE {next(iter(self.COLUMNS))} IN :players"
+            self._database.run(delete, players=list(players))
             # Whoever is beyond what the index reached enters with the others: taken in now, those between would be
             # passed over.
-            rows = self._stored([player for player in players if player <= reached])
-            self._enter((player, self.form(name)) for player, name in rows)
+            stored = "SELECT player, name FROM {s}.people WHERE player IN :players AND name IS NOT NULL"
+            self._enter(self._database.rows(stored, players=[player for player in players if player <= reached]))
 
     def lacks_many(self) -> bool:
-        """Return whether the index lacks so many names that each question reads many."""
-        return len(self._later(self.reached(), _FEW + 1)) > _FEW
+        """Return whether the index lacks so many players that each search would read many names."""
+        return len(self._later(self.highest_indexed(), _FEW + 1)) > _FEW
 
-    def bring_up(self) -> None:
-        """Take who came since into the index, if they are many; where the store cannot be written they are read."""
+    def catch_up(self) -> None:
+        """Add the players registered since to the index, if they are many and the store can be written."""
         with suppress(LedgerError):
             while self.lacks_many():
-                with self._writing(_PATIENCE):
+                with self._database.writing(_PATIENCE):
                     # Read again within the transaction: another process may have extended the index, and a player is in
                     # it once.
-                    rows = self._later(self.reached(), _CHUNK)
-                    self._enter((player, self.form(name)) for player, name in rows)
+                    self._enter(self._later(self.highest_indexed(), _CHUNK))
 
 
-class NameFolds(NameIndex):
-    """The players who have a whole name, in one store."""
+class WholeNames(NameIndex):
+    """The index of whole names, regardless of case, in one store."""
+
+    TABLE = "people_folds"
+    COLUMNS: ClassVar[Mapping[str, str]] = {"player": "int8", "name": "text"}
 
     @staticmethod
-    def form(name: str) -> str:
-        """Return the folded name."""
-        return fold(name)
+    def row(player: int, name: str) -> tuple[int, str]:
+        """Return the player with the folded name."""
+        return player, fold(name)
 
-    @abstractmethod
-    def _names(self, player: int) -> list[tuple[int, str]]:
-        """Return the number and name of all players after a number, as they are shown, in order of the numbers."""
+    def _shown(self, condition: str, **values: Value) -> list[tuple[int, str]]:
+        query = f"SELECT player, name FROM {{people}} WHERE name IS NOT NULL AND {condition} ORDER BY player"
+        return self._database.rows(query, **values)
 
-    @abstractmethod
-    def _indexed(self, forms: Sequence[str]) -> Iterable[int]:
-        """Return the numbers of all who have one of these folded names, as the index has it."""
+    def all_players(self) -> dict[str, list[int]]:
+        """Return, by folded name, the numbers of the players with it, ascending; all names are read."""
+        return _by_name(self._shown("player > 0"))
 
-    @abstractmethod
-    def _names_of(self, players: Sequence[int]) -> list[tuple[int, str]]:
-        """Return the number and name of some players, as they are shown."""
-
-    @abstractmethod
-    def _pending(self) -> Iterable[int]:
-        """Return the players with pending names, which may be shown as theirs already."""
-
-    def everybody(self) -> dict[str, list[int]]:
-        """Return, by folded name, the numbers of all who have it, ascending; all names are read."""
-        return _by_name(self._names(0))
-
-    def bearers(self, names: Iterable[str]) -> dict[str, list[int]]:
-        """Return, by folded name, the numbers of all who have one of some names; other names are left out."""
+    def players_named(self, names: Iterable[str]) -> dict[str, list[int]]:
+        """Return, by folded name, the numbers of the players with one of these names, ascending."""
         forms = list(names)
-        reached = self.reached()
-        rows = self._names(reached)
+        reached = self.highest_indexed()
+        rows = self._shown("player > :reached", reached=reached)
         # A name that waits may be shown as its player's already; the index has the former one until it is given.
         if reached:
-            numbers = {*self._indexed(forms), *self._pending()}
-            rows += self._names_of([player for player in numbers if player <= reached])
+            indexed = self._database.rows("SELECT player FROM {s}.people_folds WHERE name IN :forms", forms=forms)
+            pending = self._database.rows("SELECT player FROM {s}.renaming")
+            numbers = [player for (player,) in {*indexed, *pending} if player <= reached]
+            rows += self._shown("player IN :numbers", numbers=numbers)
         bearers = _by_name(sorted(rows))
         return {name: bearers[name] for name in forms if name in bearers}
 
@@ -150,24 +146,16 @@ def _by_name(rows: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 
 class NameSearch(NameIndex):
-    """The search by a part of a name in one store: an index of three letters on end."""
+    """The search by a part of a name in one store: an index of all trigrams of its words."""
 
-    @staticmethod
-    def form(name: str) -> str:
-        """Return the words of the name."""
-        # They are folded before they enter the index, so that it need not fold them by rules of its own.
-        return in_words(name)
-
-    @abstractmethod
-    def _after(self, player: int) -> list[NameMatch]:
-        """Return all players after a number, as they are shown."""
+    TABLE = "people_search"
 
     @abstractmethod
     def _holding(self, words: Sequence[str]) -> list[NameMatch]:
         """Return the shown players whose words in the index hold all of these, each of three letters or more."""
 
     def find(self, part: str) -> list[NameMatch]:
-        """Return the players who have a name with all words of *part* in it, or parts of words; case does not count.
+        """Return the players whose names contain all words of *part*, also within words and in any case.
 
         Names that begin with *part* come first, each in the order of the names.
 
@@ -182,16 +170,17 @@ class NameSearch(NameIndex):
         if not any(len(word) >= SHORTEST for word in words):
             message = f"search {part[:60]!r}: give {SHORTEST} letters on end or more; a whole name is found by 'show'"
             raise MalformedError([message])
-        self.bring_up()
-        reached = self.reached()
-        matches, rest = list[NameMatch](), self._after(reached)
+        self.catch_up()
+        reached = self.highest_indexed()
+        unread = "SELECT player, identity, name FROM {people} WHERE player > :reached AND name IS NOT NULL"
+        matches, rest = list[NameMatch](), list(starmap(NameMatch, self._database.rows(unread, reached=reached)))
         if reached:
             matches = self._holding([word for word in words if len(word) >= SHORTEST])
             # three letters on end know nothing of a word of two letters
             if min(map(len, words)) < SHORTEST:
                 matches, rest = [], [*matches, *rest]
         # whom the index does not have yet, or has by some of the words alone
-        matches += [match for match in rest if all(word in in_words(match.name) for word in words)]
+        matches += [match for match in rest if all(word in searchable_words(match.name) for word in words)]
         begins = part.strip().casefold()
         return sorted(
             matches, key=lambda match: (not match.name.casefold().startswith(begins), match.name, match.player)

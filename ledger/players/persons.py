@@ -10,12 +10,12 @@ SECRET_BYTES = 32
 
 
 def missing(player: int) -> str:
-    """Return the label of a player whom the journal registered and the people file lacks: the name was not erased."""
+    """Return the label of a registered player whose row the people file lacks."""
     return f"(not in the people file) {player}"
 
 
 class Person(NamedTuple):
-    """A row of people; identity, name and salt are None once erased."""
+    """A row of the people file; identity, name and salt are None once erased."""
 
     def __repr__(self) -> str:
         # Without the salt, by which names can be tried against a commitment: a text of an error goes into logs.
@@ -31,7 +31,7 @@ class Person(NamedTuple):
 
     @property
     def is_erased(self) -> bool:
-        """True when nothing is known but the number."""
+        """True if identity, name and salt were erased or lost."""
         return self.identity is None and self.name is None and self.salt is None
 
 
@@ -42,5 +42,5 @@ def commitment(salt: bytes, identity: str, name: str) -> str:
 
 
 def new_secret() -> bytes:
-    """Return a secret for one ledger."""
+    """Return a new random secret of a ledger."""
     return secrets.token_bytes(SECRET_BYTES)

@@ -104,7 +104,7 @@ def schema_of(schema: str) -> str:
 
 
 def statements(schema: str, roles: Roles) -> list[str]:
-    """Yield the statements that make an empty schema of names in one transaction, for a user with that right.
+    """Return the statements that make an empty schema of names in one transaction.
 
     The secret is not in it: the caller puts it in before the last statement, which takes the owner's rights back.
 

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.event_fields import text_faults
 from ledger.journal import Writer
+from ledger.players.names_database import NamesDatabase
 
 MAX_REASON = 1_000  # characters
 SALT_BYTES = 16
 
 
 def reason_faults(reason: object) -> list[str]:
-    """Yield the faults of a reason: it is 1 to 1,000 characters of plain text on one line."""
+    """Return the faults of a reason, which must be 1 to 1,000 characters of plain text on one line."""
     if reason is None or reason == "":
         return ["a reason is missing: say in a few words why @ $.reason"]
     return text_faults("reason", reason, MAX_REASON)
@@ -34,7 +34,7 @@ def commitment(salt: bytes, text: str) -> str:
     return hmac.digest(salt, text.encode(), "sha256").hex()
 
 
-class KeptReason(NamedTuple):
+class StoredReason(NamedTuple):
     """A reason as it is stored; salt and text are None once erased.
 
     Attributes:
@@ -50,45 +50,16 @@ class KeptReason(NamedTuple):
     text: str | None
 
 
-class Reasons(ABC):
-    """The reasons in one store of names.
+class Reasons:
+    """The reasons in one store of names."""
 
-    Attributes:
-        path: the store as messages name it.
-    """
+    def __init__(self, database: NamesDatabase, clean: Callable[[], None]) -> None:
+        """Take the database, and the function that leaves nothing in it but the present rows."""
+        self._database = database
+        self._clean = clean
 
-    path: str
-
-    @abstractmethod
-    def _writing(self) -> AbstractContextManager[None]:
-        """Open a write transaction on the store, which then has the newest layout."""
-
-    @abstractmethod
-    def _clean(self) -> None:
-        """Leave nothing in the store but the rows as they are."""
-
-    @abstractmethod
-    def _add(self, rows: Sequence[KeptReason]) -> None:
-        """Keep rows, the newest ones, within the write transaction."""
-
-    @abstractmethod
-    def _newest_first(self) -> Iterator[tuple[int, str, str]]:
-        """Yield number, commitment and entry of each row in the write transaction; most callers read the first only."""
-
-    @abstractmethod
-    def _drop(self, numbers: Sequence[int]) -> None:
-        """Take rows away, within the write transaction."""
-
-    @abstractmethod
-    def _kept(self, commitments: Sequence[str]) -> list[KeptReason]:
-        """Return the rows of these commitments."""
-
-    @abstractmethod
-    def _blank(self, commitments: Sequence[str]) -> int:
-        """Take salt and text out of these rows, within the write transaction; how many had any."""
-
-    def keep(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
-        """Store reasons, durably, before the journal commits to them; reasons without an entry go.
+    def store(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
+        """Store reasons, durably, before the journal commits to them; delete reasons without an entry.
 
         Args:
             writer: the open transaction on the journal that is to seal them.
@@ -104,11 +75,13 @@ class Reasons(ABC):
         if problems := [fault for text in texts.values() for fault in reason_faults(text)]:
             raise MalformedError(problems)
         drawn = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
-        rows = [KeptReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
+        rows = [StoredReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
         # Stored first: in the other order a crash would leave an entry whose reason is lost.
-        with self._writing():
+        with self._database.writing():
             self._drop_unsealed(writer)
-            self._add(rows)
+            ((last,),) = self._database.rows("SELECT coalesce(max(number), 0) FROM {s}.reasons")
+            types = {"number": "int8", "commitment": "text", "entry": "text", "salt": "bytea", "text": "text"}
+            self._database.add("reasons", types, [(number, *row) for number, row in enumerate(rows, last + 1)])
         return {row.entry: row.commitment for row in rows}
 
     def text(self, sealed: str) -> str | None:
@@ -120,23 +93,24 @@ class Reasons(ABC):
         return self.texts([sealed]).get(sealed)
 
     def texts(self, commitments: Iterable[str]) -> dict[str, str | None]:
-        """Return, by commitment, the reasons in the store, each compared with it; None for one that was erased.
+        """Return the stored reasons by commitment, each verified against it; None for an erased one.
 
         Raises:
             StorageError: a reason is not the one that was sealed.
         """
-        rows = self._kept(list(commitments))
+        query = "SELECT commitment, entry, salt, text FROM {s}.reasons WHERE commitment IN :commitments ORDER BY number"
+        rows = self._database.rows(query, commitments=list(commitments)) if self._database.is_upgraded() else []
         for sealed, entry, salt, text in rows:
             if (salt, text) != (None, None) and (salt is None or text is None or commitment(salt, text) != sealed):
                 raise StorageError(
-                    self.path,
+                    self._database.path,
                     f"the reason of {entry} is not the one that was sealed: the row was changed; restore the "
                     "newest copy of the names or, where there is none, erase the reason",
                 )
         return {sealed: text for sealed, _, _, text in rows}
 
     def erase(self, lock: AbstractContextManager[Writer], commitments: Iterable[str]) -> int:
-        """Forget reasons for good, and those without an entry; the commitments stay.
+        """Erase reasons for good, and those without an entry; the commitments stay.
 
         The whole file is rewritten, as when a person is erased.
 
@@ -150,14 +124,18 @@ class Reasons(ABC):
         Raises:
             StorageError: the file refuses, or another process reads it and keeps the old bytes in the log: try again.
         """
-        with lock as writer, self._writing():
+        with lock as writer, self._database.writing():
             self._drop_unsealed(writer)
         return self.forget(commitments)
 
     def forget(self, commitments: Iterable[str]) -> int:
-        """Erase reasons while no other process has the ledger; reasons whose entry is still to come stay."""
-        with self._writing():
-            erased = self._blank(list(commitments))
+        """Erase reasons while no other process has the ledger open; keep reasons without an entry."""
+        with self._database.writing():
+            erased = self._database.run(
+                "UPDATE {s}.reasons SET salt = NULL, text = NULL WHERE commitment IN :commitments "
+                "AND (salt IS NOT NULL OR text IS NOT NULL)",
+                commitments=list(commitments),
+            )
         self._clean()
         return erased
 
@@ -170,4 +148,15 @@ class Reasons(ABC):
             if stored is not None and b'"reason":"%b"' % sealed.encode() in stored.body:
                 break
             unsealed.append(number)
-        self._drop(unsealed)
+        if unsealed:
+            self._database.run("DELETE FROM {s}.reasons WHERE number IN :numbers", numbers=unsealed)
+
+    def _newest_first(self) -> Iterator[tuple[int, str, str]]:
+        """Yield number, commitment and entry of each row, in growing blocks: most callers read the first only."""
+        query = (
+            "SELECT number, commitment, entry FROM {s}.reasons WHERE number < :number ORDER BY number DESC LIMIT :most"
+        )
+        number, most = 2**62, 1
+        while rows := self._database.rows(query, number=number, most=most):
+            yield from rows
+            number, most = rows[-1][0], 1_000

@@ -1,4 +1,4 @@
-"""A player gets another name: spelt right, or a first one where only a number was known.
+"""Renaming: a player gets a corrected name, or a first one if only a number was known.
 
 The name waits in the people file until the journal has committed to it; only then is it the player's. So an
 interruption leaves the old name or the new one, never none. The old name and its salt are forgotten. The module
@@ -16,10 +16,10 @@ from ledger.errors import LedgerError, RejectedError, StorageError
 from ledger.facts.codec import body_of
 from ledger.facts.events import PlayerRenamed
 from ledger.journal import Journal, StoredEntry, StoredJournal, Writer, rules
-from ledger.players.pending_changes import Pending
+from ledger.players.pending_changes import PendingName
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import (
+from ledger.players.verified_names import (
     commitment_mismatch,
     commitment_to,
     erasure_key,
@@ -36,7 +36,7 @@ RULES: dict[str, str] = {  # name -> what it means and what to do; the other ref
 
 @attrs.frozen
 class Renamed:
-    """The result of a renaming.
+    """The result of a renaming: the person, and whether the old name is gone.
 
     Attributes:
         person: the player under the name that holds now.
@@ -69,7 +69,7 @@ def rename(
     """
     # First the remains of others: a waiting name, perhaps with a commitment already, would give way to this one and be
     # lost.
-    settle(journal.writing(), people, PATIENCE)
+    complete_pending(journal.writing(), people, PATIENCE)
     try:
         with journal.writing() as writer:
             person, sealed = _to_be_renamed(writer, people, player)
@@ -85,9 +85,9 @@ def rename(
                 writer.append([event.KIND], [event.key], [body])
     except BaseException:
         with suppress(LedgerError):  # the error that stopped it is reported
-            settle(journal.writing(), people, PATIENCE)
+            complete_pending(journal.writing(), people, PATIENCE)
         raise
-    settle(journal.writing(), people, PATIENCE)
+    complete_pending(journal.writing(), people, PATIENCE)
     return Renamed(person, is_new, all(row.player != player for row in people.pending.rows()))
 
 
@@ -109,8 +109,8 @@ def _to_be_renamed(writer: Writer, people: People, player: int) -> tuple[Person,
     return person, sealed
 
 
-def settle(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:
-    """Complete pending renamings: names with a commitment reach their players, the others are dropped.
+def complete_pending(lock: AbstractContextManager[Writer], people: People, patience: float) -> None:
+    """Complete pending renamings: apply names to which the journal committed, drop the others.
 
     The old name is removed from the file and its log before the waiting row is deleted. If this is interrupted, or
     if the file is in use, the next renaming completes it.
@@ -126,7 +126,7 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
     if not people.pending.rows():
         return
     with lock as writer:
-        waiting: list[tuple[Pending, bool]] = []
+        waiting: list[tuple[PendingName, bool]] = []
         for row in people.pending.rows():
             stored = name_commitments(writer.find, [row.player]).get(row.player)
             person = people.by_number([row.player]).get(row.player)
@@ -136,19 +136,19 @@ def settle(lock: AbstractContextManager[Writer], people: People, patience: float
             waiting.append((row, is_last))
         for row, sealed in waiting:
             if sealed:
-                people.pending.give(row)
+                people.pending.apply(row)
             else:
                 people.pending.drop(row)
-    if people.clean_soon(patience):
+    if people.purge_within(patience):
         for row, sealed in waiting:
             if sealed:
                 people.pending.drop(row)
 
 
-def settle_if_possible(journal: StoredJournal, people: People) -> None:
-    """Act as ``settle``, without waiting; if that is impossible, names with a commitment are read where they wait.
+def try_to_complete_pending(journal: StoredJournal, people: People) -> None:
+    """Act as ``complete_pending``, but do not wait for other processes, and fail silently.
 
-    So it is where the files are open for reading only.
+    If the files are open for reading only, names with a commitment are read from the waiting rows.
     """
     with suppress(LedgerError):
-        settle(journal.writing(patience=0), people, 0)
+        complete_pending(journal.writing(patience=0), people, 0)

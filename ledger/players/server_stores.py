@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
-    """Return journal and names on a server, on one connection, so that what belongs together is recorded together.
+def open_on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
+    """Open journal and names on a server, on one connection, so that they share transactions.
 
     Raises:
         StorageError: the server cannot be reached or trusted, promises too little, or holds no such ledger.
@@ -41,11 +40,11 @@ def on_server(place: ServerPlace) -> tuple[PostgresJournal, PostgresPeople]:
         raise
 
 
-def names_on_server(place: ServerPlace) -> PostgresPeople:
-    """Return the names on a server, alone.
+def open_names_on_server(place: ServerPlace) -> PostgresPeople:
+    """Open the names on a server without the journal.
 
     Raises:
-        StorageError: as ``on_server``.
+        StorageError: as ``open_on_server``.
     """
     return PostgresPeople(place.address, place.schema)
 
@@ -62,11 +61,7 @@ _UNFIT = ";'%$"  # would end a statement, a text or the body of a function, or b
 
 
 def _refuse_name(place: ServerPlace) -> None:
-    """Refuse to make schemas of a name by which these, or their roles, would not be what they should.
-
-    Raises:
-        StorageError: it is one.
-    """
+    """Refuse a schema name that would give the SQL, or the names of the roles, another meaning."""
     name, size = place.schema, len(place.schema.encode("utf-8", "surrogatepass"))
     unfit = [sign for sign in name if sign in _UNFIT or is_hidden(sign)]
     if name.startswith("pg_") or unfit or not 1 <= size <= _LONGEST:
@@ -77,8 +72,8 @@ def _refuse_name(place: ServerPlace) -> None:
         )
 
 
-def sql_of(place: ServerPlace) -> str:
-    """Return the SQL that makes schemas, roles and grants, for a user with that right; the address's user records.
+def setup_sql(place: ServerPlace) -> str:
+    """Return the SQL that makes schemas and roles, and lets the address's user record.
 
     Raises:
         StorageError: the address is none, or names no user; or a schema must not be called so.
@@ -97,11 +92,8 @@ def _making(place: ServerPlace) -> str:
     """Return the SQL that makes all schemas, within a transaction."""
     roles = Roles.of(schema_of(place.schema))
     journal = creation_sql(place.schema, Roles.of(place.schema), secrets.token_hex(16))
-    return journal + _script([*statements(place.schema, roles), *postgres_token_tables.statements(place.schema, roles)])
-
-
-def _script(statements: Sequence[str]) -> str:
-    return "".join(f"{statement};\n" for statement in statements)
+    others = [*statements(place.schema, roles), *postgres_token_tables.statements(place.schema, roles)]
+    return journal + "".join(f"{statement};\n" for statement in others)
 
 
 def _grant(schema: str, user: str) -> str:
@@ -110,10 +102,10 @@ def _grant(schema: str, user: str) -> str:
 
 
 def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJournal, PostgresPeople]:
-    """Return both stores, empty, made now or earlier by a user with that right.
+    """Make the schemas, if they are missing, and open the empty journal and names.
 
     Args:
-        place: where.
+        place: the server and the schema.
         secret: that of another ledger; None: a new one.
 
     Raises:
@@ -127,11 +119,11 @@ def make_on_server(place: ServerPlace, secret: bytes | None) -> tuple[PostgresJo
             f"{', '.join(schemas[:-1])} and {schemas[-1]} are there: run '{_grant(place.schema, 'USER')}' for the user "
             "who is to record, and 'init' again with the address of that user",
         )
-    journal, people = on_server(place)
+    journal, people = open_on_server(place)
     try:
         _refuse_entries(place, journal)
         # If the SQL was run before, there is none yet: that SQL is printed, and must not show a secret.
-        people.take_secret(secret or new_secret())
+        people.adopt_secret(secret or new_secret())
     except BaseException:
         journal.close()
         raise

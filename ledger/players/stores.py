@@ -25,7 +25,7 @@ READ_ONLY = "it was opened for reading only"
 
 
 def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, People]:
-    """Return journal and names of the ledger at a path, in files or where its ``club.toml`` says.
+    """Open journal and names of the ledger at a path: files, or on the server that its ``club.toml`` names.
 
     Raises:
         StorageError: a file or a server refuses, or both a file and a server hold a journal.
@@ -34,14 +34,14 @@ def open_stores(path: Path, *, read_only: bool = False) -> tuple[StoredJournal, 
     place = place_of(path)
     if place is None:
         return SqliteJournal(path, read_only=read_only), SqlitePeople(sidecar(path, "people"), read_only=read_only)
-    journal, people = server_stores.on_server(place)
+    journal, people = server_stores.open_on_server(place)
     if read_only:
         journal.refusal = people.refusal = READ_ONLY
     return journal, people
 
 
 def place_of(path: Path) -> ServerPlace | None:
-    """Return the server of the ledger at a path; None for files. If both hold a journal, refuse to guess.
+    """Return the server of the ledger at a path; None for files; refuse if both hold a journal.
 
     Raises:
         StorageError: both do, or the settings cannot be read.
@@ -58,13 +58,13 @@ def place_of(path: Path) -> ServerPlace | None:
 
 
 def open_names(path: Path) -> People:
-    """Return the names of the ledger at a path, alone.
+    """Open the names of the ledger at a path without the journal.
 
     Raises:
         StorageError: a file or a server refuses.
     """
     place = _place(path, SettingsFile(path))
-    return SqlitePeople(sidecar(path, "people")) if place is None else server_stores.names_on_server(place)
+    return SqlitePeople(sidecar(path, "people")) if place is None else server_stores.open_names_on_server(place)
 
 
 def token_store_of(path: Path, journal: Journal) -> TokenStore:

@@ -79,8 +79,8 @@ class HousePolicies:
             return [self._next(writer, policy, settings, effective_from)]
 
         tried = f"set policy {policy}"
-        who = self.ledger.tokens.who(token, actor, Role.APPROVER, tried)
-        with self.ledger.tokens.noting(who, tried):
+        who = self.ledger.tokens.authenticate(token, actor, Role.APPROVER, tried)
+        with self.ledger.tokens.logging_refusals(who, tried):
             return self.ledger._record_judged(gate, who.name)[0]
 
     def proposed(self, policy: str, settings: Settings, *, effective_from: str | None = None) -> PolicySet:

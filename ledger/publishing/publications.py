@@ -35,7 +35,7 @@ from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
 from ledger.journal.stored_lists import FORM, ListRow, ListTexts, StoredList, form_of_digest, list_texts, with_ranks
-from ledger.players.misspelt import resembling_pairs
+from ledger.players.misspelt_names import similar_name_pairs
 from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.past_views import open_views_known_at
@@ -152,7 +152,7 @@ class Publications:
         # Only to refuse a malformed instant before a token is asked for.
         instant_ms(as_of)
         tried = f"publish the list of {as_of}"
-        who = self.ledger.tokens.who(token, actor, Role.APPROVER, tried)
+        who = self.ledger.tokens.authenticate(token, actor, Role.APPROVER, tried)
         self.ledger.level()
         draft = self.draft(as_of, pool)  # long work is done before the lock
         name = draft.pool.name
@@ -457,7 +457,7 @@ def misspelt_names(
         listed: the players on the list before it.
     """
     named = {person.identity: person for person in people(sorted(rows)).values() if person.identity and person.name}
-    for pair in resembling_pairs({str(identity): str(person.name) for identity, person in named.items()}):
+    for pair in similar_name_pairs({str(identity): str(person.name) for identity, person in named.items()}):
         # the newer one first
         numbers = sorted((named[identity].player for identity in pair), reverse=True)
         if not listed.issuperset(numbers):

@@ -28,7 +28,7 @@ from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, Sourc
 from ledger.facts.words import Brings
 from ledger.journal import KeyTakenError, Writer, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
-from ledger.players.sealed_names import VerifiedNames
+from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged

@@ -14,7 +14,7 @@ from ledger.facts.instants import instant_text
 from ledger.facts.words import Standing
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.persons import Person
-from ledger.players.sealed_names import VerifiedNames, commitment_to
+from ledger.players.verified_names import VerifiedNames, commitment_to
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def register(
         StorageError: the people file and the journal do not belong together.
     """
     joined_at = instant_text(transaction.now_ms)
-    numbered = names.number(named, joined_at, transaction.writer.find)
+    numbered = names.assign_numbers(named, joined_at, transaction.writer.find)
     persons, registered = numbered.persons, numbered.registered
     # Several spellings of an identity are one person, who is registered once.
     new = sorted({person for person in persons.values() if person.player not in registered})
-    outcome = PlayersOfFile(persons, new, numbered.called_otherwise(named))
+    outcome = PlayersOfFile(persons, new, numbered.count_other_names(named))
     if further is None and len(new) <= _FEW:
         transaction.append(
             PlayerRegistered(

@@ -36,7 +36,7 @@ from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
 from ledger.players.renaming import Renamed
-from ledger.players.sealed_names import DECISIONS, NumberedPersons, check_name, commitment_to, registration_key
+from ledger.players.verified_names import DECISIONS, AssignedNumbers, check_name, commitment_to, registration_key
 from ledger.ratings import queries
 from ledger.recording.new_players import append_rows, register
 from ledger.runtime.calls import checked_methods
@@ -479,7 +479,7 @@ class Registry:
         if any(player.past is not None for player in players):
             # the views may be needed to judge a history: they are brought up to date before the lock
             self.ledger.level()
-        numbered = NumberedPersons({}, set(), set())
+        numbered = AssignedNumbers({}, set(), set())
         batches: list[list[Event]] = []
 
         def gate(writer: Writer, _: int) -> list[Event]:
@@ -487,7 +487,7 @@ class Registry:
             for joined in dict.fromkeys(player.joined for player in players):
                 named = {player.identity: player.name for player in players if player.joined == joined}
                 # Some numbers at a time: players who are numbered together have one day of joining.
-                of_one_day = self.ledger.names.number(named, joined or instant_text(now_ms), writer.find)
+                of_one_day = self.ledger.names.assign_numbers(named, joined or instant_text(now_ms), writer.find)
                 numbered.persons.update(of_one_day.persons)
                 numbered.registered.update(of_one_day.registered)
                 numbered.renamed.update(of_one_day.renamed)
@@ -529,7 +529,7 @@ class Registry:
             problems += faults if len(players) == 1 else [f"player {place}: {fault}" for fault in faults]
         return problems
 
-    def _registration(self, player: NewPlayer, numbered: NumberedPersons, find: FindEntries) -> list[Event]:
+    def _registration(self, player: NewPlayer, numbered: AssignedNumbers, find: FindEntries) -> list[Event]:
         """Return the events to record for a player who has a number.
 
         Raises:
@@ -613,7 +613,7 @@ class Registry:
         # First: after the erasure no look-up can find the person's names in the log.
         if names:
             ledger.token_store.forget(names | {name.partition(":")[2] or name for name in names})
-        return erasing.erase_all(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
+        return erasing.erase_persons(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
 
     def _has_row(self, player: int) -> bool:
         return player in self.ledger.names.file.by_number([player])

@@ -6,7 +6,9 @@ the binary protocol cost half of what cursors do, and each wait for the server i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from struct import pack
 from time import monotonic
@@ -84,6 +86,18 @@ class LostError(Exception):
 
 class SilentError(LostError):
     """An error about a server that was silent for too long, so that the connection was closed."""
+
+
+_LIST = re.compile(r"\bIN :(\w+)")
+_NAME = re.compile(r"(?<!:):([a-z]\w*)")
+
+
+@lru_cache(maxsize=256)
+def numbered(query: str) -> tuple[str, tuple[str, ...]]:
+    """Return a query with numbers for its values ``:name``, and the names in that order; a list follows ``IN``."""
+    query = _LIST.sub(r"= ANY(:\1)", query)
+    names = tuple(dict.fromkeys(_NAME.findall(query)))
+    return _NAME.sub(lambda place: f"${names.index(place[1]) + 1}", query), names
 
 
 def packed_array(oid: int, items: Iterable[bytes]) -> bytes:

@@ -125,7 +125,7 @@ def refuse(ledger: Ledger, count: int) -> None:
     """Refuse people without a token."""
     for number in range(count):
         with suppress(RejectedError):
-            ledger.tokens.who(None, f"mallory {number}", Role.CORRECTOR, "try")
+            ledger.tokens.authenticate(None, f"mallory {number}", Role.CORRECTOR, "try")
         output.answer(str(len(ledger.tokens.log())))
 
 

@@ -221,7 +221,7 @@ def _use_tokens(path: str) -> int:
         tokens = opened.tokens
         token = tokens.add("eve", [Role.CORRECTOR])
         with contextlib.suppress(RejectedError):
-            tokens.who(None, "mallory", Role.CORRECTOR, "propose a correction")
+            tokens.authenticate(None, "mallory", Role.CORRECTOR, "propose a correction")
         words = [tokens.sign_in(token, place)[0] for place in ("the bar", "the club room")]
         tokens.sign_out(words[0], "the bar")
         idempotency_key = IdempotencyKey(f"letter {len(tokens.log())}", b"void,club:1")

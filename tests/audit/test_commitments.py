@@ -9,7 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from ledger.audit.reader import verify_names
-from ledger.players import people_layouts
+from ledger.players import sqlite_layout
 from tests.audit.raw_journals import (
     PEOPLE_SCHEMA,
     body_of,
@@ -166,7 +166,7 @@ def test_a_name_that_is_to_be_given_counts_when_it_was_sealed(
     rename(five_players, *RENAMED)
     third = ("UPDATE people SET name = ?, salt = ? WHERE player = 3", "Third", b"\x02" * 16)
     with closing(sqlite3.connect(five_players[1])) as connection, connection:
-        people_layouts.upgrade(connection)
+        sqlite_layout.upgrade(connection)
     edit_raw(
         five_players[1],
         *([] if message is None else [third]),

@@ -12,7 +12,7 @@ from ledger.backups import backup, restore
 from ledger.errors import CorruptError
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.lost_files import accept_lost_names
+from ledger.players.lost_names import accept_lost_names
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import NOW, copied
 from tests.kit.commands import Run

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ledger.audit.server_objects import server_faults
-from ledger.auth.postgres_tokens import PostgresTokens
+from ledger.auth import postgres_token_tables
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.players.postgres_people import PostgresPeople
@@ -273,7 +273,8 @@ def new_ledger(server: Server) -> str:
     address = server.new_database()
     PostgresJournal.create(address, SCHEMA).close()
     PostgresPeople.create(address, SCHEMA).close()
-    PostgresTokens.create(address, SCHEMA, roles=Roles.of(f"{SCHEMA}_names"))
+    tables = postgres_token_tables.statements(SCHEMA, Roles.of(f"{SCHEMA}_names"))
+    run_as_superuser(server, address, "; ".join(tables))
     return address
 
 

@@ -65,7 +65,7 @@ def use(ledger: Ledger) -> None:
     """A token is issued, and all that can be kept of it is."""
     eve = ledger.tokens.add("eve", [Role.CORRECTOR])
     with pytest.raises(RejectedError):
-        ledger.tokens.who(None, "mallory", Role.CORRECTOR, "propose a correction")
+        ledger.tokens.authenticate(None, "mallory", Role.CORRECTOR, "propose a correction")
     ledger.tokens.sign_in(eve, "the bar")
     adam = of_an_entry(ledger)
     ledger.tokens.sign_in(adam, "the bar")
@@ -169,7 +169,7 @@ def test_a_million_lines_of_the_log_of_which_some_are_gone(oldest_server: Server
 def test_rows_of_what_was_sent_that_are_forgotten_are_none_that_are_missing(
     oldest_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(token_store, "MOST_SENDINGS", 2)
+    monkeypatch.setattr(token_store, "MOST_KEYS", 2)
     place = new_place(oldest_server)
     with club_with_officers(place, tmp_path) as ledger:
         for number in (1, 2, 3, 3, 4):

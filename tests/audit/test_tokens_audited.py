@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
-from ledger.auth.issued_tokens import Issued, IssuedTokens
+from ledger.auth.issued_tokens import IssuedToken, IssuedTokens
 from ledger.facts.changes import Change, Verb
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision, Event, PolicySet, Role, TokenRevoked
 from tests.kit.clubs import ClubOfTwo, new_club_of_two
@@ -85,6 +85,6 @@ def test_the_reader_and_the_book_find_the_same_proofs(steps: list[tuple[object, 
         assert {where for where, says in words.items() if says.startswith("proposes as if")} <= proposers
 
 
-def register(club: ClubOfTwo) -> list[Issued]:
+def register(club: ClubOfTwo) -> list[IssuedToken]:
     """What the ledger's own judge says of each token."""
-    return list(IssuedTokens(club.ledger.journal).now().tokens.values())
+    return list(IssuedTokens(club.ledger.journal).register().tokens.values())

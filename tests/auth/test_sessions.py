@@ -40,7 +40,7 @@ def assert_is_over(tokens: Tokens, word: str) -> None:
     before = len(tokens.log())
     assert tokens.session(word) is None
     with pytest.raises(RejectedError, match="session-over: this session is over; sign in again"):
-        tokens.who(word, None, Role.CORRECTOR, "try")
+        tokens.authenticate(word, None, Role.CORRECTOR, "try")
     assert len(tokens.log()) == before
 
 
@@ -49,20 +49,20 @@ def test_the_word_of_a_session_is_taken_wherever_its_token_is(club_of_two: ClubO
     word, session = tokens.sign_in(eve, HERE)
     assert (session.person, session.roles, session.token) == ("eve", frozenset({"corrector"}), 2)
     assert tokens.session(word) == session
-    by_token = tokens.who(eve, None, Role.CORRECTOR, "try")
-    assert tokens.who(word, None, Role.CORRECTOR, "try") == by_token == Actor("eve", proven=True, entry=6)
+    by_token = tokens.authenticate(eve, None, Role.CORRECTOR, "try")
+    assert tokens.authenticate(word, None, Role.CORRECTOR, "try") == by_token == Actor("eve", proven=True, entry=6)
     with pytest.raises(RejectedError, match="not-this-role"):
-        tokens.who(word, None, Role.APPROVER, "approve it")
+        tokens.authenticate(word, None, Role.APPROVER, "approve it")
     with pytest.raises(RejectedError, match="not-this-name"):
-        tokens.who(word, "adam", Role.CORRECTOR, "try")
+        tokens.authenticate(word, "adam", Role.CORRECTOR, "try")
 
 
 def test_each_sign_in_gives_a_word_of_its_own_with_32_random_bytes(club_of_two: ClubOfTwo, tokens: Tokens) -> None:
     eve = team(club_of_two.ledger)["eve"]
     words = {tokens.sign_in(eve, HERE)[0] for _ in range(3)}
     assert len(words) == 3
-    assert all(sessions.is_word(word) and len(word) == len("rls_") + 43 for word in words)
-    assert not sessions.is_word(eve)
+    assert all(sessions.is_session_word(word) and len(word) == len("rls_") + 43 for word in words)
+    assert not sessions.is_session_word(eve)
 
 
 def test_nobody_can_make_the_word_from_what_the_file_holds(club_of_two: ClubOfTwo, tokens: Tokens) -> None:
@@ -113,7 +113,7 @@ def test_who_signs_in_and_out_stands_in_the_log_without_the_secrets(club_of_two:
 def test_without_tokens_nobody_signs_in(tokens: Tokens) -> None:
     with pytest.raises(RejectedError, match="no tokens are set up"):
         tokens.sign_in("rlt_x", HERE)
-    assert tokens.session(sessions.new_word()) is None
+    assert tokens.session(sessions.new_session_word()) is None
     assert not path_of(tokens).exists()
 
 
@@ -160,7 +160,7 @@ def test_it_is_over_at_once_when_its_token_is_revoked(club_of_two: ClubOfTwo, to
     assert tokens.session(word) is None
     assert tokens.session(other) is not None
     with pytest.raises(RejectedError, match="revoked-token"):
-        tokens.who(word, None, Role.CORRECTOR, "try")
+        tokens.authenticate(word, None, Role.CORRECTOR, "try")
     with pytest.raises(RejectedError, match="revoked-token"):
         tokens.sign_in(team_["eve"], HERE)
 
@@ -205,12 +205,12 @@ def test_that_it_is_used_is_written_once_a_minute(club_of_two: ClubOfTwo, tokens
     tokens.note_use(word)
     assert tokens.session(word) == session
     later(club_of_two, 1)
-    assert session.is_to_be_noted(club_of_two.ledger.now_ms())
+    assert session.is_use_due(club_of_two.ledger.now_ms())
     tokens.note_use(word)
     used = tokens.session(word)
     assert used is not None
     assert used.used_ms == session.used_ms + sessions.NOTED_EVERY_MS
-    assert not used.is_to_be_noted(club_of_two.ledger.now_ms())
+    assert not used.is_use_due(club_of_two.ledger.now_ms())
 
 
 def test_another_token_at_the_place_of_the_first_does_not_take_its_session_over(
@@ -223,7 +223,7 @@ def test_another_token_at_the_place_of_the_first_does_not_take_its_session_over(
 
 
 def test_the_token_of_a_form_is_taken_from_its_session_and_for_that_form_alone() -> None:
-    word, other = sessions.new_word(), sessions.new_word()
+    word, other = sessions.new_session_word(), sessions.new_session_word()
     token = form_token(word, "/desk/propose")
     assert is_form_token(word, "/desk/propose", token)
     assert not is_form_token(word, "/desk/publish", token)

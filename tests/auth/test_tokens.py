@@ -45,7 +45,7 @@ def refused(tokens: Tokens, token: str | None, claimed: str | None = None, role:
     """The rule by which an attempt is refused; it is the last in the log."""
     before = len(tokens.log())
     with pytest.raises(RejectedError) as caught:
-        tokens.who(token, claimed, role, "try")
+        tokens.authenticate(token, claimed, role, "try")
     assert caught.value.rule in RULES
     noted = tokens.log()[before:]
     assert [(row.tried, row.claimed, row.rule) for row in noted] == [("try", claimed, caught.value.rule)]
@@ -56,10 +56,10 @@ def refused(tokens: Tokens, token: str | None, claimed: str | None = None, role:
 def test_without_tokens_a_name_is_a_word_and_no_file_is_made(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     for role in Role:
-        assert tokens.who(None, "eve", role, "try") == Actor("eve", proven=False)
-        assert tokens.who(None, None, role, "try") == Actor(UNNAMED, proven=False)
+        assert tokens.authenticate(None, "eve", role, "try") == Actor("eve", proven=False)
+        assert tokens.authenticate(None, None, role, "try") == Actor(UNNAMED, proven=False)
     with pytest.raises(RejectedError, match=r"no tokens are set up beside 'club\.tokens\.db'"):
-        tokens.who("rlt_x", None, Role.APPROVER, "try")
+        tokens.authenticate("rlt_x", None, Role.APPROVER, "try")
     assert (tokens.list(), tokens.log(), tokens.are_set_up()) == ((), (), False)
     assert not path_of(tokens).exists()
 
@@ -67,9 +67,9 @@ def test_without_tokens_a_name_is_a_word_and_no_file_is_made(club_of_two: ClubOf
 def test_a_token_names_the_person(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     eve, adam = tokens.add("eve", [Role.CORRECTOR]), tokens.add("adam", [Role.APPROVER, Role.CORRECTOR])
-    assert tokens.who(eve, None, Role.CORRECTOR, "try") == Actor("eve", proven=True, entry=5)
-    assert tokens.who(adam, "ADAM", Role.APPROVER, "try") == Actor("adam", proven=True, entry=6)
-    assert tokens.who(adam, None, Role.CORRECTOR, "try") == Actor("adam", proven=True, entry=6)
+    assert tokens.authenticate(eve, None, Role.CORRECTOR, "try") == Actor("eve", proven=True, entry=5)
+    assert tokens.authenticate(adam, "ADAM", Role.APPROVER, "try") == Actor("adam", proven=True, entry=6)
+    assert tokens.authenticate(adam, None, Role.CORRECTOR, "try") == Actor("adam", proven=True, entry=6)
     assert tokens.log() == ()
     assert [(row.name, row.roles, row.revoked_at) for row in tokens.list()] == [
         ("eve", "corrector", None),
@@ -97,9 +97,9 @@ def test_the_log_forgets_an_erased_person_whatever_name_was_given(club_of_two: C
     eve = tokens.add("eve", [Role.APPROVER])
     for claimed in ("Quill, Odd", "odd  QUILL", "name:odd quill", "eve"):
         with pytest.raises(RejectedError):
-            tokens.who(None, claimed, Role.APPROVER, "try")
+            tokens.authenticate(None, claimed, Role.APPROVER, "try")
     with pytest.raises(RejectedError):
-        tokens.who(eve, "Odd Quill", Role.APPROVER, "try")
+        tokens.authenticate(eve, "Odd Quill", Role.APPROVER, "try")
     with pytest.raises(RejectedError):
         tokens.add("Odd Quill", [Role.APPROVER])
     assert "quill" in str(tokens.log()).lower()
@@ -127,22 +127,22 @@ def test_bytes_that_are_no_text_are_refused_and_noted_as_escapes(club_of_two: Cl
     tokens = tokens_of(club_of_two)
     tokens.add("eve", [Role.CORRECTOR])
     with pytest.raises(RejectedError, match="unknown-token"):
-        tokens.who("\udcff" * 3, "\udcff", Role.CORRECTOR, "try")
+        tokens.authenticate("\udcff" * 3, "\udcff", Role.CORRECTOR, "try")
     assert [row.claimed for row in tokens.log()] == ["\\udcff"]
 
 
 def test_recording_asks_for_a_token_where_somebody_holds_the_role(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     eve = tokens.add("eve", [Role.CORRECTOR])
-    assert tokens.who(None, "desk", Role.RECORDER, "try") == Actor("desk", proven=False)
+    assert tokens.authenticate(None, "desk", Role.RECORDER, "try") == Actor("desk", proven=False)
     assert refused(tokens, eve, role=Role.RECORDER) == "not-this-role"
     desk = tokens.add("desk", [Role.RECORDER])
     assert refused(tokens, None, "desk", Role.RECORDER) == "needs-a-token"
-    assert tokens.who(desk, None, Role.RECORDER, "try") == Actor("desk", proven=True, entry=6)
+    assert tokens.authenticate(desk, None, Role.RECORDER, "try") == Actor("desk", proven=True, entry=6)
 
 
 # ``reset`` is for whoever lost all tokens; ``restore_rows`` takes no other rows than those that were published.
-NEED_NO_TOKEN = {"Tokens.reset", "Tokens.noting", "Publications.restore_rows"}
+NEED_NO_TOKEN = {"Tokens.reset", "Tokens.logging_refusals", "Publications.restore_rows"}
 
 
 def test_whatever_records_for_somebody_takes_a_token() -> None:
@@ -169,7 +169,7 @@ def test_whoever_gives_up_all_tokens_by_one_of_them_has_none_left(club_of_two: C
     own = [tokens.add("bea", [Role.APPROVER])]
     own += [tokens.add("bea", [Role.CORRECTOR, Role.APPROVER], token=own[0]) for _ in range(2)]
     assert len(tokens.revoke("bea", token=own[shown])) == 3
-    assert [tokens.holds(token) for token in own] == [False, False, False]
+    assert [tokens.is_valid(token) for token in own] == [False, False, False]
     assert all(row.revoked_at for row in tokens.list())
     assert audit(club_of_two.path).falsehoods == ()
 
@@ -183,7 +183,7 @@ def test_where_all_are_revoked_nobody_acts(club_of_two: ClubOfTwo) -> None:
         tokens.revoke("adam", token=eve)
     assert [row.number for row in tokens.revoke("2", token=eve)] == [2]
     assert tokens.revoke("2", token=eve) == ()
-    assert tokens.who(eve, None, Role.APPROVER, "try").proven
+    assert tokens.authenticate(eve, None, Role.APPROVER, "try").proven
     assert [row.number for row in tokens.revoke("eve", token=eve)] == [1]
     assert {row.revoked_at for row in tokens.list()} == {"2026-11-21T13:00:00Z"}
     assert refused(tokens, None, "eve") == "needs-a-token"
@@ -279,7 +279,7 @@ def test_a_file_that_others_may_read_is_said(club_of_two: ClubOfTwo, mode: int) 
     assert refused(tokens, None) == "needs-a-token"
     path_of(tokens).chmod(mode)
     assert "others may read who holds tokens" in (tokens.store.warning() or "")
-    assert tokens.who(token, None, Role.APPROVER, "try").proven
+    assert tokens.authenticate(token, None, Role.APPROVER, "try").proven
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
@@ -288,7 +288,11 @@ def test_a_file_that_others_may_write_proves_nothing(club_of_two: ClubOfTwo, mod
     token = tokens.add("eve", [Role.APPROVER])
     word, _ = tokens.sign_in(token, "the bar")
     path_of(tokens).chmod(mode)
-    for door in (lambda: tokens.who(word, None, Role.APPROVER, "try"), lambda: tokens.sign_in(token, ""), tokens.log):
+    for door in (
+        lambda: tokens.authenticate(word, None, Role.APPROVER, "try"),
+        lambda: tokens.sign_in(token, ""),
+        tokens.log,
+    ):
         with pytest.raises(StorageError, match="others may write it, so that it proves nothing"):
             door()
 
@@ -299,11 +303,11 @@ def test_what_the_journal_issued_asks_no_file(club_of_two: ClubOfTwo, mode: int)
     token = tokens.add("eve", [Role.APPROVER])
     assert refused(tokens, None) == "needs-a-token"
     path_of(tokens).chmod(mode)
-    assert tokens.who(token, None, Role.APPROVER, "try").proven
+    assert tokens.authenticate(token, None, Role.APPROVER, "try").proven
     with pytest.raises(RejectedError, match=r"needs-a-token: .*could not be written into the log"):
-        tokens.who(None, None, Role.APPROVER, "try")
+        tokens.authenticate(None, None, Role.APPROVER, "try")
     path_of(tokens).unlink()
-    assert tokens.who(token, None, Role.APPROVER, "try").proven
+    assert tokens.authenticate(token, None, Role.APPROVER, "try").proven
     assert refused(tokens, None) == "needs-a-token"
 
 
@@ -313,7 +317,7 @@ def test_the_file_of_another_ledger_proves_nothing(club_of_two: ClubOfTwo) -> No
     tokens_of(club_of_two).add("eve", [Role.APPROVER])
     (club_of_two.folder / "other.tokens.db").rename(path_of(tokens_of(club_of_two)))
     with pytest.raises(StorageError, match="holds the tokens of another ledger; move the file aside"):
-        tokens_of(club_of_two).who(foreign, None, Role.APPROVER, "try")
+        tokens_of(club_of_two).authenticate(foreign, None, Role.APPROVER, "try")
 
 
 @pytest.mark.parametrize(
@@ -332,7 +336,7 @@ def test_a_file_that_is_not_as_it_was_made_proves_nothing(club_of_two: ClubOfTwo
     word, _ = tokens.sign_in(tokens.add("eve", [Role.APPROVER]), "the bar")
     run_sql(path_of(tokens), *statements)
     with pytest.raises(LedgerError):
-        tokens.who(word, None, Role.APPROVER, "try")
+        tokens.authenticate(word, None, Role.APPROVER, "try")
 
 
 def test_a_damaged_file_is_said_to_be(club_of_two: ClubOfTwo) -> None:
@@ -340,14 +344,14 @@ def test_a_damaged_file_is_said_to_be(club_of_two: ClubOfTwo) -> None:
     word, _ = tokens.sign_in(tokens.add("eve", [Role.APPROVER]), "the bar")
     path_of(tokens).write_bytes(b"rlt_" * 4096)
     with pytest.raises(CorruptError, match=r"club\.tokens\.db: is not a database"):
-        tokens.who(word, None, Role.APPROVER, "try")
+        tokens.authenticate(word, None, Role.APPROVER, "try")
 
 
 def test_a_file_that_was_never_filled_is_none_and_is_filled_by_the_first_token(club_of_two: ClubOfTwo) -> None:
     tokens = tokens_of(club_of_two)
     path_of(tokens).touch(0o600)
-    assert tokens.who(None, "eve", Role.APPROVER, "try") == Actor("eve", proven=False)
-    assert tokens.who(tokens.add("eve", [Role.APPROVER]), None, Role.APPROVER, "try").proven
+    assert tokens.authenticate(None, "eve", Role.APPROVER, "try") == Actor("eve", proven=False)
+    assert tokens.authenticate(tokens.add("eve", [Role.APPROVER]), None, Role.APPROVER, "try").proven
 
 
 def test_an_attempt_is_refused_though_it_cannot_be_noted(
@@ -359,9 +363,9 @@ def test_an_attempt_is_refused_though_it_cannot_be_noted(
     def full(*_: object) -> None:
         raise StorageError("club.tokens.db", "the disk is full")
 
-    monkeypatch.setattr(tokens_file.TokensFile, "note", full)
+    monkeypatch.setattr(tokens_file.TokensFile, "log_refusal", full)
     with pytest.raises(RejectedError, match=r"needs-a-token: .*could not be written into the log: club.tokens.db: the"):
-        tokens.who(None, "eve", Role.APPROVER, "try")
+        tokens.authenticate(None, "eve", Role.APPROVER, "try")
 
 
 def test_many_at_once_each_get_a_token_and_each_refusal_is_noted(club_of_two: ClubOfTwo) -> None:
@@ -371,9 +375,9 @@ def test_many_at_once_each_get_a_token_and_each_refusal_is_noted(club_of_two: Cl
         with Ledger.open(club_of_two.path, clock=club_of_two.clock) as ledger:
             own = ledger.tokens
             token = own.add(f"p{number}", [Role.CORRECTOR])
-            assert own.who(token, None, Role.CORRECTOR, "try").name == f"p{number}"
+            assert own.authenticate(token, None, Role.CORRECTOR, "try").name == f"p{number}"
             with pytest.raises(RejectedError):
-                own.who(None, f"p{number}", Role.APPROVER, "try")
+                own.authenticate(None, f"p{number}", Role.APPROVER, "try")
             return token
 
     with ThreadPoolExecutor(4) as pool:
@@ -388,7 +392,7 @@ def test_a_later_name_for_the_journal_is_followed(club_of_two: ClubOfTwo, tmp_pa
     token = tokens_of(club_of_two).add("eve", [Role.APPROVER])
     (tmp_path / "link.db").symlink_to(club_of_two.path)
     with Ledger.open(tmp_path / "link.db", clock=club_of_two.clock) as linked:
-        assert linked.tokens.who(token, None, Role.APPROVER, "try").proven
+        assert linked.tokens.authenticate(token, None, Role.APPROVER, "try").proven
 
 
 def test_a_file_whose_making_was_stopped_is_none_yet(club_of_two: ClubOfTwo) -> None:

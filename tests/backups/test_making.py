@@ -17,7 +17,7 @@ from ledger.backups import backup, disk, making, restore
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
-from ledger.players import people_layouts
+from ledger.players import sqlite_layout
 from ledger.ratings import views_file
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import LEDGER_FILES, assert_true, bytes_of, contents_of, damage, head_of_ledger
@@ -33,7 +33,7 @@ def test_a_backup_is_the_three_files_and_what_is_said_of_them(club_of_120_games:
     said = disk.read_manifest(made.folder)
     assert (said.made_at, said.head) == ("2024-05-01T12:00:00Z", head_of_ledger(club_of_120_games))
     assert (made.head, made.views, made.names, made.left_out) == (said.head, said.head.size, 5, "")
-    layouts = (1, people_layouts.LAYOUT, views_file.LAYOUT)
+    layouts = (1, sqlite_layout.LAYOUT, views_file.LAYOUT)
     for role, name, layout in zip(disk.ROLES, LEDGER_FILES, layouts, strict=True):
         whole = (made.folder / name).read_bytes()
         assert said.files[role] == disk.CopiedFile(name, len(whole), sha256(whole).hexdigest(), layout)
@@ -241,7 +241,7 @@ def test_remains_of_erased_people_in_free_pages_stay_out_of_the_backup(tmp_path:
     """Rows that once stood in a page that was split may lie there still; only rows that count are copied."""
     club = tmp_path / "club.db"
     with open_ledger(club) as ledger:
-        ledger.people.number({f"made:p{i}": f"Forgettable {i:05} " + "x" * 60 for i in range(2_000)}, "2020")
+        ledger.people.assign_numbers({f"made:p{i}": f"Forgettable {i:05} " + "x" * 60 for i in range(2_000)}, "2020")
     people = sidecar(club, "people")
     run_sql(people, "PRAGMA secure_delete=OFF", "DELETE FROM people WHERE player % 2")
     names = [f"Forgettable {i:05} ".encode() for i in range(0, 2_000, 2)]  # of players with odd numbers

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 from ledger.auth import token_store
 from ledger.auth.sessions import IDLE_MS, LONGEST_MS, MOST, NOTED_EVERY_MS, SessionRow
-from ledger.auth.token_store import RefusalRow, SendingRow, TokenStore
+from ledger.auth.token_store import IdempotencyRow, RefusalRow, TokenStore
 from ledger.errors import StorageError
 from ledger.testing.kit import expect_error
 
@@ -43,18 +43,22 @@ class TokenStoreContract:
     def test_where_nothing_was_written_every_question_has_an_empty_answer(self) -> None:
         with self.store() as store:
             assert (store.refusals(), store.refusals(3)) == ([], [])
-            assert (store.session("rls_x"), store.sending("eve\nletter", b"")) == (None, None)
+            assert (store.session("rls_x"), store.find_request("eve\nletter", b"")) == (None, None)
             assert store.where.partition(" ")[0] in {"beside", "for"}
 
     def test_what_is_of_another_ledger_proves_nothing(self) -> None:
         with self.store() as store:
             store.begin_session("rls_x", session_row())
             with self.of_another_ledger() as other:
-                for door in (other.refusals, lambda: other.session("rls_x"), lambda: other.sending("eve\nletter", b"")):
+                for door in (
+                    other.refusals,
+                    lambda: other.session("rls_x"),
+                    lambda: other.find_request("eve\nletter", b""),
+                ):
                     with expect_error(StorageError):
                         door()
                 with expect_error(StorageError):
-                    other.note(DAY, "try", None, None, "needs-a-token", "none")
+                    other.log_refusal(DAY, "try", None, None, "needs-a-token", "none")
             assert store.refusals() == []
 
     # -- the log ---------------------------------------------------------------------------------------------------
@@ -66,11 +70,11 @@ class TokenStoreContract:
                 RefusalRow(2 + place, LATER, word, word, 7, "not-this-name", word) for place, word in enumerate(ODD)
             ]
             for row in rows:
-                store.note(*row[1:])
+                store.log_refusal(*row[1:])
             assert store.refusals() == rows
             assert (store.refusals(2), store.refusals(0), store.refusals(99)) == (rows[-2:], [], rows)
             with self.second() as second:
-                second.note(*rows[0][1:])  # the same once more is another attempt
+                second.log_refusal(*rows[0][1:])  # the same once more is another attempt
             assert store.refusals() == [*rows, rows[0]._replace(number=len(rows) + 1)]
 
     def test_what_many_note_at_once_is_kept_whole_and_numbered_on(self) -> None:
@@ -80,7 +84,7 @@ class TokenStoreContract:
             try:
                 with self.second() as own:
                     for time in range(TIMES):
-                        own.note(DAY, "try", f"p{thread}-{time}", None, "unknown-token", "none of this ledger")
+                        own.log_refusal(DAY, "try", f"p{thread}-{time}", None, "unknown-token", "none of this ledger")
             except BaseException as error:  # noqa: BLE001  # told by the test, not by the thread
                 faults.append(error)
 
@@ -101,7 +105,7 @@ class TokenStoreContract:
 
     def test_an_attempt_with_a_sign_that_a_store_cannot_hold_is_noted_all_the_same(self) -> None:
         with self.store() as store:
-            store.note(DAY, "try\x00", "e\x00ve", None, "unknown-token", "none\x00")
+            store.log_refusal(DAY, "try\x00", "e\x00ve", None, "unknown-token", "none\x00")
             (row,) = store.refusals()
             assert (row.tried[:3], (row.claimed or "")[0], row.reason[:4]) == ("try", "e", "none")
 
@@ -150,26 +154,26 @@ class TokenStoreContract:
     def test_what_was_sent_under_a_word_is_told_to_whoever_sends_again(self) -> None:
         with self.store() as store:
             store.remember_key("eve\nletter", b"the rows", "proposal:3@1", SEAL, 2)
-            row = SendingRow(is_same=True, entry="proposal:3@1", reason=SEAL, proposals=2)
+            row = IdempotencyRow(is_same=True, entry="proposal:3@1", reason=SEAL, proposals=2)
             with self.second() as second:
                 for way in (store, second):
-                    assert way.sending("eve\nletter", b"the rows") == row
-                    assert way.sending("eve\nletter", b"other rows") == row._replace(is_same=False)
-                    assert way.sending("eva\nletter", b"the rows") is None
+                    assert way.find_request("eve\nletter", b"the rows") == row
+                    assert way.find_request("eve\nletter", b"other rows") == row._replace(is_same=False)
+                    assert way.find_request("eva\nletter", b"the rows") is None
                 second.remember_key("eve\nletter", b"other rows", "proposal:5@1", DIGEST, 1)
-            row = SendingRow(is_same=True, entry="proposal:5@1", reason=DIGEST, proposals=1)
-            assert store.sending("eve\nletter", b"other rows") == row
+            row = IdempotencyRow(is_same=True, entry="proposal:5@1", reason=DIGEST, proposals=1)
+            assert store.find_request("eve\nletter", b"other rows") == row
 
     def test_the_oldest_that_were_sent_are_forgotten(self) -> None:
         # By hand, for nothing here imports pytest.
-        before, token_store.MOST_SENDINGS = token_store.MOST_SENDINGS, 3
+        before, token_store.MOST_KEYS = token_store.MOST_KEYS, 3
         try:
             with self.store() as store:
                 for place in range(5):
                     store.remember_key(f"eve\n{place}", b"rows", f"proposal:{place}@1", SEAL, 1)
                 store.remember_key("eve\n2", b"rows", "proposal:9@1", SEAL, 1)  # again, so that it is the newest
                 store.remember_key("eve\n5", b"rows", "proposal:5@1", SEAL, 1)
-                stay = [place for place in range(6) if store.sending(f"eve\n{place}", b"rows")]
+                stay = [place for place in range(6) if store.find_request(f"eve\n{place}", b"rows")]
                 assert stay == [2, 4, 5]
         finally:
-            token_store.MOST_SENDINGS = before
+            token_store.MOST_KEYS = before

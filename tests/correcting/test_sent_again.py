@@ -85,7 +85,7 @@ def test_whoever_was_stopped_before_the_journal_took_it_sends_it_anew(
         patched.setattr(Recorder, "_batch", stopped)
         with pytest.raises(KeyboardInterrupt):
             send(four)
-    assert four.tokens.store.sending("eve\nletter 7", BATCH) is not None
+    assert four.tokens.store.find_request("eve\nletter 7", BATCH) is not None
     assert [proposal.duplicate for proposal in send(four)] == [False, False, False]
     # The number that was to be taken may be another one's by now: the reason's seal tells them apart.
     with monkeypatch.context() as patched:
@@ -100,11 +100,11 @@ def test_whoever_was_stopped_before_the_journal_took_it_sends_it_anew(
 def test_the_file_holds_neither_the_word_nor_what_was_sent_and_forgets_the_oldest(
     four: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(token_store, "MOST_SENDINGS", 3)
+    monkeypatch.setattr(token_store, "MOST_KEYS", 3)
     file = four.tokens.store
     for number in range(5):
         file.remember_key(f"eve\nletter {number}", b"the rows", f"proposal:{number}@1", "0" * 64, 1)
-    assert [file.sending(f"eve\nletter {number}", b"") is None for number in range(5)] == [
+    assert [file.find_request(f"eve\nletter {number}", b"") is None for number in range(5)] == [
         True,
         True,
         False,

@@ -22,7 +22,7 @@ def new_names() -> str:
     """The address of a new database with the names of Ann and Bob."""
     address = shared_server().new_database()
     with closing(PostgresPeople.create(address, SCHEMA)) as people:
-        people.number(TWO, "2020")
+        people.assign_numbers(TWO, "2020")
     return address
 
 
@@ -33,7 +33,7 @@ def opened(address: str) -> None:
 def numbered(address: str) -> None:
     """Give two more people numbers."""
     with closing(PostgresPeople(address, SCHEMA)) as people:
-        people.number({"id:zoe": "Zoe", "id:eve": "Eve"}, "2020")
+        people.assign_numbers({"id:zoe": "Zoe", "id:eve": "Eve"}, "2020")
 
 
 def erased(address: str) -> None:
@@ -44,7 +44,7 @@ def erased(address: str) -> None:
     """
     with closing(PostgresPeople(address, SCHEMA)) as people:
         people.erasures.begin([2], "officer")
-        people.clean_whole()
+        people.purge_or_refuse()
 
 
 def secret_asked(address: str) -> None:
@@ -70,7 +70,7 @@ def by_a_reader(_: ClubOfTwo) -> None:
     user = f"reader_of_{database}"
     run_as_superuser(shared_server(), address, f"CREATE USER {user} IN ROLE {SCHEMA}_names_reader")
     with closing(PostgresPeople(shared_server().url(database, user), SCHEMA)) as people:
-        people.number({"id:zoe": "Zoe"}, "2020")
+        people.assign_numbers({"id:zoe": "Zoe"}, "2020")
 
 
 def made_twice(_: ClubOfTwo) -> None:

@@ -10,7 +10,7 @@ from ledger.facts.events import PlayerRegistered
 from ledger.facts.words import Standing
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.lost_files import accept_lost_names
+from ledger.players.lost_names import accept_lost_names
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.tampering import run_sql
 
@@ -83,7 +83,7 @@ def log_alone(scene: ClubOfTwo) -> None:
 
 def other_registration(scene: ClubOfTwo) -> None:
     """A program registers a number that the people file has given to somebody already."""
-    scene.ledger.people.number({"name:eve": "Eve"}, "2026")
+    scene.ledger.people.assign_numbers({"name:eve": "Eve"}, "2026")
     registration = PlayerRegistered(player=3, joined_at="2026", standing=Standing.FULL, commitment="0" * 64)
     scene.ledger.append(registration)
 

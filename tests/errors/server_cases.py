@@ -7,7 +7,7 @@ from ledger.backups import move_to_files, move_to_server
 from ledger.facts.events import Role
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.server_stores import sql_of
+from ledger.players.server_stores import setup_sql
 from tests.errors.postgres_cases import shared_server
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.server_ledgers import empty_database, new_place, run_sql_on, settings_of
@@ -69,7 +69,7 @@ def tokens_changed(*statements: str) -> Provoke:
     def provoke(scene: ClubOfTwo) -> None:
         place = new_place(shared_server())
         with made(scene, place) as ledger:
-            ledger.token_store.note("2026", "try", None, None, "unknown-token", "none")
+            ledger.token_store.log_refusal("2026", "try", None, None, "unknown-token", "none")
         run_sql_on(shared_server(), place, *statements)
         with Ledger.open(scene.folder / "far.db") as ledger:
             ledger.tokens.log()
@@ -93,9 +93,9 @@ def sign_in_after(statement: str) -> Provoke:
 def tokens_in_the_way(scene: ClubOfTwo) -> None:
     place = new_place(shared_server())
     with made(scene, place) as ledger:
-        ledger.token_store.note("2026", "try", None, None, "unknown-token", "none")
+        ledger.token_store.log_refusal("2026", "try", None, None, "unknown-token", "none")
     first = ledger.path.with_name("far.tokens.db")
-    TokensFile(first, lambda: bytes(32)).note("2026", "try", None, None, "unknown-token", "none")
+    TokensFile(first, lambda: bytes(32)).log_refusal("2026", "try", None, None, "unknown-token", "none")
     move_to_files(scene.folder / "far.db")
 
 
@@ -105,7 +105,7 @@ def moved_with_a_log(statement: str) -> Provoke:
     def provoke(scene: ClubOfTwo) -> None:
         place = new_place(shared_server())
         run_sql_on(shared_server(), place, statement)
-        scene.ledger.token_store.note("2026", "try", None, None, "unknown-token", "none")
+        scene.ledger.token_store.log_refusal("2026", "try", None, None, "unknown-token", "none")
         move_to_server(scene.path, place)
 
     return provoke
@@ -117,7 +117,7 @@ SERVER_REFUSALS: dict[str, Provoke] = {
     "storage-settings-patience": with_settings('journal = "postgresql://ledger@db1/chess"\npatience = 0\n'),
     "storage-settings-durability": with_settings('journal = "postgresql://ledger@db1/chess"\ndurability = "much"\n'),
     "storage-server-may-not-make": may_not_make,
-    "storage-server-name": lambda _: sql_of(ServerPlace("postgresql://ledger@db1/chess", "club's")),
+    "storage-server-name": lambda _: setup_sql(ServerPlace("postgresql://ledger@db1/chess", "club's")),
     "storage-server-superuser": as_superuser,
     "storage-server-made-twice": made_twice,
     "storage-server-file-beside": file_beside,

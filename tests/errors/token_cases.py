@@ -13,7 +13,7 @@ def _made(scene: ClubOfTwo, *roles: Role) -> str:
 
 
 def _shown(scene: ClubOfTwo, token: str | None, by: str | None = None) -> None:
-    scene.ledger.tokens.who(token, by, Role.APPROVER, "approve proposal 1")
+    scene.ledger.tokens.authenticate(token, by, Role.APPROVER, "approve proposal 1")
 
 
 def _revoked(scene: ClubOfTwo) -> None:

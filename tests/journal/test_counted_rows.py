@@ -71,7 +71,7 @@ def test_rows_that_the_people_file_did_not_take_are_no_success(club_of_three: Pa
         swallowing: Any = Swallowing(people._connection, "people")
         people._connection = swallowing
         with pytest.raises(StorageError, match="took 1 of 2 new rows"):
-            people.number({"name:x": "X", "name:y": "Y"}, "2020")
+            people.assign_numbers({"name:x": "X", "name:y": "Y"}, "2020")
     assert heads(club_of_three) == before
 
 
@@ -79,13 +79,13 @@ def test_an_erase_that_changed_nothing_is_no_success(club_of_three: Path) -> Non
     """Whatever undid it: the row is read back."""
     with open_ledger(club_of_three) as ledger:
         file = ledger.names.file
-        clean = file.clean_whole
+        clean = file.purge_or_refuse
 
         def clean_and_undo() -> None:
             clean()
             execute(sidecar(club_of_three, "people"), "UPDATE people SET name = 'Back' WHERE player = 2")
 
-        file.clean_whole = clean_and_undo  # type: ignore[method-assign]
+        file.purge_or_refuse = clean_and_undo  # type: ignore[method-assign]
         with pytest.raises(StorageError, match="still tells who player 2 is"):
             ledger.erase(2)
 

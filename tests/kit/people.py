@@ -15,20 +15,22 @@ from ledger.imports.reading import batch_games
 from ledger.journal import Writer
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import sqlite_people
 from ledger.players.people import People
-from ledger.players.people_layouts import RELEASED
 from ledger.players.persons import Person
+from ledger.players.sqlite_layout import RELEASED
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import source_game
 from tests.kit.tampering import run_sql
 
+# As an erasure empties a row.
+BLANK = "UPDATE people SET identity = NULL, name = NULL, salt = NULL WHERE player = ?"
+
 
 def everybody(path: Path) -> list[Person]:
     with closing(sqlite.connect(path, read_only=True)) as connection:
-        rows = connection.execute(f"SELECT {sqlite_people._COLUMNS} FROM people ORDER BY player")
+        rows = connection.execute("SELECT player, identity, name, salt, joined_at FROM people ORDER BY player")
         return [Person(*row) for row in rows]
 
 
@@ -119,7 +121,7 @@ def propose(ledger: Ledger, *texts: str) -> list[str]:
         first = 1
         while writer.find([f"proposal:{first}@1"]):
             first += 1
-        kept = ledger.people.reasons.keep(writer, {f"proposal:{first + i}@1": text for i, text in enumerate(texts)})
+        kept = ledger.people.reasons.store(writer, {f"proposal:{first + i}@1": text for i, text in enumerate(texts)})
         made.extend(kept.values())
         return [proposal(first + i, sealed) for i, sealed in enumerate(made)]
 
@@ -137,7 +139,7 @@ def changed_reason(ledger: Ledger) -> None:
 def left_behind(path: Path, key: str, text: str) -> str:
     """Keep a reason that no entry seals, as one who is stopped leaves it; its commitment."""
     with Ledger.open(path) as ledger, ledger.journal.writing() as writer:
-        return ledger.people.reasons.keep(writer, {key: text})[key]
+        return ledger.people.reasons.store(writer, {key: text})[key]
 
 
 def erase_reasons(path: Path, *commitments: str) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.postgres_tables import Roles
 from ledger.journal.settings_file import ServerPlace
-from ledger.players.server_stores import sql_of
+from ledger.players.server_stores import setup_sql
 from ledger.runtime.lazy import psycopg
 from tests.kit.postgres import Server, new_copy
 from tools.postgres_servers import USER
@@ -76,7 +76,7 @@ def _make_schemas(address: str) -> None:
     with closing(psycopg.connect(address, autocommit=True)) as connection:
         recorder = _make_user(connection, address)
         place = ServerPlace(address.replace(f"{USER}@", f"{recorder}@"), SCHEMA)
-        connection.execute(sql_of(place).encode())
+        connection.execute(setup_sql(place).encode())
 
 
 def _make_user(connection: Connection[Any], address: str) -> str:

@@ -26,7 +26,7 @@ from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.games import source_game
-from tests.kit.people import connection_of, everybody, marked
+from tests.kit.people import BLANK, connection_of, everybody, marked
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
 from tests.tiers import times
@@ -207,9 +207,9 @@ def erase_all(path: Path, players: Sequence[int]) -> None:
     with Ledger.open(path) as ledger:
         file = ledger.people
         with sqlite.write_transaction(connection_of(file)):
-            connection_of(file).executemany(sqlite_people._ERASE, [(player,) for player in players[:-3]])
-            for index in (file.search, file.folds):  # as ``PendingErasures`` does in the same transaction
-                index.take_out(players[:-3])
+            connection_of(file).executemany(BLANK, [(player,) for player in players[:-3]])
+            for index in (file.search, file.whole_names):  # as ``PendingErasures`` does in the same transaction
+                index.update_names(players[:-3])
         for player in players[-3:]:
             assert ledger.erase(player)
 
@@ -328,7 +328,7 @@ def test_the_same_erase_again_cleans_what_a_stopped_one_left(tmp_path: Path, mon
         other.register("name:new", "New")
         with Ledger.open(path) as ledger:
             with monkeypatch.context() as patch:
-                patch.setattr(sqlite_people.SqlitePeople, "clean_whole", lambda _: None)
+                patch.setattr(sqlite_people.SqlitePeople, "purge_or_refuse", lambda _: None)
                 assert ledger.erase(1)
             assert still_told(tmp_path, everyone[:1]) != NOTHING
             assert not ledger.erase(1)

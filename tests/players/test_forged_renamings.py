@@ -7,7 +7,7 @@ import pytest
 from ledger.audit.audit import audit
 from ledger.errors import StorageError
 from ledger.ledger import Ledger
-from ledger.players.pending_changes import Pending
+from ledger.players.pending_changes import PendingName
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import copied
 from tests.kit.people import THREE_NAMES, everybody, waiting
@@ -36,7 +36,7 @@ def test_a_forged_row_gives_nobody_a_name(
     forged = copied(pair_club.parent, tmp_path / "read only")
     with Ledger.open(forged, read_only=True) as ledger:
         assert [ledger.player(str(number)).name for number in (1, 2)] == names
-        assert not ledger.people.named("Mallory")
+        assert not ledger.people.find("Mallory")
     found = [(one.table, one.position_or_key, one.message) for one in audit(forged).falsehoods]
     remedy = f"; remove it with 'DELETE FROM renaming WHERE player = {player}'"
     assert found == ([("renaming", player, f"{fault}{remedy}")] if fault else [])
@@ -65,7 +65,7 @@ def test_a_name_that_was_true_once_cannot_be_brought_back(pair_club: Path) -> No
         ledger.rename(2, THIRD_NAME)
         person = everybody(sidecar(pair_club, "people"))[1]
         ledger.rename(2, NEW_NAME)
-    pending = Pending(2, 1, THIRD_NAME, person.salt or b"")
+    pending = PendingName(2, 1, THIRD_NAME, person.salt or b"")
     execute(sidecar(pair_club, "people"), ("INSERT INTO renaming VALUES (?, ?, ?, ?)", pending))
     with Ledger.open(pair_club, read_only=True) as ledger:
         assert ledger.player("2").name == NEW_NAME

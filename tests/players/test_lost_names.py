@@ -11,7 +11,7 @@ from ledger.errors import RejectedError, StorageError
 from ledger.journal import sqlite_store
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import lost_files, sealed_names
+from ledger.players import lost_names, verified_names
 from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
@@ -41,7 +41,7 @@ def test_numbers_without_names_are_read_and_recorded_by_number(tmp_path: Path, r
 
 def test_a_number_that_the_people_file_gave_to_somebody_is_not_registered_for_another(club_of_four: Path) -> None:
     with closing(SqlitePeople(sidecar(club_of_four, "people"))) as people:
-        people.number({"name:eve": "Eve"}, "2020")  # number 5, whom no entry registered yet
+        people.assign_numbers({"name:eve": "Eve"}, "2020")  # number 5, whom no entry registered yet
     with Ledger.open(club_of_four) as ledger:
         before = ledger.head()
         with pytest.raises(StorageError, match="player 5 is 'name:eve' here"):
@@ -59,19 +59,19 @@ def test_a_number_registered_while_it_is_given_out_is_found_before_anybody_gets_
 
     Where that is done within the journal's write transaction, as everywhere in the library, the other one waits.
     """
-    check = sealed_names.VerifiedNames._check_all_there
+    check = verified_names.VerifiedNames._check_all_there
 
-    def check_then_other(self: sealed_names.VerifiedNames) -> None:
+    def check_then_other(self: verified_names.VerifiedNames) -> None:
         check(self)
         with Ledger.open(club_of_four) as other:
             other.append(registration_of(5))
 
-    monkeypatch.setattr(sealed_names.VerifiedNames, "_check_all_there", check_then_other)
+    monkeypatch.setattr(verified_names.VerifiedNames, "_check_all_there", check_then_other)
     with (
         Ledger.open(club_of_four) as ledger,
         pytest.raises(StorageError, match=r"1 player .* registered: 5 \(entry 8\)"),
     ):
-        ledger.names.number({"name:eve": "Eve"}, "2020", ledger.journal.find)
+        ledger.names.assign_numbers({"name:eve": "Eve"}, "2020", ledger.journal.find)
     assert {person.player for person in everybody(sidecar(club_of_four, "people"))} == {1, 2, 3, 4}
 
 
@@ -165,11 +165,11 @@ def test_names_are_given_up_whole_or_not_at_all(club_of_four: Path, monkeypatch:
         with monkeypatch.context() as patch:
             patch.setattr(SqlitePeople, "add_nameless", stop)
             with pytest.raises(KeyboardInterrupt):
-                lost_files.accept_lost_names(journal, sidecar(club_of_four, "people"))
+                lost_names.accept_lost_names(journal, sidecar(club_of_four, "people"))
         assert not sidecar(club_of_four, "people").exists()
-        assert lost_files.lost_names(journal, sidecar(club_of_four, "people")) == 4
-        assert lost_files.accept_lost_names(journal, sidecar(club_of_four, "people")) == 4
-        assert lost_files.lost_names(journal, sidecar(club_of_four, "people")) == 0
+        assert lost_names.count_lost_names(journal, sidecar(club_of_four, "people")) == 4
+        assert lost_names.accept_lost_names(journal, sidecar(club_of_four, "people")) == 4
+        assert lost_names.count_lost_names(journal, sidecar(club_of_four, "people")) == 0
 
 
 def test_the_registered_numbers_are_read_from_the_index_alone(club_of_four: Path) -> None:

@@ -25,7 +25,7 @@ def _club_with_folds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with Ledger.create(path) as ledger:
         for number, name in enumerate(NAMES, 1):
             ledger.register(f"id:{number}", name)
-        ledger.people.folds.bring_up()
+        ledger.people.whole_names.catch_up()
     return path
 
 
@@ -35,25 +35,25 @@ def indexed(path: Path) -> list[tuple[int, str]]:
 
 
 def everybody_is_told_alike(people: People) -> bool:
-    every = people.folds.everybody()
-    return people.folds.bearers(every) == every
+    every = people.whole_names.all_players()
+    return people.whole_names.players_named(every) == every
 
 
 def test_players_are_found_by_the_name_whatever_its_case(club_with_folds: Path) -> None:
     with Ledger.open(club_with_folds) as ledger:
         asked = ["ann ek", "иванов пётр", "ödön", "nobody"]
-        assert ledger.people.folds.bearers(asked) == {"ann ek": [1, 2], "иванов пётр": [3, 4], "ödön": [5]}
-        assert [person.player for person in ledger.people.named("ann ek")] == [1, 2]
-        assert [person.player for person in ledger.people.named("ANN EK")] == [2]
-        assert [person.player for person in ledger.people.named("ID:6")] == [6]
-        assert ledger.people.named("Иванов пётр") == []  # SQLite knows the case of English letters alone
+        assert ledger.people.whole_names.players_named(asked) == {"ann ek": [1, 2], "иванов пётр": [3, 4], "ödön": [5]}
+        assert [person.player for person in ledger.people.find("ann ek")] == [1, 2]
+        assert [person.player for person in ledger.people.find("ANN EK")] == [2]
+        assert [person.player for person in ledger.people.find("ID:6")] == [6]
+        assert ledger.people.find("Иванов пётр") == []  # SQLite knows the case of English letters alone
     assert indexed(club_with_folds) == [(number, fold(name)) for number, name in enumerate(NAMES, 1)]
 
 
 def test_who_was_renamed_is_found_by_the_new_name_alone(club_with_folds: Path) -> None:
     with Ledger.open(club_with_folds) as ledger:
         ledger.rename(2, "Bob")
-        assert ledger.people.folds.bearers(["ann ek", "bob"]) == {"ann ek": [1], "bob": [2, 6]}
+        assert ledger.people.whole_names.players_named(["ann ek", "bob"]) == {"ann ek": [1], "bob": [2, 6]}
         assert everybody_is_told_alike(ledger.people)
     assert audit(club_with_folds).falsehoods == ()
 
@@ -62,10 +62,13 @@ def test_who_was_renamed_is_found_by_the_new_name_alone(club_with_folds: Path) -
 def test_who_was_erased_is_found_no_more_and_no_byte_of_the_name_is_left(club_with_folds: Path, player: int) -> None:
     with Ledger.open(club_with_folds) as ledger:
         ledger.erase(player)
-        assert fold(NAMES[player - 1]) not in ledger.people.folds.bearers([fold(NAMES[player - 1])]) or player == 1
+        assert (
+            fold(NAMES[player - 1]) not in ledger.people.whole_names.players_named([fold(NAMES[player - 1])])
+            or player == 1
+        )
         ledger.register("id:7", "Zoe")
-        ledger.people.folds.bring_up()
-        assert ledger.people.folds.bearers(["zoe"]) == {"zoe": [7]}
+        ledger.people.whole_names.catch_up()
+        assert ledger.people.whole_names.players_named(["zoe"]) == {"zoe": [7]}
         assert everybody_is_told_alike(ledger.people)
     assert player not in dict(indexed(club_with_folds))
     assert audit(club_with_folds).falsehoods == ()
@@ -77,8 +80,8 @@ def test_a_file_of_an_earlier_release_and_one_that_is_only_read_need_no_index(cl
     make_released(sidecar(club_with_folds, "people"))
     before = sidecar(club_with_folds, "people").read_bytes()
     with Ledger.open(club_with_folds, read_only=True) as ledger:
-        ledger.people.folds.bring_up()
-        assert ledger.people.folds.bearers(["ann ek"]) == {"ann ek": [1, 2]}
+        ledger.people.whole_names.catch_up()
+        assert ledger.people.whole_names.players_named(["ann ek"]) == {"ann ek": [1, 2]}
     assert sidecar(club_with_folds, "people").read_bytes() == before
     assert audit(club_with_folds).falsehoods == ()
 

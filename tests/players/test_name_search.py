@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.players import name_indexes, people_layouts, sqlite_name_indexes
+from ledger.players import name_indexes, sqlite_layout, sqlite_people
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
@@ -95,7 +95,7 @@ def test_no_byte_of_a_forgotten_name_stays(
     indexed: Path, monkeypatch: pytest.MonkeyPatch, *, has_secure_delete: bool
 ) -> None:
     if not has_secure_delete:
-        monkeypatch.setattr(sqlite_name_indexes, "SECURE_DELETE_SINCE", (99,))
+        monkeypatch.setattr(sqlite_people, "SECURE_DELETE_SINCE", (99,))
     with Ledger.open(indexed) as ledger:
         erased, renamed = ledger.register("id:8", "Qwyxzer Vjkqh"), ledger.register("id:9", "Bqxwzam Fjwqk")
         assert len(ledger.people.search.find("qwyx")) == 1
@@ -125,7 +125,7 @@ def test_a_file_of_an_earlier_release_is_searched_and_upgraded(indexed: Path) ->
         assert len(opened.search.find("mull")) == 3
     assert len(found(indexed, "mull")) == 3
     with closing(sqlite.connect(people)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (people_layouts.LAYOUT,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (sqlite_layout.LAYOUT,)
 
 
 def test_the_audit_and_a_backup_take_the_index_as_it_is(indexed: Path, tmp_path: Path, run: Run) -> None:
@@ -162,7 +162,7 @@ def test_index_and_names_agree(tmp_path_factory: pytest.TempPathFactory, data: s
     part = data.draw(st.text("abéßŁ Ж", min_size=3, max_size=5))
     path = tmp_path_factory.mktemp("agree") / "club.people.db"
     with closing(SqlitePeople.create(path)) as people:
-        people.number({f"id:{i}": name for i, name in enumerate(names)}, "2020")
+        people.assign_numbers({f"id:{i}": name for i, name in enumerate(names)}, "2020")
         answers = []
         for few in (1_000, 3, 0):
             name_indexes._FEW, usual = few, name_indexes._FEW

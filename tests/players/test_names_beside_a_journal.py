@@ -13,7 +13,7 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
 from ledger.players.postgres_people import PostgresPeople
-from ledger.players.sealed_names import VerifiedNames, go_on_without, lost_players
+from ledger.players.verified_names import VerifiedNames, add_lost_players, lost_players
 from ledger.recording.new_players import register
 from tests.contracts.people_contract import everybody
 from tests.kit.postgres import Server
@@ -68,7 +68,7 @@ def test_newcomers_and_their_entries_are_committed_together_or_not_at_all(pair: 
     registered(pair, "Eve")
     assert [(person.player, person.name) for person in everybody(pair.people)] == [(1, "Ann"), (2, "Bob"), (3, "Eve")]
     assert lost_players(pair.journal, pair.people) == {}
-    assert names.compared(everybody(pair.people)[2]).name == "Eve"
+    assert names.verify(everybody(pair.people)[2]).name == "Eve"
 
 
 def test_a_connection_that_is_lost_between_the_two_leaves_neither(pair: Pair) -> None:
@@ -97,7 +97,7 @@ def test_what_keeps_newcomers_out_leaves_the_rest_of_the_transaction(pair: Pair)
     with pair.journal.writing() as writer:
         register(Transaction(writer, NOW, "club"), VerifiedNames(pair.journal, pair.people), {"id:ann": "Ann"})
         with pytest.raises(StorageError, match="no"):
-            pair.people.number({"id:bob": "Bob"}, instant_text(NOW), refuse)
+            pair.people.assign_numbers({"id:bob": "Bob"}, instant_text(NOW), refuse)
     assert (pair.journal.size(), pair.people.counts()) == (1, (1, 1))
     assert pair.journal.head().size == 1
 
@@ -107,8 +107,8 @@ def test_a_player_is_renamed_and_erased(pair: Pair) -> None:
     renamed = renaming.rename(pair.journal, pair.people, 1, "Anna Lind", actor="club", clock_ms=lambda: NOW)
     assert (renamed.person.name, renamed.recorded, renamed.is_forgotten) == ("Anna Lind", True, True)
     names = VerifiedNames(pair.journal, pair.people)
-    assert names.compared(pair.people.by_number([1])[1]).name == "Anna Lind"
-    assert erasing.erase_all(pair.journal, pair.people, [2], actor="club", clock_ms=lambda: NOW)
+    assert names.verify(pair.people.by_number([1])[1]).name == "Anna Lind"
+    assert erasing.erase_persons(pair.journal, pair.people, [2], actor="club", clock_ms=lambda: NOW)
     assert everybody(pair.people)[1].is_erased
     assert (pair.people.erasures.rows(), pair.people.pending.rows(), pair.journal.size()) == ({}, [], 4)
     with pytest.raises(RejectedError, match="who player 2 was is forgotten"):
@@ -119,7 +119,7 @@ def test_a_player_is_renamed_and_erased(pair: Pair) -> None:
 def test_who_is_not_recorded_as_erased_is_not_forgotten(pair: Pair, clock_ms: Any) -> None:
     registered(pair, "Ann")
     with pytest.raises(LedgerError):
-        erasing.erase_all(pair.journal, pair.people, [1], actor="club", clock_ms=clock_ms)
+        erasing.erase_persons(pair.journal, pair.people, [1], actor="club", clock_ms=clock_ms)
     assert everybody(pair.people)[0].name == "Ann"
     assert (pair.people.erasures.rows(), pair.journal.size()) == ({}, 1)
 
@@ -130,6 +130,6 @@ def test_names_that_are_lost_are_told_and_gone_on_without(pair: Pair) -> None:
     with pytest.raises(StorageError, match="knows nothing of 1 player whom the journal registered: 2 "):
         registered(pair, "Zoe")
     with pair.journal.writing():
-        assert go_on_without(pair.journal, pair.people) == 1
+        assert add_lost_players(pair.journal, pair.people) == 1
     registered(pair, "Zoe")
     assert [person.name for person in everybody(pair.people)] == ["Ann", None, "Zoe"]

@@ -12,7 +12,7 @@ from ledger.audit.recomputed_ledger import recompute_ledger
 from ledger.errors import RejectedError
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.lost_files import accept_lost_names
+from ledger.players.lost_names import accept_lost_names
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import bytes_of
@@ -65,8 +65,8 @@ def test_who_was_erased_is_shown_to_nobody_where_it_cannot_be_erased_again(kept_
     assert everybody(Path(ledger.people.path))[0].name == NAME
     assert ledger.player("1").is_erased
     people = ledger.people
-    assert (people.named(NAME), people.by_identity(["id:1"]), people.names()) == ([], {}, [(2, "Bob")])
-    assert (people.like(NAME[:-1]), people.counts()) == ([], (2, 2))
+    assert (people.find(NAME), people.by_identity(["id:1"]), people.names()) == ([], {}, [(2, "Bob")])
+    assert (people.suggest(NAME[:-1]), people.counts()) == ([], (2, 2))
     assert [person.player for persons in people.iter_named() for person in persons] == [2]
     assert ledger.people_row(1) == people.by_number([1])[1] == (1, None, None, None, people.by_number([1])[1].joined_at)
 

@@ -14,11 +14,11 @@ from ledger.errors import ConflictError, CorruptError, StorageError
 from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import people_layouts
+from ledger.players import sqlite_layout
 from ledger.players.persons import Person, commitment
 from ledger.players.reasons import SALT_BYTES
-from ledger.players.sealed_names import is_committed
 from ledger.players.sqlite_people import SqlitePeople
+from ledger.players.verified_names import is_committed
 from ledger.registering.registry import NewPlayer
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import source_game, source_games
@@ -35,7 +35,7 @@ def _file(tmp_path: Path) -> Iterator[SqlitePeople]:
 
 
 def test_no_text_shows_a_salt(file: SqlitePeople) -> None:
-    person = file.number({"name:ann": "Ann"}, "2020")["name:ann"]
+    person = file.assign_numbers({"name:ann": "Ann"}, "2020")["name:ann"]
     assert person.salt is not None
     for text in (repr(person), str(person), f"{person}", f"{[person]}"):
         assert repr(person.salt) not in text
@@ -74,9 +74,9 @@ def named(*words: str) -> dict[str, str]:
 
 
 def test_identities_get_the_next_numbers_in_the_given_order_and_keep_them(file: SqlitePeople) -> None:
-    first = file.number(named("Bob", "Ann"), "2020")
+    first = file.assign_numbers(named("Bob", "Ann"), "2020")
     assert {person.name: person.player for person in first.values()} == {"Bob": 1, "Ann": 2}
-    again = file.number({"name:ann": "Ann Other", "name:zoe": "Zoe", "name:bob": "Bob"}, "2021")
+    again = file.assign_numbers({"name:ann": "Ann Other", "name:zoe": "Zoe", "name:bob": "Bob"}, "2021")
     assert again["name:ann"] == first["name:ann"]  # neither name nor salt nor day changes
     assert again["name:bob"] == first["name:bob"]
     assert (again["name:zoe"].player, again["name:zoe"].joined_at) == (3, "2021")
@@ -84,25 +84,25 @@ def test_identities_get_the_next_numbers_in_the_given_order_and_keep_them(file: 
 
 
 def test_nobody_is_numbered_for_nothing(file: SqlitePeople) -> None:
-    assert file.number({}, "2020") == {}
+    assert file.assign_numbers({}, "2020") == {}
     assert file.counts() == (0, 0)
 
 
 def test_another_process_that_was_faster_is_not_numbered_again(file: SqlitePeople) -> None:
     """Between the look-up and the lock somebody else registers one of them, and a third."""
-    writing = file._writing
+    writing = file.writing
     faster = closing(SqlitePeople(file.path))
 
     @contextmanager
     def slowly() -> Iterator[None]:
         with faster as other:
-            other.number(named("Carl", "Bob"), "2020")
+            other.assign_numbers(named("Carl", "Bob"), "2020")
         with writing():
             yield
 
-    file.number(named("Ann"), "2020")
-    file._writing = slowly  # type: ignore[method-assign,assignment]
-    found = file.number(named("Ann", "Bob", "Dora"), "2021")
+    file.assign_numbers(named("Ann"), "2020")
+    file.writing = slowly  # type: ignore[method-assign,assignment]
+    found = file.assign_numbers(named("Ann", "Bob", "Dora"), "2021")
     assert {person.name: person.player for person in found.values()} == {"Ann": 1, "Bob": 3, "Dora": 4}
     assert [(person.player, person.name) for person in everybody(Path(file.path))] == [
         (1, "Ann"),
@@ -117,7 +117,7 @@ def test_rows_that_another_process_adds_while_they_are_counted_are_no_damage(fil
     with closing(SqlitePeople(file.path)) as other:
 
         def add(_: str) -> None:  # whenever a statement begins
-            other.number(named(next(names)), "2020")
+            other.assign_numbers(named(next(names)), "2020")
 
         file._connection.set_trace_callback(add)
         rows, highest = file.counts()
@@ -126,7 +126,7 @@ def test_rows_that_another_process_adds_while_they_are_counted_are_no_damage(fil
 
 
 def test_who_confirms_sees_the_new_ones_and_may_keep_them_out(file: SqlitePeople) -> None:
-    file.number(named("Ann"), "2020")
+    file.assign_numbers(named("Ann"), "2020")
     seen: list[str | None] = []
 
     def refuse(persons: Sequence[Person]) -> None:
@@ -134,17 +134,17 @@ def test_who_confirms_sees_the_new_ones_and_may_keep_them_out(file: SqlitePeople
         raise StorageError("people", "no")
 
     with pytest.raises(StorageError, match="no"):
-        file.number(named("Ann", "Bob"), "2020", refuse)
+        file.assign_numbers(named("Ann", "Bob"), "2020", refuse)
     assert seen == ["Bob"]
     assert file.counts() == (1, 1)
-    file.number(named("Ann"), "2020", refuse)  # there is nobody to confirm
-    assert file.number(named("Carl"), "2020")["name:carl"].player == 2
+    file.assign_numbers(named("Ann"), "2020", refuse)  # there is nobody to confirm
+    assert file.assign_numbers(named("Carl"), "2020")["name:carl"].player == 2
 
 
 def test_a_number_is_not_given_out_again_after_its_person_was_erased(file: SqlitePeople) -> None:
-    file.number(named("Ann", "Bob"), "2020")
+    file.assign_numbers(named("Ann", "Bob"), "2020")
     assert file.erasures.begin([2], "ledger") == 1
-    assert file.number(named("Bob"), "2021")["name:bob"].player == 3
+    assert file.assign_numbers(named("Bob"), "2021")["name:bob"].player == 3
 
 
 def assert_whole_and_nobody_elses(persons: Sequence[Person]) -> None:
@@ -156,7 +156,7 @@ def assert_whole_and_nobody_elses(persons: Sequence[Person]) -> None:
 
 
 def test_the_salts_of_one_call_are_whole_and_nobody_elses(file: SqlitePeople) -> None:
-    file.number({f"name:{i}": f"{i}" for i in range(2_000)}, "2020")
+    file.assign_numbers({f"name:{i}": f"{i}" for i in range(2_000)}, "2020")
     assert SALT_BYTES == 16
     assert_whole_and_nobody_elses(everybody(Path(file.path)))
 
@@ -185,7 +185,7 @@ def test_the_same_person_has_another_salt_in_every_ledger(tmp_path: Path) -> Non
     salts: list[Person] = []
     for number in range(20):
         with closing(SqlitePeople.create(tmp_path / f"{number}.db")) as file:
-            salts += file.number(named("Ann"), "2020").values()
+            salts += file.assign_numbers(named("Ann"), "2020").values()
     assert_whole_and_nobody_elses(salts)
 
 
@@ -211,7 +211,7 @@ def test_every_bit_of_the_salt_and_every_part_of_the_name_counts() -> None:
 
 
 def test_rows_without_names_are_all_kept_or_none(file: SqlitePeople) -> None:
-    file.number(named("Ann"), "2020")
+    file.assign_numbers(named("Ann"), "2020")
     file.add_nameless({4: "2019", 2: "2018-05"})
     assert everybody(Path(file.path))[1:] == [
         Person(2, None, None, None, "2018-05"),
@@ -222,11 +222,11 @@ def test_rows_without_names_are_all_kept_or_none(file: SqlitePeople) -> None:
     assert file.numbers() == {1, 2, 4}
     assert file.counts() == (3, 4)
     file.add_nameless({})
-    assert file.number(named("Bob"), "2021")["name:bob"].player == 5
+    assert file.assign_numbers(named("Bob"), "2021")["name:bob"].player == 5
 
 
 def test_people_with_names_come_in_order_from_either_end(file: SqlitePeople) -> None:
-    file.number({f"name:{i}": f"{i}" for i in range(1, 101)}, "2020")
+    file.assign_numbers({f"name:{i}": f"{i}" for i in range(1, 101)}, "2020")
     assert file.erasures.begin((1, 2, 50, 100), "ledger") == 4
     low = [person.player for block in file.iter_named() for person in block]
     high = [person.player for block in file.iter_named(highest_first=True) for person in block]
@@ -236,7 +236,7 @@ def test_people_with_names_come_in_order_from_either_end(file: SqlitePeople) -> 
 
 
 def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: SqlitePeople, tmp_path: Path) -> None:
-    file.number(named("Ann", "Bob"), "2020")
+    file.assign_numbers(named("Ann", "Bob"), "2020")
     file.close()
     edit(
         tmp_path / "club.people.db",
@@ -249,7 +249,7 @@ def test_a_file_put_together_from_two_copies_is_found_by_its_index(file: SqliteP
     edit(
         tmp_path / "club.people.db",
         "PRAGMA writable_schema=ON",
-        f"UPDATE sqlite_master SET sql = '{people_layouts.PEOPLE.strip().rstrip(';')}' WHERE name = 'people'",
+        f"UPDATE sqlite_master SET sql = '{sqlite_layout.PEOPLE.strip().rstrip(';')}' WHERE name = 'people'",
         "INSERT INTO sqlite_master VALUES ('index', 'sqlite_autoindex_people_1', 'people', 3, NULL)",
     )
     with closing(SqlitePeople(tmp_path / "club.people.db")) as again, pytest.raises(CorruptError, match="from two"):

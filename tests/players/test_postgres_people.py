@@ -62,10 +62,10 @@ def test_a_writer_keeps_renames_and_erases_and_takes_no_row_away(
 ) -> None:
     address, schema = place
     with closing(PostgresPeople(of_user(leader, schema, "writer"), schema)) as people:
-        people.number(named("Ann", "Bob"), DAY)
-        people.pending.give(people.pending.begin(1, 1, "Anna"))
+        people.assign_numbers(named("Ann", "Bob"), DAY)
+        people.pending.apply(people.pending.begin(1, 1, "Anna"))
         people.erasures.begin([2], "officer")
-        assert people.clean()
+        assert people.purge()
         people.erasures.drop([2])
         for statement in (
             "DELETE FROM {s}.people", "TRUNCATE {s}.people", "UPDATE {s}.people SET player = 9",
@@ -73,7 +73,7 @@ def test_a_writer_keeps_renames_and_erases_and_takes_no_row_away(
             "ALTER TABLE {s}.people DISABLE TRIGGER ALL", "UPDATE {s}.about SET layout = 2", "DELETE FROM {s}.secret",
         ):  # fmt: skip
             with pytest.raises(StorageError, match="this role may not do that"):
-                people._database.rows(statement)
+                people.rows(statement)
     with closing(PostgresPeople(address, schema)) as people:
         assert [(person.player, person.name) for person in everybody(people)] == [(1, "Anna"), (2, None)]
 
@@ -81,16 +81,16 @@ def test_a_writer_keeps_renames_and_erases_and_takes_no_row_away(
 def test_a_reader_reads_and_writes_nothing(leader: postgres.Server, place: tuple[str, str]) -> None:
     address, schema = place
     with closing(PostgresPeople(address, schema)) as people:
-        people.number({f"id:{i}": f"Name{i} Ek" for i in range(2_500)}, DAY)
+        people.assign_numbers({f"id:{i}": f"Name{i} Ek" for i in range(2_500)}, DAY)
     with closing(PostgresPeople(of_user(leader, schema, "reader"), schema)) as reader:
         assert [match.player for match in reader.search.find("name2499")] == [2_500]
-        assert [person.player for person in reader.named("Name7 Ek")] == [8]
+        assert [person.player for person in reader.find("Name7 Ek")] == [8]
         assert len(reader.secret()) == 32
         with pytest.raises(StorageError, match="this role may not do that: have it granted the ledger's role"):
-            reader.number(named("Zoe"), DAY)
+            reader.assign_numbers(named("Zoe"), DAY)
         with pytest.raises(StorageError, match="this role may not do that"):
-            reader.clean()
-        assert reader.search.reached() == 0
+            reader.purge()
+        assert reader.search.highest_indexed() == 0
 
 
 def test_who_has_no_role_reads_nothing(leader: postgres.Server, place: tuple[str, str]) -> None:
@@ -106,7 +106,7 @@ def test_whoever_may_make_roles_and_schemas_makes_the_names_and_may_only_write_t
     run(leader, f"CREATE USER maker_{database} CREATEROLE", f"GRANT CREATE ON DATABASE {database} TO maker_{database}")
     address = leader.url(database, f"maker_{database}")
     with closing(PostgresPeople.create(address, f"made_{database}", b"s" * 32)) as people:
-        assert people.number(named("Ann"), DAY)["id:ann"].player == 1
+        assert people.assign_numbers(named("Ann"), DAY)["id:ann"].player == 1
         assert people.secret() == b"s" * 32
     with closing(psycopg.connect(address, autocommit=True)) as connection:
         for statement in (
@@ -132,9 +132,9 @@ def holding(folder: Path, *marks: bytes) -> set[str]:
 def fill(people: PostgresPeople, players: int = 2_500) -> tuple[list[Person], list[bytes]]:
     """Many people, indexed; the first few of them, and what tells of those: names, identities, salts."""
     names = {f"id:qz{i}x{secrets.token_hex(6)}": f"Qy{secrets.token_hex(6)}, Ann" for i in range(players)}
-    persons = list(people.number(names, DAY).values())
-    people.search.bring_up()
-    people.folds.bring_up()
+    persons = list(people.assign_numbers(names, DAY).values())
+    people.search.catch_up()
+    people.whole_names.catch_up()
     first = persons[:5]
     marks = [part.partition(":")[2].encode() for person in first for part in [person.identity or ""]]
     marks += [(person.name or "")[:14].encode() for person in first]
@@ -145,7 +145,7 @@ def fill(people: PostgresPeople, players: int = 2_500) -> tuple[list[Person], li
 def forget(people: PostgresPeople, persons: list[Person]) -> None:
     numbers = [person.player for person in persons]
     assert people.erasures.begin(numbers, "officer") == len(numbers)
-    people.clean_whole()
+    people.purge_or_refuse()
     people.erasures.drop(numbers)
 
 
@@ -162,7 +162,7 @@ def test_after_an_erasure_the_log_alone_holds_the_name_until_its_files_are_writt
         persons, marks = fill(people)
         long = "Wv" + secrets.token_hex(500)[:998]  # in the table's own place for what is long, TOAST
         with MemoryJournal().writing() as writer:
-            (sealed,) = people.reasons.keep(writer, {"a": long}).values()
+            (sealed,) = people.reasons.store(writer, {"a": long}).values()
         marks.append(long[:40].encode())
         run(leader, "ANALYZE")
         settled(leader)
@@ -172,7 +172,7 @@ def test_after_an_erasure_the_log_alone_holds_the_name_until_its_files_are_writt
         settled(leader)
         assert holding(leader.folder, *marks) == {"data"}
         assert holding(data, *marks) == {"pg_wal"}
-        assert "write-ahead log may still tell until its files are written over" in people.copies()
+        assert "write-ahead log may still tell until its files are written over" in people.remaining_copies()
         assert [len(people.search.find(name)) for name in ("qy", "ann")[1:]] == [2_495]
     run(leader, "ALTER SYSTEM SET wal_recycle = off", "SELECT pg_reload_conf()")
     for _ in range(4):
@@ -192,14 +192,14 @@ def test_an_erasure_says_that_a_transaction_of_before_may_still_read_the_name(
             reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             reader.execute("SELECT 1")
             people.erasures.begin([person.player for person in persons], "officer")
-            assert not people.clean_soon(0.1)
+            assert not people.purge_within(0.1)
             with pytest.raises(StorageError, match="a transaction that began before is still open on the server"):
-                people.clean_whole()
+                people.purge_or_refuse()
             # the reader, who could be asked only now, sees what stood when it began
             rows = reader.execute(f"SELECT count(name) FROM {place[1]}_names.people".encode()).fetchone()
             assert rows == (50,)
-            assert not people.clean_soon(0.1)  # the table is being read
-        people.clean_whole()
+            assert not people.purge_within(0.1)  # the table is being read
+        people.purge_or_refuse()
         settled(leader)
         assert holding(leader.folder / "data", *marks) <= {"pg_wal"}
 
@@ -212,17 +212,17 @@ def test_statistics_that_somebody_had_made_of_names_are_taken_away_and_told(
     with closing(PostgresPeople(*place)) as people:
         persons, marks = fill(people, 200)
         run(leader, "ANALYZE")
-        assert people._database.rows(told) == [(0,)]
+        assert people.rows(told) == [(0,)]
         run(leader, f"ALTER TABLE {names}.people ALTER COLUMN name SET STATISTICS 1000", f"ANALYZE {names}.people")
-        assert people._database.rows(told) == [(1,)]
+        assert people.rows(told) == [(1,)]
         people.erasures.begin([person.player for person in persons], "officer")
         with pytest.raises(
             StorageError, match=r"made statistics of people\.name.*VACUUM FULL pg_catalog\.pg_statistic"
         ):
-            people.clean_whole()
-        assert people._database.rows(told) == [(0,)]
+            people.purge_or_refuse()
+        assert people.rows(told) == [(0,)]
         run(leader, "ANALYZE", "VACUUM FULL pg_catalog.pg_statistic")
-        people.clean_whole()
+        people.purge_or_refuse()
         settled(leader)
         assert holding(leader.folder / "data", *marks) <= {"pg_wal"}
 
@@ -241,9 +241,9 @@ def test_objects_of_others_on_the_tables_of_names_are_named_before_anything_is_w
         run(leader, make)
         with closing(PostgresPeople(*place)) as people:
             with pytest.raises(StorageError, match=words):
-                people.clean()
+                people.purge()
             run(leader, drop)
-            assert people.clean()
+            assert people.purge()
 
 
 @contextmanager
@@ -299,7 +299,7 @@ def test_a_standby_forgets_what_its_leader_forgets(leader: postgres.Server, plac
         run(standby, "CHECKPOINT")
         assert holding(standby.folder / "data", *marks) == {"pg_wal"}
         assert holding(leader.folder / "data", *marks) <= {"pg_wal"}
-        assert "that of its standbys too" in people.copies()
+        assert "that of its standbys too" in people.remaining_copies()
 
 
 def test_names_are_kept_with_the_open_transaction_of_their_connection_or_not_at_all(place: tuple[str, str]) -> None:
@@ -308,8 +308,8 @@ def test_names_are_kept_with_the_open_transaction_of_their_connection_or_not_at_
         connection, people = session.connection(), PostgresPeople(address, schema, session=lambda: session)
         version = other.version()
         connection.execute("BEGIN")
-        assert people.number(named("Ann"), DAY)["id:ann"].player == 1
-        assert people.named("Ann")[0].player == 1
+        assert people.assign_numbers(named("Ann"), DAY)["id:ann"].player == 1
+        assert people.find("Ann")[0].player == 1
         assert (other.counts(), other.version()) == ((0, 0), version)
         connection.execute("ROLLBACK")
         assert (people.counts(), other.version()) == ((0, 0), version)
@@ -320,22 +320,22 @@ def test_names_are_kept_with_the_open_transaction_of_their_connection_or_not_at_
             raise StorageError("journal", "no")
 
         with pytest.raises(StorageError, match="no"):
-            people.number(named("Bob"), DAY, refuse)
+            people.assign_numbers(named("Bob"), DAY, refuse)
         with pytest.raises(StorageError):
-            people._database.rows("SELECT nothing")
+            people.rows("SELECT nothing")
         connection.execute("ROLLBACK")
 
         connection.execute("BEGIN")
         with pytest.raises(StorageError, match="no"):
-            people.number(named("Bob"), DAY, refuse)
-        people.number(named("Ann"), DAY)  # the transaction goes on without what was undone
+            people.assign_numbers(named("Bob"), DAY, refuse)
+        people.assign_numbers(named("Ann"), DAY)  # the transaction goes on without what was undone
         people.pending.begin(1, 1, "Anna")
         people.erasures.begin([1], "officer")
         assert other.counts() == (0, 0)
         connection.execute("COMMIT")
         assert everybody(other) == [Person(1, None, None, None, DAY)]
         assert (other.erasures.rows(), other.version()) != ({}, version)
-        assert people.number(named("Zoe"), DAY)["id:zoe"].player == 2
+        assert people.assign_numbers(named("Zoe"), DAY)["id:zoe"].player == 2
         people.close()  # the connection is the journal's
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
@@ -347,5 +347,5 @@ def test_every_table_that_holds_names_is_written_anew(leader: postgres.Server, p
         "AND a.atttypid IN ('text'::regtype, 'bytea'::regtype, 'bigint[]'::regtype) ORDER BY 1"
     )
     with closing(PostgresPeople(*place)) as people:
-        tables = {table for (table,) in people._database.rows(query)}
+        tables = {table for (table,) in people.rows(query)}
     assert tables == {*WITH_NAMES, "about", "secret", "erasing"}  # no names, no names, and those of officers

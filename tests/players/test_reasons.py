@@ -11,8 +11,8 @@ from ledger.audit.audit import audit
 from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
-from ledger.players.people_layouts import LAYOUT
 from ledger.players.reasons import MAX_REASON, reason_faults
+from ledger.players.sqlite_layout import LAYOUT
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
@@ -96,7 +96,7 @@ def test_a_refused_entry_leaves_a_reason_that_goes_with_the_next(club_of_one_rea
     with Ledger.open(club_of_one_reason) as ledger:
 
         def refusing(writer: object, _: int) -> list[object]:
-            ledger.people.reasons.keep(writer, {"proposal:2@1": WHISTLE})  # type: ignore[arg-type]
+            ledger.people.reasons.store(writer, {"proposal:2@1": WHISTLE})  # type: ignore[arg-type]
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):

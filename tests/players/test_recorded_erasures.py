@@ -186,7 +186,7 @@ def test_one_that_was_stopped_before_its_entry_is_recorded_by_whoever_writes_nex
 def test_one_whose_old_bytes_are_still_there_is_cleaned_by_the_next_command(
     pair_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(pair_club, monkeypatch, SqlitePeople, "clean_whole")
+    stop(pair_club, monkeypatch, SqlitePeople, "purge_or_refuse")
     assert (erasures(pair_club), pending(pair_club)) == ([("eve", 1)], {1: "eve"})
     assert audit(pair_club).falsehoods == ()
     Ledger.open(pair_club).close()

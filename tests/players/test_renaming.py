@@ -15,10 +15,10 @@ from ledger.imports.reading import batch_games
 from ledger.journal.listing import JournalEntry
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import lost_files
-from ledger.players.people_layouts import LAYOUT
+from ledger.players import lost_names
 from ledger.players.persons import Person, commitment
-from ledger.players.sealed_names import latest_commitments, name_commitments, renamed_players
+from ledger.players.sqlite_layout import LAYOUT
+from ledger.players.verified_names import latest_commitments, name_commitments, renamed_players
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import ClubOfTwo
@@ -272,7 +272,7 @@ def test_lost_names_are_not_given_up_beside_an_older_name(club_with_an_older_nam
     with closing(SqliteJournal(club_with_an_older_name)) as journal:
         from_before = r"has the name from before entry 8 .*; nothing was written"
         with pytest.raises(StorageError, match=from_before):
-            lost_files.accept_lost_names(journal, sidecar(club_with_an_older_name, "people"))
+            lost_names.accept_lost_names(journal, sidecar(club_with_an_older_name, "people"))
     assert everybody(sidecar(club_with_an_older_name, "people")) == people
 
 

@@ -21,9 +21,10 @@ from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players import renaming
-from ledger.players.lost_files import accept_lost_names, lost_names
-from ledger.players.sealed_names import is_committed, latest_commitments
-from ledger.players.sqlite_people import SqlitePendingNames, SqlitePeople
+from ledger.players.lost_names import accept_lost_names, count_lost_names
+from ledger.players.pending_changes import PendingNames
+from ledger.players.sqlite_people import SqlitePeople
+from ledger.players.verified_names import is_committed, latest_commitments
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import copied
@@ -44,7 +45,7 @@ class _StoppedError(BaseException):
 @pytest.fixture(name="stopped_renaming")
 def _stopped_renaming(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The process ended when the journal had sealed the name: it did not reach its player."""
-    stop(pair_club, monkeypatch, SqlitePendingNames, "give")
+    stop(pair_club, monkeypatch, PendingNames, "apply")
     assert [person.name for person in everybody(sidecar(pair_club, "people"))] == [OLD_NAME, "Bob"]
     return pair_club
 
@@ -72,7 +73,7 @@ def stop(pair_club: Path, monkeypatch: pytest.MonkeyPatch, where: Any, function:
     with monkeypatch.context() as patch, Ledger.open(pair_club) as ledger:
         patch.setattr(where, function, stopping)
         if where is renaming:
-            patch.setattr(renaming, "settle", lambda *_: None)
+            patch.setattr(renaming, "complete_pending", lambda *_: None)
         with pytest.raises(_StoppedError):
             ledger.rename(1, NEW_NAME)
 
@@ -120,7 +121,7 @@ def test_a_name_that_was_never_sealed_is_dropped(pair_club: Path, monkeypatch: p
     assert (verdict.falsehoods, left_out(verdict)) == ((), [WAITING])
     with Ledger.open(pair_club, read_only=True) as ledger:
         assert ledger.player("1").name == OLD_NAME
-        assert not ledger.people.named(NEW_NAME)
+        assert not ledger.people.find(NEW_NAME)
     assert waiting(pair_club) == [(1, 1, NEW_NAME)]  # who only reads writes nothing
     with Ledger.open(pair_club) as ledger:
         assert ledger.player("1").name == OLD_NAME
@@ -140,9 +141,9 @@ def test_who_may_not_write_reads_the_name_that_was_sealed(stopped_renaming: Path
             "Bob",
             NEW_NAME,
         ]
-        assert people.by_number([1])[1] == people.by_identity(["id:1"])["id:1"] == people.named(NEW_NAME)[0]
-        assert people.named(OLD_NAME) == []
-        assert people.like(NEW_NAME[:-2]) == [NEW_NAME]
+        assert people.by_number([1])[1] == people.by_identity(["id:1"])["id:1"] == people.find(NEW_NAME)[0]
+        assert people.find(OLD_NAME) == []
+        assert people.suggest(NEW_NAME[:-2]) == [NEW_NAME]
         assert people.counts() == (2, 2)
     recomputed = recompute_ledger(stopped_renaming).ledger
     assert recomputed is not None
@@ -156,7 +157,7 @@ def test_whoever_writes_next_completes_it(way: str, stopped_renaming: Path) -> N
     if way == "lost names":
         execute(sidecar(stopped_renaming, "people"), "DELETE FROM people WHERE player = 2")
         with closing(SqliteJournal(stopped_renaming)) as journal:
-            assert lost_names(journal, sidecar(stopped_renaming, "people")) == 1
+            assert count_lost_names(journal, sidecar(stopped_renaming, "people")) == 1
             assert accept_lost_names(journal, sidecar(stopped_renaming, "people")) == 1
     with Ledger.open(stopped_renaming) as ledger:
         if way == "erase":
@@ -178,7 +179,7 @@ def test_whoever_writes_next_completes_it(way: str, stopped_renaming: Path) -> N
 def test_one_that_was_stopped_before_the_old_name_was_cleaned_away_is_cleaned_next(
     pair_club: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(pair_club, monkeypatch, SqlitePeople, "clean_soon")
+    stop(pair_club, monkeypatch, SqlitePeople, "purge_within")
     assert waiting(pair_club) == [(1, 1, NEW_NAME)]
     assert everybody(sidecar(pair_club, "people"))[0].name == NEW_NAME
     assert audit(pair_club).falsehoods == ()
@@ -187,10 +188,10 @@ def test_one_that_was_stopped_before_the_old_name_was_cleaned_away_is_cleaned_ne
 
 
 def test_erasing_forgets_the_name_that_was_to_be_given(pair_club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop(pair_club, monkeypatch, SqlitePendingNames, "give")
+    stop(pair_club, monkeypatch, PendingNames, "apply")
     with closing(SqlitePeople(sidecar(pair_club, "people"))) as people:
         assert people.erasures.begin([1], "ledger")
-        people.clean_whole()
+        people.purge_or_refuse()
     assert waiting(pair_club) == []
     assert NEW_NAME.encode() not in bytes_of(pair_club)
     with Ledger.open(pair_club) as ledger:
@@ -257,12 +258,12 @@ def test_who_compares_while_a_name_is_given_sees_one_of_the_two(
         with closing(SqliteJournal(pair_club)) as journal:
             entry = latest_commitments(journal, journal.find, [1])[1]
         with monkeypatch.context() as patch:
-            patch.setattr(renaming, "settle", lambda *_: None)  # it waits for its player
+            patch.setattr(renaming, "complete_pending", lambda *_: None)  # it waits for its player
             other.rename(1, NEW_NAME)
-        assert ledger.names.compared(old).name == NEW_NAME
+        assert ledger.names.verify(old).name == NEW_NAME
         assert ledger.names._confirmed(ledger.people.by_number([1])[1], entry).name == OLD_NAME
         Ledger.open(pair_club).close()
-        assert ledger.names.compared(old).name == NEW_NAME
+        assert ledger.names.verify(old).name == NEW_NAME
         assert ledger.names._confirmed(ledger.people.by_number([1])[1], entry).name == NEW_NAME
 
 

@@ -27,16 +27,15 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.reading import batch_games
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import sqlite_people
-from ledger.players.lost_files import accept_lost_names
+from ledger.players.lost_names import accept_lost_names
 from ledger.players.persons import Person, commitment
-from ledger.players.sealed_names import VerifiedNames
 from ledger.players.sqlite_people import SqlitePeople
+from ledger.players.verified_names import VerifiedNames
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.clubs import NOW
 from tests.kit.games import source_game, source_games
-from tests.kit.people import connection_of
+from tests.kit.people import BLANK, connection_of
 from tests.kit.places import ROOT
 from tests.tiers import few_quick, times
 
@@ -357,7 +356,7 @@ def test_an_older_file_under_a_newer_log_does_not_hide_who_came_between(as_many:
         between = [ledger.register(f"name:{word}", word) for word in ("S300x", "T300x", "T500x")]
         erased = [1_398, 1_399, 1_400] if as_many else []  # on the page of the newest rows
         with sqlite.write_transaction(connection_of(ledger.people)):
-            connection_of(ledger.people).executemany(sqlite_people._ERASE, [(number,) for number in erased])
+            connection_of(ledger.people).executemany(BLANK, [(number,) for number in erased])
         connection_of(ledger.people).execute(checkpoint)
         newest = [ledger.register(f"name:{word}", word) for word in ("Aaron", "Adam", "Ada")]
         log = (tmp_path / f"{PEOPLE}-wal").read_bytes()

@@ -22,9 +22,8 @@ from ledger.facts.events import Decision, Role
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.pending_changes import Pending
-from ledger.players.postgres_people import PostgresPendingNames
-from ledger.players.server_stores import make_on_server, on_server, sql_of
+from ledger.players.pending_changes import PendingName, PendingNames
+from ledger.players.server_stores import make_on_server, open_on_server, setup_sql
 from tests.kit.clubs import NAME, Clock
 from tests.kit.commands import Run
 from tests.kit.desks import Officer, words
@@ -149,7 +148,7 @@ def test_schemas_of_any_name_that_is_taken_are_as_they_should_be(
     schema: str, oldest_server: Server, tmp_path: Path
 ) -> None:
     place = ServerPlace(empty_database(oldest_server), schema)
-    run_sql_on(oldest_server, place, sql_of(place))
+    run_sql_on(oldest_server, place, setup_sql(place))
     with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
         ledger.register("name:ann", "Ann")
         ledger.tokens.add("eve", [Role.APPROVER])
@@ -163,7 +162,7 @@ def test_a_name_by_which_roles_or_statements_would_be_others_makes_nothing(
     schema: str, oldest_server: Server, tmp_path: Path
 ) -> None:
     place = ServerPlace(empty_database(oldest_server), schema)
-    for make in (lambda: sql_of(place), lambda: Ledger.create(tmp_path / NAME, on_server=place)):
+    for make in (lambda: setup_sql(place), lambda: Ledger.create(tmp_path / NAME, on_server=place)):
         with pytest.raises(StorageError, match=r"no ledger is made in a schema called .*: a name has 1 to 50 bytes"):
             make()
 
@@ -258,7 +257,7 @@ def test_what_was_made_is_empty_and_taken_once(oldest_server: Server) -> None:
     journal, people = make_on_server(place, secret)
     with closing(journal), closing(people):
         assert (journal.size(), people.secret()) == (0, secret)
-    journal, people = on_server(attrs.evolve(place, patience=5.0))
+    journal, people = open_on_server(attrs.evolve(place, patience=5.0))
     with closing(journal), closing(people):
         assert people.secret() == secret
 
@@ -417,7 +416,7 @@ def test_a_name_that_is_sealed_on_a_server_and_not_given_yet_is_not_kept_as_it_w
     def answer(*had: str) -> Answer:
         return reader.answer(PLAYER, {"player": "1", "pool": None, "at": None}, "/players/1", had)
 
-    def folded_in_meanwhile(names: PostgresPendingNames, pending: Pending) -> None:
+    def folded_in_meanwhile(names: PendingNames, pending: PendingName) -> None:
         folding.level()
         between = answer()
         assert b'"name":"Ann"' in (between.body or b"")
@@ -425,18 +424,18 @@ def test_a_name_that_is_sealed_on_a_server_and_not_given_yet_is_not_kept_as_it_w
         tags.append(between.tag)
         give(names, pending)
 
-    def rows(names: PostgresPendingNames) -> list[Pending]:
+    def rows(names: PendingNames) -> list[PendingName]:
         asked.append(1)
         return every(names)
 
-    give, every = PostgresPendingNames.give, PostgresPendingNames.rows
+    give, every = PendingNames.apply, PendingNames.rows
     answer()
     with Ledger.open(tmp_path / NAME) as folding, Ledger.open(settings_of(tmp_path / "another", place)) as renaming:
-        monkeypatch.setattr(PostgresPendingNames, "give", folded_in_meanwhile)
+        monkeypatch.setattr(PendingNames, "apply", folded_in_meanwhile)
         renaming.registry.rename(1, "Spelt Right", actor="test")
     after = answer(*tags)
     assert b'"name":"Spelt Right"' in (after.body or b"")
-    monkeypatch.setattr(PostgresPendingNames, "rows", rows)
+    monkeypatch.setattr(PendingNames, "rows", rows)
     assert answer(after.tag).body is None
     assert asked == [], "once nothing is being given, nobody asks again before something is recorded"
     reader.open().ledger.close()

@@ -55,7 +55,7 @@ def test_a_session_begins_on_one_node_is_used_on_another_and_ends_on_all(two_nod
     eve = team(one)["eve"]
     word, session = one.tokens.sign_in(eve, HERE)
     assert two.tokens.session(word) == session
-    assert two.tokens.who(word, None, Role.CORRECTOR, "try").name == "eve"
+    assert two.tokens.authenticate(word, None, Role.CORRECTOR, "try").name == "eve"
     clock = one.clock
     assert isinstance(clock, Clock)
     clock.now += timedelta(milliseconds=IDLE_MS)
@@ -66,7 +66,7 @@ def test_a_session_begins_on_one_node_is_used_on_another_and_ends_on_all(two_nod
     two.tokens.sign_out(word, HERE)
     assert one.tokens.session(word) is None
     with pytest.raises(RejectedError, match="session-over"):
-        one.tokens.who(word, None, Role.CORRECTOR, "try")
+        one.tokens.authenticate(word, None, Role.CORRECTOR, "try")
     assert [(row.rule, row.claimed) for row in one.tokens.log()] == [(SIGNED_IN, "eve"), (SIGNED_OUT, "eve")]
     assert not any(sidecar(node.path, "tokens").exists() for node in two_nodes)
 
@@ -76,7 +76,7 @@ def test_what_is_refused_on_one_node_is_seen_on_every_node(two_nodes: tuple[Ledg
     eve = team(one)["eve"]
     for node, token in ((one, None), (two, eve), (one, "rlt_wrong")):
         with pytest.raises(RejectedError):
-            node.tokens.who(token, None, Role.APPROVER, "try")
+            node.tokens.authenticate(token, None, Role.APPROVER, "try")
     rules = ["needs-a-token", "not-this-role", "unknown-token"]
     assert [row.rule for row in one.tokens.log()] == [row.rule for row in two.tokens.log()] == rules
     assert [(row.number, row.rule) for row in two.tokens.log(1)] == [(3, "unknown-token")]
@@ -108,7 +108,7 @@ def test_a_log_that_swallows_what_was_refused_is_told(
     with pytest.raises(
         RejectedError, match=r"not-this-role: .*\(this could not be written into the log: .* did not keep"
     ):
-        two_nodes[1].tokens.who(eve, None, Role.APPROVER, "try")
+        two_nodes[1].tokens.authenticate(eve, None, Role.APPROVER, "try")
     with pytest.raises(StorageError, match="did not keep what was written"):
         two_nodes[1].tokens.sign_in(eve, HERE)
 
@@ -170,7 +170,7 @@ def test_what_was_not_recorded_was_not_sent(two_nodes: tuple[Ledger, Ledger], mo
         patch.setattr("ledger.journal.postgres_store.PostgresWriter.commit", stopped)
         with pytest.raises(KeyboardInterrupt):
             one.corrections.propose_batch(SENDING.content, reason="twice", by="eve", idempotency_key=SENDING)
-    assert one.token_store.sending("eve\nletter 7", SENDING.content) is None
+    assert one.token_store.find_request("eve\nletter 7", SENDING.content) is None
     done = two.corrections.propose_batch(SENDING.content, reason="twice", by="eve", idempotency_key=SENDING)
     assert [(each.proposal, each.duplicate) for each in done] == [(1, False)]
 
@@ -199,7 +199,7 @@ def test_a_session_is_looked_up_in_one_round_trip_and_recording_asks_nothing_of_
     # whether the token holds is asked of the journal
     assert sum("club_tokens" in sql for trip in trips for sql in trip) == 1
     trips.clear()
-    one.token_store.note("2026-11-21T12:00:00Z", "try", None, None, "unknown-token", "none")
+    one.token_store.log_refusal("2026-11-21T12:00:00Z", "try", None, None, "unknown-token", "none")
     assert len(trips) == 1
 
 
@@ -209,7 +209,7 @@ def test_only_who_records_may_read_or_write_it(
     one = two_nodes[0]
     word, _ = one.tokens.sign_in(team(one)["eve"], HERE)
     with pytest.raises(RejectedError):
-        one.tokens.who(None, None, Role.APPROVER, "try")
+        one.tokens.authenticate(None, None, Role.APPROVER, "try")
     database = club_place.address.rpartition("/")[2]
     reader = f"reads_{database}"
     run_sql_on(oldest_server, club_place, f"CREATE USER {reader} IN ROLE club_reader, club_names_reader")
@@ -240,7 +240,7 @@ def test_the_server_makes_no_statistics_of_it(
     two_nodes: tuple[Ledger, Ledger], club_place: ServerPlace, oldest_server: Server
 ) -> None:
     for number in range(20):
-        two_nodes[0].token_store.note("2026", "try", f"Eve {number % 3}", None, "unknown-token", "none")
+        two_nodes[0].token_store.log_refusal("2026", "try", f"Eve {number % 3}", None, "unknown-token", "none")
     run_sql_on(oldest_server, club_place, "ANALYZE")
     with closing(psycopg.connect(oldest_server.url(club_place.address.rpartition("/")[2]))) as connection:
         query = "SELECT count(*) FROM pg_stats WHERE schemaname = 'club_tokens'"
@@ -257,7 +257,7 @@ def test_a_server_that_is_lost_is_told_in_one_line_and_asked_again_when_it_is_ba
     assert one.tokens.session(word) == session
     run_sql_on(oldest_server, club_place, f"{ended} pg_backend_pid()")
     with pytest.raises(RejectedError, match="needs-a-token"):
-        one.tokens.who(None, None, Role.APPROVER, "try")
+        one.tokens.authenticate(None, None, Role.APPROVER, "try")
     assert one.tokens.log()[-1].rule == "needs-a-token"
 
 
@@ -273,8 +273,11 @@ def test_whoever_is_refused_is_refused_though_the_server_is_away_when_it_is_note
 
     monkeypatch.setattr(PostgresJournal, "run", away)
     with pytest.raises(RejectedError, match=r"needs-a-token: .*could not be written into the log: postgresql"):
-        one.tokens.who(None, None, Role.APPROVER, "try")
-    with pytest.raises(RejectedError, match="four-eyes"), one.tokens.noting(Actor("eve", proven=True), "approve it"):
+        one.tokens.authenticate(None, None, Role.APPROVER, "try")
+    with (
+        pytest.raises(RejectedError, match="four-eyes"),
+        one.tokens.logging_refusals(Actor("eve", proven=True), "approve it"),
+    ):
         raise RejectedError("four-eyes", "", "who proposed cannot approve")
 
 
@@ -285,7 +288,7 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     club = tmp_path / NAME
     with Ledger.create(club, clock=clock) as ledger:
         eve = ledger.tokens.add("eve", [Role.CORRECTOR])
-        ledger.token_store.note("2026", "try\0", None, None, "unknown-token", "none")
+        ledger.token_store.log_refusal("2026", "try\0", None, None, "unknown-token", "none")
         ledger.token_store.remember_key("eve\nletter", b"rows", "proposal:1@1", "0" * 64, 1)
         word, session = ledger.tokens.sign_in(eve, HERE)
         log = ledger.tokens.log()
@@ -295,12 +298,12 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     assert not sidecar(club, "tokens").exists()
     with Ledger.open(settings_of(tmp_path / "node", place), clock=clock) as node:
         assert node.tokens.session(word) == session
-        assert node.tokens.who(eve, None, Role.CORRECTOR, "try").proven
+        assert node.tokens.authenticate(eve, None, Role.CORRECTOR, "try").proven
         with pytest.raises(RejectedError, match="needs-a-token"):
-            node.tokens.who(None, None, Role.CORRECTOR, "try")
+            node.tokens.authenticate(None, None, Role.CORRECTOR, "try")
         assert node.tokens.log()[1:-1] == log[1:]
         assert node.tokens.log()[0].tried == "try\\x00"
-        assert node.token_store.sending("eve\nletter", b"rows") is not None
+        assert node.token_store.find_request("eve\nletter", b"rows") is not None
         log = node.tokens.log()
     assert run("backup", club, tmp_path / "copy").code == 0
     assert not (tmp_path / "copy" / "club.tokens.db").exists()
@@ -308,16 +311,16 @@ def test_it_goes_along_with_a_ledger_that_moves_to_a_server_and_back(
     with Ledger.open(club, clock=clock) as back:
         assert back.tokens.log() == log
         assert back.tokens.session(word) == session
-        assert back.tokens.who(eve, None, Role.CORRECTOR, "try").name == "eve"
-        assert back.token_store.sending("eve\nletter", b"rows") is not None
+        assert back.tokens.authenticate(eve, None, Role.CORRECTOR, "try").name == "eve"
+        assert back.token_store.find_request("eve\nletter", b"rows") is not None
         assert sidecar(club, "tokens").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_of_other_tokens_is_not_written_over_by_a_move(two_nodes: tuple[Ledger, Ledger], tmp_path: Path) -> None:
     one = two_nodes[0]
-    one.token_store.note("2026", "try", None, None, "unknown-token", "none")
+    one.token_store.log_refusal("2026", "try", None, None, "unknown-token", "none")
     file = sidecar(one.path, "tokens")
-    TokensFile(file, lambda: one.journal.root_at(1)).note("2025", "try", None, None, "unknown-token", "none")
+    TokensFile(file, lambda: one.journal.root_at(1)).log_refusal("2025", "try", None, None, "unknown-token", "none")
     content = file.read_bytes()
     with pytest.raises(StorageError, match=r"club\.tokens\.db: stands in the way"):
         backups.move_to_files(tmp_path / NAME)
@@ -334,7 +337,7 @@ def test_whoever_was_stopped_while_it_was_copied_moves_it_again(
     place = new_place(oldest_server)
     club = tmp_path / NAME
     with Ledger.create(club) as ledger:
-        ledger.token_store.note("2026", "try", None, None, "unknown-token", "none")
+        ledger.token_store.log_refusal("2026", "try", None, None, "unknown-token", "none")
 
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

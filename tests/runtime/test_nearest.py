@@ -64,7 +64,7 @@ def test_who_was_erased_is_suggested_to_nobody(club_of_names: Ledger) -> None:
 
 def test_of_many_people_those_are_compared_that_begin_alike(tmp_path: Path) -> None:
     people = SqlitePeople.create(tmp_path / "people.db")
-    people.number({f"id:{i}": f"Player {i}" for i in range(6_000)} | {"id:x": "Zorro Ann"}, "2020")
-    assert people.like("Zoro Ann") == ["Zorro Ann"]
-    assert people.like("Ann") == ["Zorro Ann"]
+    people.assign_numbers({f"id:{i}": f"Player {i}" for i in range(6_000)} | {"id:x": "Zorro Ann"}, "2020")
+    assert people.suggest("Zoro Ann") == ["Zorro Ann"]
+    assert people.suggest("Ann") == ["Zorro Ann"]
     people.close()

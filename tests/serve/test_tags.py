@@ -12,8 +12,7 @@ import pytest
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Carry
 from ledger.ledger import Ledger
-from ledger.players.pending_changes import Pending
-from ledger.players.sqlite_people import SqlitePendingNames
+from ledger.players.pending_changes import PendingName, PendingNames
 from ledger.runtime import sqlite
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.served_processes import SITE, Get
@@ -74,12 +73,12 @@ def test_a_name_that_is_sealed_and_not_given_yet_is_not_kept_as_it_was(
     served: Path, look_at: Get, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, tags = "/api/v1/players/1", list[str]()
-    give = SqlitePendingNames.give
+    give = PendingNames.apply
     look_at(address)  # has the ledger open: who opens it brings to its end what waits
     with Ledger.open(served) as folding, Ledger.open(served) as renaming:
         old, position = folding.player("1").name, folding.journal.size()
 
-        def folded_in_meanwhile(names: SqlitePendingNames, pending: Pending) -> None:
+        def folded_in_meanwhile(names: PendingNames, pending: PendingName) -> None:
             folding.level()
             between = look_at(address)
             assert (between.json()["position"], between.json()["name"]) == (position + 1, old)
@@ -87,7 +86,7 @@ def test_a_name_that_is_sealed_and_not_given_yet_is_not_kept_as_it_was(
             tags.append(between.headers["etag"])
             give(names, pending)
 
-        monkeypatch.setattr(SqlitePendingNames, "give", folded_in_meanwhile)
+        monkeypatch.setattr(PendingNames, "apply", folded_in_meanwhile)
         renaming.registry.rename(1, "Spelt Right", actor="test")
     assert tags
     after = look_at(address, headers={"If-None-Match": tags[0]})

@@ -179,7 +179,7 @@ def test_a_fide_list_is_told_by_its_content(text: str, fide_pool: Path, tmp_path
     }
     assert (second["rating"], second["k_factor"]) == ("1402", "40")
     with Ledger.open(fide_pool) as ledger:
-        (person,) = ledger.people.named("Quill, Ada")
+        (person,) = ledger.people.find("Quill, Ada")
         assert person.identity == "fide:900001"
 
 

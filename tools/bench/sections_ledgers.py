@@ -27,7 +27,7 @@ from ledger.imports.pgn import games as pgn_games
 from ledger.imports.players import formats
 from ledger.imports.reading import Reading
 from ledger.ledger import Ledger
-from ledger.players.name_indexes import in_words
+from ledger.players.name_indexes import searchable_words
 from ledger.players.persons import Person
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries
@@ -281,9 +281,9 @@ def search(run: Run) -> Iterator[Line]:
     people, count = SqlitePeople.create(run.new_folder("search") / "club.people.db"), run.size.players
     for first in range(0, count, 100_000):
         block = range(first, min(first + 100_000, count))
-        people.number({f"id:{i}": f"Family{i % 70_000}, Given{i % 9_000}" for i in block}, "2024")
+        people.assign_numbers({f"id:{i}": f"Family{i % 70_000}, Given{i % 9_000}" for i in block}, "2024")
     people.search.find(PARTS[0])  # makes the index
-    words = [" AND ".join(f'"{word}"' for word in in_words(part).split()) for part in PARTS]
+    words = [" AND ".join(f'"{word}"' for word in searchable_words(part).split()) for part in PARTS]
     bare = partial(_all_rows, people._connection, WORKS["statements"]["search"], [(each,) for each in words * TIMES])
     yield from _timed("search", f"{count:,} names", lambda: list(map(people.search.find, PARTS * TIMES)), bare, run)
     people.close()

@@ -31,7 +31,7 @@ from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace, SettingsFile
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.server_stores import sql_of
+from ledger.players.server_stores import setup_sql
 from ledger.runtime.lazy import psycopg
 from ledger.runtime.postgres import quoted
 
@@ -231,7 +231,7 @@ def _ledger_lines(run: Run, server: Server) -> Iterator[Line]:
         database = server.new_database().rpartition("/")[2]
         place = ServerPlace(server.url(database, LOGIN), SCHEMA)
         with psycopg.connect(server.url(database), autocommit=True) as connection:
-            connection.execute(sql_of(place).encode())
+            connection.execute(setup_sql(place).encode())
         return in_a_process("import", on_server, data.csv(), place.address)
 
     build = partial(in_a_process, "build")
@@ -275,7 +275,7 @@ def _cluster_lines(run: Run) -> Iterator[Line]:
         primary = cluster.address(target_session_attrs="primary")
         _make_journals(primary, QUORUM, LOCAL, LOAD)
         with psycopg.connect(primary, autocommit=True) as connection:
-            connection.execute(sql_of(place).encode())
+            connection.execute(setup_sql(place).encode())
         with (
             closing(PostgresJournal(place.address, QUORUM, needs_quorum=True)) as quorum,
             closing(PostgresJournal(f"{place.address}&{LOCAL_COMMIT}", LOCAL)) as local,

@@ -24,7 +24,7 @@ from ledger.errors import StorageError
 from ledger.facts.events import SchemeAdopted
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.server_stores import sql_of
+from ledger.players.server_stores import setup_sql
 from ledger.ratings import views_file
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import psycopg
@@ -51,7 +51,7 @@ def make_ledger(cluster: Cluster, folder: Path) -> ServerPlace:
     place = ServerPlace(cluster.address(LOGIN), SCHEMA, PATIENCE, "quorum")
     with psycopg.connect(cluster.address(target_session_attrs="primary"), autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {LOGIN} LOGIN")
-        connection.execute(sql_of(place).encode())
+        connection.execute(setup_sql(place).encode())
     with Ledger.create(folder / _NAME, pool=LIVE, on_server=place) as ledger:
         prepare(ledger)
     return place

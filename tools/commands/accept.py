@@ -13,9 +13,9 @@ from ledger.journal.rules import check_acceptance, recorded_text
 from ledger.journal.settings_file import ServerPlace, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players.lost_files import accept_lost_names, lost_names
-from ledger.players.sealed_names import go_on_without, lost_players
-from ledger.players.server_stores import on_server
+from ledger.players.lost_names import accept_lost_names, count_lost_names
+from ledger.players.server_stores import open_on_server
+from ledger.players.verified_names import add_lost_players, lost_players
 from ledger.runtime.ledger_files import sidecar
 
 from .. import output
@@ -44,7 +44,7 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
         return
     with closing(SqliteJournal(db_path)) as journal:
         refuse_another_history(path, journal)
-        lost = lost_names(journal, people)
+        lost = count_lost_names(journal, people)
         if not lost and people.exists():
             output.remark(f"{people}: no name is lost")
             return
@@ -53,7 +53,7 @@ def accept_lost_names_(db_path: str, yes: bool) -> None:
 
 
 def _on_a_server(path: Path, place: ServerPlace, *, yes: bool) -> None:
-    journal, people = on_server(place)
+    journal, people = open_on_server(place)
     with closing(people), closing(journal):
         refuse_another_history(path, journal)
         people.refusal = people.refusal or journal.refusal
@@ -63,7 +63,7 @@ def _on_a_server(path: Path, place: ServerPlace, *, yes: bool) -> None:
             return
         _confirm(lost, "the names", yes=yes)
         with journal.writing():  # no process registers a player meanwhile
-            lost = go_on_without(journal, people)
+            lost = add_lost_players(journal, people)
         _tell(people.path, lost)
 
 

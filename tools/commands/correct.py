@@ -221,7 +221,7 @@ def erase_reason(db_path: str, number: int, by: str | None, token_file: str | No
         confirmed(f"Erase the reasons of proposal {number} for good?", yes=yes)
         erased = ledger.corrections.erase_reasons(number, by=by, token=token_given(ledger, token_file))
         names = ledger.names.file
-        where, copies = names.path, names.copies()
+        where, copies = names.path, names.remaining_copies()
     outcome = counted(erased, "reason") + " erased" if erased else "no reason was known any more"
     output.remark(f"{where}: proposal {number}: {outcome}; {copies}")
 

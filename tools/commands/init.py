@@ -9,7 +9,7 @@ import click
 from ledger.errors import LedgerError
 from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
-from ledger.players.server_stores import sql_of
+from ledger.players.server_stores import setup_sql
 from ledger.runtime.ledger_files import sidecar
 
 from .. import output
@@ -80,7 +80,7 @@ def init(
     check_words(pool, scheme, chosen)
     place = _server(db_path, address, schema, durability, sql_only=sql_only)
     if sql_only and place is not None:
-        output.answer_lines(sql_of(place).rstrip("\n"))
+        output.answer_lines(setup_sql(place).rstrip("\n"))
         return
     with Ledger.create(
         db_path, pool=pool, scheme=scheme, settings=chosen, actor=actor, secret_of=secret_of, on_server=place
@@ -132,7 +132,7 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         erased = ledger.erase(person.player, **recorded_by(ledger, actor))
         remaining = _keys_to_try(ledger, person.player)
         names = ledger.names.file
-        where, copies = names.path, names.copies()
+        where, copies = names.path, names.remaining_copies()
     called = f"players {', '.join(map(str, numbers))} were" if numbers[1:] else f"player {person.player} was"
     outcome = f"who {called} {'is forgotten' if erased else 'was forgotten before'}"
     output.remark(

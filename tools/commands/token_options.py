@@ -87,7 +87,7 @@ def _read(token_file: str) -> str:
 
 def recording_token(ledger: Ledger) -> str | None:
     """Return the token of the recorder if anybody holds that role; else None."""
-    return token_given(ledger, None) if ledger.tokens.is_held(Role.RECORDER) else None
+    return token_given(ledger, None) if ledger.tokens.is_role_issued(Role.RECORDER) else None
 
 
 def recorder(ledger: Ledger, actor: str) -> str:
@@ -96,9 +96,9 @@ def recorder(ledger: Ledger, actor: str) -> str:
     Raises:
         RejectedError: the token is missing, or its person may not record.
     """
-    if not ledger.tokens.is_held(Role.RECORDER):
+    if not ledger.tokens.is_role_issued(Role.RECORDER):
         return actor
-    return ledger.tokens.who(token_given(ledger, None), None, Role.RECORDER, "record facts").name
+    return ledger.tokens.authenticate(token_given(ledger, None), None, Role.RECORDER, "record facts").name
 
 
 def recorded_by(ledger: Ledger, actor: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ FOLDER = Path(__file__).with_name("pictures")
 def pictures() -> Mapping[str, str]:
     """Draw the last games, two players by date, and a page in black and white; by the names of the files."""
     with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "club.db") as ledger:
-        ledger.people.take_secret(_SECRET)  # the same keys in every drawing
+        ledger.people.adopt_secret(_SECRET)  # the same keys in every drawing
         with open_source(str(FILE)) as source:
             ledger.import_games(batch_games(pgn.read_games(source.lines(), source.reading)))
         ledger.level()

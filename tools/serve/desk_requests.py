@@ -195,7 +195,7 @@ class Visits:
         signed_in = request.scope.get(PERSON)
         if session is None or (self._by_proxy and not same_person(signed_in or "", session.person)):
             return None
-        if session.is_to_be_noted(int(utc_now().timestamp() * 1000)):
+        if session.is_use_due(int(utc_now().timestamp() * 1000)):
             with suppress(RefusedError):
                 await self._client.ask("session-used", {}, token=word)
         return SignedIn(word, session)

@@ -18,7 +18,7 @@ from starlette.routing import Route as Address
 
 from ledger.answers.recorded_games import recorded_game
 from ledger.answers.rows import as_row
-from ledger.auth.sessions import is_word
+from ledger.auth.sessions import is_session_word
 from ledger.errors import LedgerError
 from ledger.facts.events import Role
 from ledger.journal import rules
@@ -116,7 +116,7 @@ class Posting:
 
         def work() -> Ask | None:
             ledger = self._reader.open().ledger
-            if not ledger.tokens.holds(token):
+            if not ledger.tokens.is_valid(token):
                 return None
             with ledger.moment():
                 return ask(ledger)
@@ -187,7 +187,7 @@ class Posting:
         """
 
         def work() -> bool:
-            return self._reader.open().ledger.tokens.holds(token, role)
+            return self._reader.open().ledger.tokens.is_valid(token, role)
 
         if not await asyncio.get_running_loop().run_in_executor(self._reader.executor, work):
             await self._client.ask("refuse", {"role": role, "tried": tried}, token=token)
@@ -236,7 +236,7 @@ def _token(request: Request, role: Role | None) -> str:
     """
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     token = token.strip()
-    if scheme.lower() != "bearer" or not token or is_word(token):
+    if scheme.lower() != "bearer" or not token or is_session_word(token):
         needs = "a token" if role is None else f"a token with the role {role.value}"
         message = (
             f"this needs {needs}, in the header 'Authorization: Bearer rlt_...'; the owner of the ledger makes one "

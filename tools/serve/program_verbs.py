@@ -56,21 +56,21 @@ def propose(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 def refuse(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Refuse a token in the words of the rule that it breaks, before a large body is taken; the log keeps that."""
     if args["role"] is None:
-        ledger.tokens.holder(asks.token or "", args["tried"])
+        ledger.tokens.person_of(asks.token or "", args["tried"])
     else:
-        ledger.tokens.who(asks.token, None, Role(args["role"]), args["tried"])
+        ledger.tokens.authenticate(asks.token, None, Role(args["role"]), args["tried"])
     return {}
 
 
 def preview(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Return the effect of the approval of a proposal, to any holder of a token; nothing is recorded."""
-    ledger.tokens.holder(asks.token or "", f"preview proposal {args['number']}")
+    ledger.tokens.person_of(asks.token or "", f"preview proposal {args['number']}")
     return desk_verbs.preview(ledger, asks, args)
 
 
 def preview_import(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Return what the import of a file would record, to any holder of a token; nothing is recorded."""
-    ledger.tokens.holder(asks.token or "", "preview an import")
+    ledger.tokens.person_of(asks.token or "", "preview an import")
     answer: dict[str, Any] = dict(previewed(ledger, Sent.of(args["sent"])))
     return answer
 

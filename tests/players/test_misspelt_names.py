@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.ledger import Ledger
-from ledger.players.misspelt import column_pairs, is_misspelt, resembling, row_pairs
+from ledger.players.misspelt_names import column_pairs, find_similar_names, is_misspelt, row_pairs
 from tests.kit.commands import Run
 from tests.kit.source_files import written
 
@@ -25,7 +25,7 @@ def test_one_letter_missing_added_changed_or_exchanged_resembles(other: str) -> 
     assert is_misspelt(NAME, other)
     assert is_misspelt(other, NAME)
     if "," in other or other.startswith("Magnus"):
-        assert resembling([("name:new", other)], [("fide:1", NAME)]) == [(0, "fide:1", NAME)]
+        assert find_similar_names([("name:new", other)], [("fide:1", NAME)]) == [(0, "fide:1", NAME)]
 
 
 @pytest.mark.parametrize("other", [NAME, "Carlsen, Henrik", "Carlsen, M", "Carl, Magnus", "Karlson, Magnus", "Carlsen"])
@@ -35,9 +35,9 @@ def test_the_same_name_and_more_than_a_letter_do_not(other: str) -> None:
 
 def test_initials_short_names_users_digits_and_numbers_of_one_register_are_not_compared() -> None:
     for name, other in (("Carlsen, M", "Carlsen, N"), ("Ann Ek", "Ann Eke"), ("Player one1", "Player one2")):
-        assert resembling([("name:new", name)], [("name:known", other)]) == []
-    assert resembling([("fide:2", "Carlson, Magnus")], [("fide:1", NAME)]) == []
-    assert resembling([("lichess:magnuscarlsen", "magnuscarlsen")], [("name:x", "magnuscarlson")]) == []
+        assert find_similar_names([("name:new", name)], [("name:known", other)]) == []
+    assert find_similar_names([("fide:2", "Carlson, Magnus")], [("fide:1", NAME)]) == []
+    assert find_similar_names([("lichess:magnuscarlsen", "magnuscarlsen")], [("name:x", "magnuscarlson")]) == []
 
 
 _NAMES = st.text("abÉø, 1ßΣ-٣'\u0130", min_size=5, max_size=12) | st.text("aBé,", min_size=6, max_size=9)

@@ -1,4 +1,4 @@
-"""The people file compared with the journal: names are checked before use, so that no game gets a wrong player.
+"""Verified names: the people file is compared with the journal before use, so that no game gets a wrong player.
 
 For each number that it registered the journal holds a commitment to identity and name, and for each renaming another
 one. An older copy of the people file would give a number out a second time or bring an earlier name back. A file of
@@ -18,14 +18,10 @@ from ledger.errors import ConflictError, LedgerError, StorageError, UnknownNameE
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
 from ledger.journal import FindEntries, Journal, StoredEntry, rules
-from ledger.players.pending_changes import Pending
+from ledger.players.pending_changes import PendingName
 from ledger.players.people import People
 from ledger.players.persons import Person, commitment
 from ledger.runtime.nearest import did_you_mean_one_of
-
-# The entries of the journal that committed to the name of a player: the registration, then each renaming in order.
-#
-# Names are compared with the newest commitment, in every comparison. This module writes nothing.
 
 _DIGITS = 15  # of a player's number; Python reads no more than some thousands
 _FIRST_REGISTRATION, _LAST_REGISTRATION = "player:", "player;"  # all keys that begin with "player:" lie between them
@@ -36,7 +32,7 @@ DECISIONS = ("decision:", "decision;")  # the keys of all decisions of correctio
 
 
 def name_commitments(find: FindEntries, players: Iterable[int]) -> dict[int, list[StoredEntry]]:
-    """Return, by registered player, the entries that committed to the name, the oldest first: the last one holds.
+    """Return the entries that committed to each player's name, oldest first: the last one is in force.
 
     Args:
         find: looks up keys in the journal, within its transaction if there is one.
@@ -56,13 +52,7 @@ def name_commitments(find: FindEntries, players: Iterable[int]) -> dict[int, lis
 
 
 def latest_commitments(journal: Journal, find: FindEntries, players: Iterable[int]) -> dict[int, StoredEntry]:
-    """Return, by registered player, the entry whose commitment the player's name is compared with.
-
-    Args:
-        journal: the journal.
-        find: as of ``name_commitments``.
-        players: numbers; unregistered ones are left out.
-    """
+    """Return the entry with the current commitment to each registered player's name."""
     by_key = {registration_key(player): player for player in players}
     if by_key and has_renamings(journal):
         return {player: entries[-1] for player, entries in name_commitments(find, by_key.values()).items()}
@@ -75,13 +65,13 @@ def has_renamings(journal: Journal) -> bool:
 
 
 def renamed_players(journal: Journal) -> set[int]:
-    """Return the numbers of all who were ever renamed."""
+    """Return the numbers of the players who were ever renamed."""
     keys = journal.keys(_FIRST_RENAMING, _LAST_RENAMING)
     return {int(key[len(_FIRST_RENAMING) :].partition("@")[0]) for key in keys}
 
 
 def erased_players(journal: Journal) -> list[int]:
-    """Return the numbers of all whose erasure the journal records."""
+    """Return the numbers of the players whose erasure the journal records."""
     return [int(key[len(_FIRST_ERASURE) :]) for key in journal.keys(_FIRST_ERASURE, _LAST_ERASURE)]
 
 
@@ -90,8 +80,8 @@ def erasure_key(player: int) -> str:
     return f"{_FIRST_ERASURE}{player}"
 
 
-def registrations(journal: Journal) -> list[str]:
-    """Return the keys of all registrations; those of changes have an instant behind the number."""
+def registration_keys(journal: Journal) -> list[str]:
+    """Return the keys of all entries that registered a player."""
     keys = journal.keys(_FIRST_REGISTRATION, _LAST_REGISTRATION)
     return [key for key in keys if key[len(_FIRST_REGISTRATION) :].isdecimal()]
 
@@ -101,23 +91,23 @@ def registration_key(player: int) -> str:
     return f"{_FIRST_REGISTRATION}{player}"
 
 
-def number_of(key: str) -> int:
-    """Return the player whom the entry of this key registers."""
+def registered_number(key: str) -> int:
+    """Return the player number in the key of a registration."""
     return int(key[len(_FIRST_REGISTRATION) :])
 
 
 def is_renaming(entry: StoredEntry) -> bool:
-    """Return whether an entry renamed a player; the body is canonical, so bytes are enough."""
+    """Return whether an entry renamed a player."""
     return b',"kind":"player-renamed/1","position":' in entry.body
 
 
-def with_pending_name(person: Person, pending: Pending) -> Person:
+def with_pending_name(person: Person, pending: PendingName) -> Person:
     """Return a person with the pending name; an erased person is left alone."""
     return person if person.salt is None else person._replace(name=pending.name, salt=pending.salt)
 
 
 def is_committed(person: Person, entry: StoredEntry) -> bool:
-    """Return whether an entry commits to just this identity and name; the body is canonical: bytes are enough."""
+    """Return whether an entry commits to a person's identity and name."""
     return b'"commitment":"%b"' % commitment_to(person).encode() in entry.body
 
 
@@ -127,13 +117,13 @@ def commitment_to(person: Person) -> str:
 
 
 def reappeared_after_erasure(journal: Journal, people: People) -> list[int]:
-    """Return the players with a recorded erasure who are known by name all the same."""
+    """Return the players whose erasure is recorded but whose names are stored again."""
     erased = erased_players(journal)
     return people.erasures.stored_players(erased) if erased else []
 
 
 def erase_reappeared(journal: Journal, people: People) -> None:
-    """Forget erased players whom an older copy of the people file knows; their old bytes may stay."""
+    """Erase players again whom an older copy of the people file brought back; old bytes may stay."""
     if back := reappeared_after_erasure(journal, people):
         people.erasures.begin(back, AGAIN)
 
@@ -143,8 +133,8 @@ _STRETCHES, _STRETCH = 8, 500
 _NAMED = 5  # players that a refusal names one by one
 
 
-class NumberedPersons(NamedTuple):
-    """The players behind identities.
+class AssignedNumbers(NamedTuple):
+    """The result of assigning numbers to identities.
 
     Attributes:
         persons: the person behind each identity.
@@ -156,8 +146,8 @@ class NumberedPersons(NamedTuple):
     registered: set[int]
     renamed: set[int]
 
-    def called_otherwise(self, named: Mapping[str, str]) -> int:
-        """Return the renamed players with another reported name: identity -> name."""
+    def count_other_names(self, named: Mapping[str, str]) -> int:
+        """Return how many renamed players are reported (identity -> name) under another name."""
         if not self.renamed:
             return 0
         otherwise = (person for identity, person in self.persons.items() if person.name != named[identity])
@@ -165,18 +155,12 @@ class NumberedPersons(NamedTuple):
 
 
 class VerifiedNames:
-    """The names of one people file, each compared with its journal before it is used."""
+    """The names of one ledger, each verified against the journal's commitment before use."""
 
     def __init__(
         self, journal: Journal, people: People, highest_registered: Callable[[], int | None] = lambda: None
     ) -> None:
-        """Take both files.
-
-        Args:
-            journal: holds the commitments to the names.
-            people: the store of the names.
-            highest_registered: the highest number that the journal registered, where that is known without reading it.
-        """
+        """Take the journal, the names, and what gives the highest registered number if it need not be counted."""
         self._journal = journal
         self._highest_registered = highest_registered
         self.file = people  # unchecked
@@ -186,7 +170,7 @@ class VerifiedNames:
         self._numbered = range(0)  # that were given out and may not be registered yet
 
     def people(self) -> People:
-        """Return the people file, for reading; its ends are compared when it is first asked for.
+        """Return the people file for reading, after its first and last player were verified once.
 
         A name that the journal sealed and that did not reach its player yet is read as the player's.
 
@@ -200,7 +184,7 @@ class VerifiedNames:
         return self.file
 
     def show_pending(self) -> None:
-        """Read as the players' names those with a commitment that did not reach their players yet."""
+        """Show pending names to which the journal committed as the players' names."""
         pending = {row.player: row for row in self.file.pending.rows()}
         if pending:
             sealed = self._latest(pending)
@@ -226,8 +210,8 @@ class VerifiedNames:
                     self._confirmed(person, sealed[person.player])
                     break
 
-    def compared(self, person: Person) -> Person:
-        """Return the person, if the journal committed to this very name under the number, or registered no player.
+    def verify(self, person: Person) -> Person:
+        """Return the person unchanged, if the journal committed to the name or registered no player.
 
         Raises:
             StorageError: it sealed another name.
@@ -235,12 +219,12 @@ class VerifiedNames:
         entry = self._latest([person.player]).get(person.player)
         return person if entry is None or person.is_erased else self._confirmed(person, entry)
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> NumberedPersons:
-        """Return the persons behind these identities; new ones get the next numbers.
+    def assign_numbers(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> AssignedNumbers:
+        """Return the persons with these identities, verified; new ones get the next numbers.
 
         Args:
             named: identity -> name to show.
-            joined_at: instant that is kept with the new ones.
+            joined_at: instant that is stored with the new ones.
             find: looks up keys in the journal, within its transaction if there is one.
 
         Raises:
@@ -256,16 +240,16 @@ class VerifiedNames:
             new.update(person.player for person in persons)
             taken = find([registration_key(person.player) for person in persons])
             if taken:
-                raise self._lost({number_of(key): entry.position for key, entry in taken.items()})
+                raise self._lost({registered_number(key): entry.position for key, entry in taken.items()})
 
-        persons = self.file.number(named, joined_at, confirm)
+        persons = self.file.assign_numbers(named, joined_at, confirm)
         older = {identity: person for identity, person in persons.items() if person.player not in new}
         sealed = latest_commitments(self._journal, find, (person.player for person in older.values()))
         for identity, person in older.items():
             if person.player in sealed:
                 persons[identity] = self._confirmed(person, sealed[person.player])
         renamed = {player for player, entry in sealed.items() if is_renaming(entry)}
-        return NumberedPersons(persons, set(sealed), renamed)
+        return AssignedNumbers(persons, set(sealed), renamed)
 
     @contextmanager
     def registering(self) -> Iterator[None]:
@@ -285,7 +269,7 @@ class VerifiedNames:
         with self._journal.writing() as writer:
             last = self.file.highest()
             registered = writer.find([registration_key(player) for player in range(numbered.start, last + 1)])
-            self.file.forget_numbers(max(map(number_of, registered), default=numbered.start - 1) + 1)
+            self.file.delete_unregistered(max(map(registered_number, registered), default=numbered.start - 1) + 1)
 
     def check_registrations(self, events: Iterable[PlayerRegistered]) -> None:
         """Refuse to register a number whose name is in the people file under another commitment.
@@ -313,12 +297,13 @@ class VerifiedNames:
             return
         erase_reappeared(self._journal, self.file)
         self._compare_ends()
-        seen, highest = self._highest, 0
+        seen, registered = self._highest, 0
         if not seen:
-            registered = self._highest_registered()
-            highest = max(map(number_of, registrations(self._journal)), default=0) if registered is None else registered
+            highest = self._highest_registered()
+            numbers = map(registered_number, registration_keys(self._journal)) if highest is None else [highest]
+            registered = max(numbers, default=0)
         last = self.file.highest()
-        if last < max(seen, highest) or self._has_gaps(last):
+        if last < max(seen, registered) or self._has_gaps(last):
             lost = lost_players(self._journal, self.file)
             if lost:
                 raise self._lost(lost)
@@ -350,15 +335,7 @@ class VerifiedNames:
         return latest_commitments(self._journal, self._journal.find, players)
 
     def _confirmed(self, person: Person, entry: StoredEntry) -> Person:
-        """Return the person with the name that the journal confirms.
-
-        Args:
-            person: a row of the people file.
-            entry: read before that row, the newest one that sealed the player's name.
-
-        Raises:
-            StorageError: it sealed another name.
-        """
+        """Return the person with the name to which *entry*, read before that row, or a newer one commits."""
         while not (person.is_erased or is_committed(person, entry)):
             # Another process may be giving a name: the row that waits is read before that of the player, which bears
             # the name when the row is gone, and the journal after both.
@@ -374,7 +351,7 @@ class VerifiedNames:
 
 
 def check_name(person: Person, name: str) -> None:
-    """Refuse another name for a registered player; the case of letters does not count.
+    """Refuse a reported name that differs from a registered player's, except in the case of letters.
 
     A renamed player may have any name in a report: the first name is not known any more.
 
@@ -386,13 +363,7 @@ def check_name(person: Person, name: str) -> None:
 
 
 def commitment_mismatch(people: People, person: Person, sealed: Sequence[StoredEntry]) -> str:
-    """Return words about a row of the people file that contradicts the journal's last commitment, with the remedy.
-
-    Args:
-        people: the names, which know their own way out.
-        person: the row.
-        sealed: the entries that sealed the player's name, the oldest first.
-    """
+    """Return the error text for a row that contradicts the last of the commitments *sealed*, with the remedy."""
     whose, entry = f"player {person.player} ({person.identity!r})", sealed[-1].position
     if any(is_committed(person, earlier) for earlier in sealed[:-1]):
         return (
@@ -411,26 +382,26 @@ def commitment_mismatch(people: People, person: Person, sealed: Sequence[StoredE
 def lost_players(journal: Journal, people: People) -> dict[int, int]:
     """Return the registered players without a row: number -> entry."""
     numbers = people.numbers()
-    missing = [key for key in registrations(journal) if number_of(key) not in numbers]
-    return {number_of(key): entry.position for key, entry in journal.find(missing).items()}
+    missing = [key for key in registration_keys(journal) if registered_number(key) not in numbers]
+    return {registered_number(key): entry.position for key, entry in journal.find(missing).items()}
 
 
-def go_on_without(journal: Journal, people: People) -> int:
-    """Give a row without a name to each registered player who has none; return how many there were.
+def add_lost_players(journal: Journal, people: People) -> int:
+    """Add a row without a name for each registered player without a row; return how many there were.
 
     Nobody else may register players meanwhile.
 
     Raises:
         StorageError: people in the file are not those whom the journal registered; nothing was written.
     """
-    refuse_strangers(journal, people)
+    refuse_foreign_people(journal, people)
     lost = journal.find([registration_key(player) for player in lost_players(journal, people)])
-    people.add_nameless({number_of(key): rules.facts_of(entry)["joined_at"] for key, entry in lost.items()})
+    people.add_nameless({registered_number(key): rules.facts_of(entry)["joined_at"] for key, entry in lost.items()})
     return len(lost)
 
 
-def refuse_strangers(journal: Journal, people: People) -> None:
-    """Refuse people who are in the people file and in the journal, but not the same persons in both.
+def refuse_foreign_people(journal: Journal, people: People) -> None:
+    """Refuse a people file with names to which the journal did not commit.
 
     Raises:
         StorageError: the first one who is not.
@@ -458,7 +429,7 @@ def refuse_strangers(journal: Journal, people: People) -> None:
 
 
 def find_player(journal: Journal, names: VerifiedNames, word: str) -> Person:
-    """Return the one player of that name, identity or number, compared with the journal's commitment.
+    """Return the one player with a name, identity or number, verified against the journal's commitment.
 
     Raises:
         UnknownNameError: none, or several: their identities are listed.
@@ -468,14 +439,14 @@ def find_player(journal: Journal, names: VerifiedNames, word: str) -> Person:
     is_number = word.isdecimal() and len(word) <= _DIGITS
     # A number goes before an identity of digits alone, which earlier releases took.
     persons = list(people.by_number([int(word)]).values()) if is_number else []
-    persons = persons or people.named(word)
+    persons = persons or people.find(word)
     # the journal registered it, and the present people file knows nothing
     if not persons and is_number:
         stored = journal.find([f"player:{word}"]).values()
         persons = [Person(int(word), None, None, None, rules.facts_of(entry)["joined_at"]) for entry in stored]
     if len(persons) == 1:
-        return names.compared(persons[0])
+        return names.verify(persons[0])
     if persons:
         several = f"several are called so: {[person.identity for person in persons]}; give an identity or a number"
         raise UnknownNameError("player", word, several, where="by that name alone")
-    raise UnknownNameError("player", word, f"{did_you_mean_one_of(people.like(word))}names are matched whole")
+    raise UnknownNameError("player", word, f"{did_you_mean_one_of(people.suggest(word))}names are matched whole")

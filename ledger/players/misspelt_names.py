@@ -1,4 +1,4 @@
-"""Names of which one may be the other with one letter wrong: missing, too much, another one, or two exchanged.
+"""Misspelt names: pairs of players whose names differ by one letter that is missing, added, wrong or exchanged.
 
 Nobody is compared with everybody: two such names share a half, and what is left of them without one letter. Names with
 digits and those of a server's users are no names of people, and of short names too many are like each other. A few
@@ -33,8 +33,8 @@ Player = tuple[str, str]
 """Identity and name."""
 
 
-def resembling(new_players: Sequence[Player], everybody: Sequence[Player]) -> list[tuple[int, str, str]]:
-    """Return for some of the players asked about, by place, another player's identity and name that resemble theirs.
+def find_similar_names(new_players: Sequence[Player], everybody: Sequence[Player]) -> list[tuple[int, str, str]]:
+    """Return other players whose name is a new player's with one letter wrong: place, identity and name.
 
     Args:
         new_players: new players.
@@ -51,15 +51,15 @@ def resembling(new_players: Sequence[Player], everybody: Sequence[Player]) -> li
     return resemblances
 
 
-def resembling_pairs(names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the pairs of identities whose names resemble each other, each pair once."""
+def similar_name_pairs(names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the pairs of identities whose names differ by one wrong letter, each pair once."""
     players = list(names.items())
-    pairs = [(players[place][0], other) for place, other, _ in resembling(players, players)]
+    pairs = [(players[place][0], other) for place, other, _ in find_similar_names(players, players)]
     return sorted({(min(pair), max(pair)) for pair in pairs})
 
 
 def is_misspelt(name: str, other: str) -> bool:
-    """Return whether one word of one name is that of the other with one letter wrong, and all others are the same."""
+    """Return whether two names differ by one letter in one word, and all other words are the same."""
     words, other_words = list(folded(name).words), list(folded(other).words)
     for word in tuple(words):
         if word in other_words:
@@ -82,7 +82,7 @@ def _is_one_letter_apart(word: str, other: str) -> bool:
 
 
 def row_pairs(new_players: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
-    """Yield the place of a player asked about and another one whose name may resemble; compared one by one."""
+    """Yield pairs of a new player's place and another player with a similar name, compared one by one."""
     players: dict[str, str] = {}
     for identity, name in everybody:
         players.setdefault(identity, name)
@@ -119,7 +119,7 @@ def _shorter_spellings(spelling: str) -> set[str]:
 
 
 def column_pairs(new_players: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
-    """Yield the same pairs; most pairs are skipped, because two such names share a half and a shorter form."""
+    """Yield the pairs of ``row_pairs``, compared as columns: similar names share a half and a shorter form."""
     words = {"identity": pl.String, "name": pl.String}
     new = _compared(pl.DataFrame(new_players, words, orient="row").with_row_index("place"))
     if not len(new):

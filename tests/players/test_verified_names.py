@@ -16,11 +16,11 @@ from ledger.imports.reading import batch_games
 from ledger.journal import StoredEntry
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
-from ledger.players import sealed_names
+from ledger.players import verified_names
 from ledger.players.people import People
 from ledger.players.persons import Person
-from ledger.players.sealed_names import is_committed
 from ledger.players.sqlite_people import SqlitePeople
+from ledger.players.verified_names import is_committed
 from ledger.runtime.ledger_files import sidecar
 from ledger.testing import MemoryJournal
 from ledger.testing.kit import record
@@ -101,7 +101,7 @@ def test_one_row_that_was_lost_in_the_middle_is_found(club_of_four: Path) -> Non
 def test_people_whom_no_entry_registered_are_no_loss(club_of_four: Path) -> None:
     """A crash between the two files leaves them: their numbers are used when they come again."""
     with closing(SqlitePeople(sidecar(club_of_four, "people"))) as people:
-        people.number({"name:eve": "Eve", "name:finn": "Finn"}, "2020")
+        people.assign_numbers({"name:eve": "Eve", "name:finn": "Finn"}, "2020")
     import_wins(club_of_four, ("Finn", "Gus"))
     with Ledger.open(club_of_four) as ledger:
         assert ledger.player("Finn").player == 6
@@ -261,7 +261,7 @@ def test_numbers_are_read_and_the_audit_lists_all_falsehoods_of_a_foreign_file(
 def test_only_the_highest_number_tells_a_file_of_a_ledger_that_parted_ways(club_with_older_names: Path) -> None:
     """Two ledgers that were one: their first players are the same."""
     with closing(SqlitePeople(sidecar(club_with_older_names, "people"))) as people:
-        people.number({"name:zoe": "Zoe", "name:yan": "Yan", "name:xia": "Xia"}, "2020")
+        people.assign_numbers({"name:zoe": "Zoe", "name:yan": "Yan", "name:xia": "Xia"}, "2020")
     with (
         Ledger.open(club_with_older_names) as ledger,
         pytest.raises(StorageError, match=r"player 4 .'name:yan'. is not whom entry 6"),
@@ -276,7 +276,7 @@ def test_people_without_entry_and_erased_ones_at_the_ends_hide_nothing(club_of_f
         ledger.erase(1)
         ledger.erase(4)
     with closing(SqlitePeople(sidecar(club_of_four, "people"))) as people:
-        people.number({f"name:n{i}": f"N{i}" for i in range(100)}, "2020")  # whom no entry registered
+        people.assign_numbers({f"name:n{i}": f"N{i}" for i in range(100)}, "2020")  # whom no entry registered
     for player, entry in ((2, 3), (3, 5)):
         execute(sidecar(club_of_four, "people"), f"UPDATE people SET name = name || '!' WHERE player = {player}")
         with (
@@ -298,22 +298,22 @@ def _journal_and_people(tmp_path: Path) -> Iterator[tuple[MemoryJournal, People]
 
 def test_names_are_compared_over_any_store_of_the_journal(journal_and_people: tuple[MemoryJournal, People]) -> None:
     journal, people = journal_and_people
-    sealed = sealed_names.VerifiedNames(journal, people)
-    numbered = sealed.number({"name:ann": "Ann"}, "2020", journal.find)
+    sealed = verified_names.VerifiedNames(journal, people)
+    numbered = sealed.assign_numbers({"name:ann": "Ann"}, "2020", journal.find)
     assert numbered.registered == set()
     record(journal, [registration_of(1)])  # somebody else's commitment
     with pytest.raises(StorageError, match=r"player 1 .* is not whom entry 1"):
-        sealed.number({"name:ann": "Ann"}, "2020", journal.find)
+        sealed.assign_numbers({"name:ann": "Ann"}, "2020", journal.find)
     record(journal, [registration_of(12)])
     with pytest.raises(StorageError, match="is not whom entry 1"):
-        sealed_names.VerifiedNames(journal, people).people()
+        verified_names.VerifiedNames(journal, people).people()
     people.erasures.begin([1], "ledger")
     with pytest.raises(StorageError, match=r"nothing of 1 player .*: 12 \(entry 2\)"):
-        sealed_names.VerifiedNames(journal, people).number({"name:bob": "Bob"}, "2020", journal.find)
+        verified_names.VerifiedNames(journal, people).assign_numbers({"name:bob": "Bob"}, "2020", journal.find)
 
 
 def test_keys_of_changes_are_no_registrations(journal_and_people: tuple[MemoryJournal, People]) -> None:
     journal, people = journal_and_people
     record(journal, [registration_of(3), PlayerChanged(player=3, effective_at="2021", standing=Standing.GUEST)])
     record(journal, [PlayerChanged(player=3, effective_at="2022-01-01", standing=Standing.GUEST)])
-    assert sealed_names.lost_players(journal, people) == {3: 1}
+    assert verified_names.lost_players(journal, people) == {3: 1}
