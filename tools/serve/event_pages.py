@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
 
 from ledger.answers import corrections as answers
@@ -18,6 +17,7 @@ from ledger.ledger import Ledger
 from . import get_handlers
 from . import page_data as forms
 from .change_cards import change_card
+from .get_handlers import Part
 from .paging import asked_rows, paged, pool_names, up_to
 from .parameters import Query
 from .public_view import PublicCorrection, PublicList
@@ -141,16 +141,21 @@ def _decided_between(ledger: Ledger, first: int, second: int) -> list[PublicCorr
 
 def corrections(ledger: Ledger, query: Query) -> forms.CorrectionsPage:
     """Corrections, the newest first."""
-    rows, paging = asked_rows(get_handlers.all_corrections, ledger, query)
-    return forms.CorrectionsPage(state=query["state"], rows=correction_cards(ledger, rows), paging=paging)
+    cards, paging = asked_rows(correction_cards, ledger, query)
+    return forms.CorrectionsPage(state=query["state"], rows=cards, paging=paging)
 
 
-def correction_cards(ledger: Ledger, rows: Sequence[PublicCorrection]) -> list[forms.CorrectionCard]:
-    """Return corrections with their first changes as people read them."""
-    shown = {
-        each.proposal.proposal: each for each in ledger.corrections.proposals(numbers=[row.number for row in rows])
-    }
-    return [forms.CorrectionCard(row=row, change=change_card(ledger, shown[row.number].changes)) for row in rows]
+def correction_cards(ledger: Ledger, query: Query) -> Part:
+    """Return the corrections of a page with their first changes as people read them."""
+    asked = get_handlers.proposals_asked(ledger, query)
+    rows = answers.proposal_rows(ledger, asked)
+    return Part(
+        [
+            forms.CorrectionCard(row=get_handlers.public(row), change=change_card(ledger, proposal.changes))
+            for row, proposal in zip(rows, asked, strict=True)
+        ],
+        query["offset"],
+    )
 
 
 def correction(ledger: Ledger, query: Query) -> forms.CorrectionPage:

@@ -45,6 +45,7 @@ from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.read_models import last_game_row
 from ledger.answers.rows import as_rows
 from ledger.audit.receipts import make_receipt
+from ledger.correcting.corrections import ProposalDetails
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
@@ -404,12 +405,16 @@ def public(row: corrections.ProposalRow) -> public_view.PublicCorrection:
     )
 
 
+def proposals_asked(ledger: Ledger, query: Query) -> list[ProposalDetails]:
+    """Return the proposals of a page of corrections, the newest first."""
+    numbers = [each.proposal for each in ledger.corrections.stored(open_only=query["state"] == "open")][::-1]
+    return list(ledger.corrections.proposals(numbers=numbers[query["offset"] : _most(query)]))[::-1]
+
+
 def all_corrections(ledger: Ledger, query: Query) -> Part:
     """Corrections, the newest first."""
-    numbers = [each.proposal for each in ledger.corrections.stored(open_only=query["state"] == "open")][::-1]
-    of_page = numbers[query["offset"] : _most(query)]
-    rows = corrections.proposal_rows(ledger, ledger.corrections.proposals(numbers=of_page))
-    return Part([public(row) for row in rows[::-1]], query["offset"])
+    rows = corrections.proposal_rows(ledger, proposals_asked(ledger, query))
+    return Part([public(row) for row in rows], query["offset"])
 
 
 def correction(ledger: Ledger, query: Query) -> public_view.PublicCorrection:

@@ -35,7 +35,7 @@ def start(ledger: Ledger, _: Query) -> forms.StartPage:
     return forms.StartPage(
         pools=shown,
         lists=get_handlers.lists(ledger, {"pool": None})[:NEWS],
-        corrections=event_pages.correction_cards(ledger, get_handlers.all_corrections(ledger, newest).rows),
+        corrections=event_pages.correction_cards(ledger, newest).rows,
     )
 
 

@@ -69,7 +69,7 @@ def drawn(
         definitions: style of a picture that stands alone.
     """
     plot = _Plot(career, height)
-    title = f"Career of {career.name}: {career.games:,} rated games"
+    title = f"Career of {career.name}: {wording.count_noun(career.games, 'rated game')}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="rg career" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="img" aria-label="{in_markup(title)}"><title>{in_markup(title)}</title>{definitions}'
