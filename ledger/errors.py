@@ -230,10 +230,13 @@ class UnknownNameError(LedgerError):
 
     Attributes:
         name: the name that was asked for.
+        is_ambiguous: True if several have it.
     """
 
-    def __init__(self, kind: str, name: str, hint: str = "", *, where: str = "in this ledger") -> None:
-        self.name = name
+    def __init__(
+        self, kind: str, name: str, hint: str = "", *, where: str = "in this ledger", is_ambiguous: bool = False
+    ) -> None:
+        self.name, self.is_ambiguous = name, is_ambiguous
         super().__init__(f"no {kind} {name!r} {where}" + (f"; {hint}" if hint else ""))
 
 

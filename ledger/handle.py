@@ -234,8 +234,8 @@ class OpenLedger:
 
     # -- of one moment ---------------------------------------------------------------------------------------------
 
-    def level(self, progress: Progress = no_progress) -> None:
-        """Make sure that the views are level with the journal before questions are asked, as ``Views.level`` does."""
+    def ensure_up_to_date(self, progress: Progress = no_progress) -> None:
+        """Bring the views up to date before questions are asked, as ``Views.ensure_up_to_date`` does."""
         self.views.ensure_up_to_date(progress)
 
     def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
@@ -262,7 +262,7 @@ class OpenLedger:
             raise UnknownNameError("entry", str(entry), f"the journal holds entries 1 to {size}{waited}")
 
     @contextmanager
-    def moment(self, progress: Progress = no_progress) -> Iterator[int]:
+    def read_snapshot(self, progress: Progress = no_progress) -> Iterator[int]:
         """Make all answers within the block answers of one moment, and give the journal's position that they are of.
 
         The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
@@ -272,12 +272,12 @@ class OpenLedger:
             StorageError: a file refuses.
             CorruptError: the views are damaged, or are not of this journal.
         """
-        self.level(progress)
+        self.ensure_up_to_date(progress)
         with self.views.read_snapshot() as position:
             yield position
 
     @property
-    def journal_of_moment(self) -> Journal:
+    def snapshot_journal(self) -> Journal:
         """The journal up to the entry that the present moment is of; outside of a moment all of it."""
         # of what was known at an entry the journal ends there already, with the list that the question named
         if self.views.in_snapshot and not isinstance(self.journal, ScratchJournal):
@@ -317,7 +317,7 @@ class OpenLedger:
 
     def pools(self) -> list[Pool]:
         """Every pool with its timeline, in order of their first schemes."""
-        with self.moment():
+        with self.read_snapshot():
             return self.views.pools()
 
     def states(self, pool: Pool) -> PlayerStates:
@@ -369,14 +369,14 @@ class OpenLedger:
     def catch_up_if_corrected(self) -> None:
         """Catch the views up if a file may repeat corrected games, or byes under another day."""
         if self.current_facts.has_proposals() or any(self.journal.keys("round:", "round;")):
-            self.level()
+            self.ensure_up_to_date()
 
     def erased_sides(self, keys: DerivedKeys | None = None) -> ErasedPlayerMatcher:
         """Return the matcher of a file's games with those of erased players; the views catch up for it."""
         has_nameless = self.names.file.has_nameless()
         if has_nameless:
             # before the journal is written: views follow from what is committed
-            self.level()
+            self.ensure_up_to_date()
 
         def games_of(players: Iterable[int]) -> list[dict[str, Any]]:
             # the games of who is the first to be erased while a file is read are known by their keys alone
@@ -415,7 +415,7 @@ class OpenLedger:
         """
         if judge.need_views(batch):
             # which games are rated, and when they ended, only the views know
-            self.level()
+            self.ensure_up_to_date()
         return self._noted(self._recorder.append_many(batch, actor))
 
     def _record_each(self, games: Sequence[Submission]) -> list[Receipt | Refused]:

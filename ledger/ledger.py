@@ -691,7 +691,7 @@ class Ledger(OpenLedger):
             UnknownNameError: no such player or pool, or both are one person.
             MalformedError: no such day.
         """
-        with self.moment():
+        with self.read_snapshot():
             return predictions.predict(self, person_of(self, player), person_of(self, opponent), pool, at)
 
     def audit(
@@ -744,13 +744,13 @@ class Ledger(OpenLedger):
             MalformedError: SQLite does not understand the condition.
             ProjectionError: a process without the plug-in of the table has gone on since it was up to date.
         """
-        self.level()
+        self.ensure_up_to_date()
         read_models.refuse_stale_table(self.views.connection, table, self.views.installed.broken)
         return queries.select_where(self.views.connection, table, where, arguments)
 
     def database(self) -> Database:
         """Return the up-to-date views as a read-only sqlite-utils database, for any question in SQL."""
-        self.level()
+        self.ensure_up_to_date()
         # By a connection of its own that cannot write: it executes any SQL.
         return sqlite_utils.Database(sqlite.connect(self.views.path, read_only=True, remedy=None))
 
@@ -768,7 +768,7 @@ class Ledger(OpenLedger):
         Raises:
             UnknownNameError: no such game, or several.
         """
-        with self.moment():
+        with self.read_snapshot():
             return self.game_log.entries(game)
 
     def entries(self, kind: str | None = None, last: int | None = None) -> Iterator[JournalEntry]:

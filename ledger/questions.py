@@ -82,7 +82,7 @@ class LedgerPlayer(Person):
             UnknownNameError: the player has neither a rated game in the pool nor the rating of a list; or no such pool.
             MalformedError: no such day.
         """
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             return players.summary(self.ledger, self._now(), pool, at)
 
     def games(
@@ -109,7 +109,7 @@ class LedgerPlayer(Person):
             UnknownNameError: the player has neither a rated game in the pool nor the rating of a list; or no such pool.
             MalformedError: *limit* or *offset* is below 0, or no such day.
         """
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             return player_games.games(
                 self.ledger,
                 self._now(),
@@ -145,7 +145,7 @@ class LedgerPlayer(Person):
         Raises:
             UnknownNameError: no such player.
         """
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             return graph_documents.RatingGraph(
                 ledger=self.ledger,
                 person=self._now(),
@@ -180,7 +180,7 @@ class LedgerPlayer(Person):
         Raises:
             UnknownNameError: no such game, or several, or none of this player's rated ones.
         """
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             return explanations.explain(self.ledger, self._now(), game)
 
     def _now(self) -> Person:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import day, of_one_moment
+from ledger.answers.asking import day, in_one_snapshot
 from ledger.answers.read_models import NO_GAME, NumberedGame, PlayerGameReader, count_games_in_force, require_read_model
 from ledger.book.roster import StoredSeed
 from ledger.book.timeline import Pool
@@ -59,7 +59,7 @@ class Achievement:
     reached: NumberedGame = flattened()
 
 
-@of_one_moment
+@in_one_snapshot
 def achievements(
     ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
 ) -> list[Achievement]:
@@ -149,7 +149,7 @@ def highest_before_games(listed: StoredSeed | None) -> tuple[float, str | None, 
     return rating, None if listed.seed.day is None else day(listed.ms), listed.source or "seed"
 
 
-@of_one_moment
+@in_one_snapshot
 def lowest_rating(ledger: OpenLedger, pool: Pool, player: int, n: int, current_scheme: str) -> LowestRating:
     """Return the lowest rating of a player's first *n* games if the scheme *current_scheme* gave it."""
     # The latest era comes first.

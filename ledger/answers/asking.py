@@ -1,7 +1,7 @@
 """Helpers that all answers share: one read snapshot for each answer, shown names of players, days and limits.
 
 An answer executes many statements, and others record games and approve corrections between any two of them. Every
-function that reads the views for a caller is therefore decorated with ``of_one_moment``, the helpers of answers too:
+function that reads the views for a caller is therefore decorated with ``in_one_snapshot``, the helpers of answers too:
 one within another costs next to nothing. A test checks that no function is forgotten.
 """
 
@@ -30,8 +30,8 @@ RESULT: dict[int | None, Literal["win", "draw", "loss"]] = {2: "win", 1: "draw",
 EVERY_ROW = 2**62  # SQLite takes it for a limit, and so does a slice
 
 
-def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[Concatenate[OpenLedger, P], T]:
-    """Decorate an answer so that it updates the views and reads them in one read snapshot, as in ``Ledger.moment``.
+def in_one_snapshot(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[Concatenate[OpenLedger, P], T]:
+    """Decorate an answer so that it updates the views and reads them in one ``Ledger.read_snapshot``.
 
     The decorated function must not return an iterator over rows that are still to be read.
     """
@@ -41,7 +41,7 @@ def of_one_moment(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable[C
         # an answer within another one gets arguments that were checked already
         if not isinstance(ledger, OpenLedger) or not ledger.views.in_snapshot:
             (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
-        with ledger.moment():
+        with ledger.read_snapshot():
             return answer(ledger, *arguments, **named)
 
     return consistent

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import names, of_one_moment
+from ledger.answers.asking import in_one_snapshot, names
 from ledger.answers.read_models import game_row
 from ledger.board.playing import main_line, replay
 from ledger.board.position import START, Position
@@ -72,7 +72,7 @@ def stored_game(ledger: OpenLedger, game: str) -> StoredGame:
     Raises:
         UnknownNameError: no such game, or several.
     """
-    entries = listing.entries_of_game(ledger.journal_of_moment, game)
+    entries = listing.entries_of_game(ledger.snapshot_journal, game)
     texts = (entry.facts.get("text") for entry in entries)
     # At most one entry has a text: a supplement fills blank fields, and contradicts nothing.
     text = next((text for text in texts if text is not None), None)
@@ -80,7 +80,7 @@ def stored_game(ledger: OpenLedger, game: str) -> StoredGame:
     return StoredGame(entries[0].key.removeprefix("game:"), entries[0].position, movetext)
 
 
-@of_one_moment
+@in_one_snapshot
 def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard:
     """Return the final position of a game, played through from *start*.
 

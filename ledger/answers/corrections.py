@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ledger import schemes
-from ledger.answers.asking import ERASED, anonymous_label, is_field_hidden, names, of_one_moment
+from ledger.answers.asking import ERASED, anonymous_label, in_one_snapshot, is_field_hidden, names
 from ledger.correcting.corrections import Corrections, ProposalDetails
 from ledger.facts.changes import BLANK, AnnulledGames, Change, Verb
 from ledger.facts.events import GameRecorded, SchemeAdopted
@@ -53,13 +53,13 @@ class ProposalRow:
     details: ProposalRecord | None = flattened()
 
 
-@of_one_moment
+@in_one_snapshot
 def proposal_rows(ledger: OpenLedger, proposals: Iterable[ProposalDetails]) -> list[ProposalRow]:
     """Return a row for each proposal, with its first change in words."""
     return [_row(ledger, view) for view in proposals]
 
 
-@of_one_moment
+@in_one_snapshot
 def proposal(ledger: OpenLedger, number: int) -> ProposalRow:
     """Return one proposal, with all its changes in words and as they were recorded.
 
@@ -91,7 +91,7 @@ def _row(ledger: OpenLedger, view: ProposalDetails) -> ProposalRow:
     )
 
 
-@of_one_moment
+@in_one_snapshot
 def describe_changes(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
     """Return a sentence for each change of a correction, with the names of the players."""
     listed = list(changes)
@@ -107,7 +107,7 @@ def describe_changes(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]
     return [_words(change, labels) for change in listed]
 
 
-@of_one_moment
+@in_one_snapshot
 def summarize_changes(ledger: OpenLedger, changes: Sequence[Change]) -> str:
     """Return a sentence for the first change of a correction, and the number of further ones."""
     # The first alone is put in words, for each costs a look for names, and a file makes thousands of changes.
@@ -115,7 +115,7 @@ def summarize_changes(ledger: OpenLedger, changes: Sequence[Change]) -> str:
     return f"{first} and {more} more" if more else first
 
 
-@of_one_moment
+@in_one_snapshot
 def duplicate_warnings(ledger: OpenLedger, changes: Iterable[Change]) -> list[str]:
     """Return a warning for each proposed late game that may be recorded already."""
     connection = ledger.views.connection

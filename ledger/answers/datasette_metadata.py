@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ledger.answers.asking import of_one_moment
+from ledger.answers.asking import in_one_snapshot
 from ledger.answers.exports.datasets import NAMED_DATASETS, find_dataset
 from ledger.answers.querying import view_tables
 from ledger.book.tables import TableDoc
@@ -85,7 +85,7 @@ EXPORT_QUERIES: Mapping[str, CannedQuery] = {
 }  # fmt: skip
 
 
-@of_one_moment
+@in_one_snapshot
 def metadata(ledger: OpenLedger, export: str | Path | None = None) -> dict[str, Any]:
     """Return the metadata of Datasette for the views and for an SQLite file that ``export`` made, if one is given.
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import day, names, of_one_moment
+from ledger.answers.asking import day, in_one_snapshot, names
 from ledger.answers.replays import ReplayStep, rating_entries, replay, replay_steps
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -86,7 +86,7 @@ class RatingList(NamedTuple):
     rows: Mapping[int, ListRow]
 
 
-@of_one_moment
+@in_one_snapshot
 def lists_to_compare(ledger: OpenLedger, first: str, second: str) -> tuple[RatingList, RatingList]:
     """Return the two rating lists to compare, by their names.
 

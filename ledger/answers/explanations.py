@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, display_name, names, of_one_moment
+from ledger.answers.asking import RESULT, day, display_name, in_one_snapshot, names
 from ledger.answers.calculations import FormulaTerm, formula_terms
 from ledger.answers.marks import GameMarks
 from ledger.answers.read_models import rated_game_row
@@ -105,7 +105,7 @@ class _Explained(NamedTuple):
     began_ms: tuple[int, ...] = ()  # by meeting, when its tournament began, where tournaments are rated whole
 
 
-@of_one_moment
+@in_one_snapshot
 def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     """Explain the effect of a game on a player's rating, by the formula of the scheme.
 
@@ -160,7 +160,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
 
 def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
     """Return the row of a rated game."""
-    key, stored = find_game(ledger.journal_of_moment, game)
+    key, stored = find_game(ledger.snapshot_journal, game)
     row = queries.fetch_first(ledger.views.connection, queries.GAME, (stored.position,))
     if row is None:
         raise UnknownNameError("game", key, "the views have no row of it: run 'rebuild'")

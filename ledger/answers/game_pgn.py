@@ -14,7 +14,7 @@ from contextlib import suppress
 from textwrap import wrap
 from typing import Any
 
-from ledger.answers.asking import names, of_one_moment
+from ledger.answers.asking import in_one_snapshot, names
 from ledger.answers.boards import PGN_RESULTS, stored_game
 from ledger.answers.read_models import game_row
 from ledger.board.playing import main_line
@@ -41,7 +41,7 @@ _ENDINGS = {
 }
 
 
-@of_one_moment
+@in_one_snapshot
 def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
     """Return a game as PGN, with a line feed at its end; the arguments are those of ``final_board``.
 
@@ -69,7 +69,7 @@ def game_pgn(ledger: OpenLedger, game: str, start: str = START) -> str:
     return "\n".join([*tags, "", *played, ""])
 
 
-@of_one_moment
+@in_one_snapshot
 def games_pgn(ledger: OpenLedger, games: Iterable[str]) -> dict[str, str]:
     """Return games as PGN by key, without those whose stored text has something in it that is no move."""
     texts: dict[str, str] = {}

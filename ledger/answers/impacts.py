@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers.asking import names, of_one_moment
+from ledger.answers.asking import in_one_snapshot, names
 from ledger.answers.rankings import class_limits, rating_class
 from ledger.correcting.previews import Impact, Move
 from ledger.facts.json_schemas import documented, flattened
@@ -79,7 +79,7 @@ class ImpactInFull:
     moves: list[MoveRow] = documented("who would stand otherwise: who would come or go first, then the largest moves")
 
 
-@of_one_moment
+@in_one_snapshot
 def impact_in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
     """Return the impact of a proposal, of which numbers are known, with the names of the players."""
     largest = {listed.largest for listed in impact.lists if listed.largest is not None}

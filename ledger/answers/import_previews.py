@@ -14,7 +14,7 @@ import attrs
 import orjson
 
 from ledger import schemes
-from ledger.answers.asking import names, of_one_moment
+from ledger.answers.asking import in_one_snapshot, names
 from ledger.book.evidence import CurrentFacts
 from ledger.duplicates.game_keys import DerivedKeys
 from ledger.facts.events import GameRecorded
@@ -72,7 +72,7 @@ class ListedRating:
     difference: float | None = documented("the list's rating less the one in force, points; null: there is none")
 
 
-@of_one_moment
+@in_one_snapshot
 def compare_list_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
     """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
 
@@ -123,7 +123,7 @@ class _DryNames(VerifiedNames):
         self._free = people.highest() + 1
 
     def number(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> AssignedNumbers:
-        """Return what ``VerifiedNames.number`` would, without storing a person."""
+        """Return what ``VerifiedNames.assign_numbers`` would, without storing a person."""
         people = self.people()
         persons = people.by_identity(list(named))
         on_file = {identity: person for identity, person in persons.items() if person.identity is not None}

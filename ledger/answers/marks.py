@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import orjson
 
-from ledger.answers.asking import names, of_one_moment
+from ledger.answers.asking import in_one_snapshot, names
 from ledger.answers.publications import PublishedRating, published_ratings
 from ledger.book.reapplied_games import game_rows, recorded_facts
 from ledger.book.tables import FACT_COLUMNS
@@ -49,7 +49,7 @@ class GameMarks:
     published: OutdatedList = flattened()
 
 
-@of_one_moment
+@in_one_snapshot
 def corrections_by_game(ledger: OpenLedger, keys: Sequence[str]) -> dict[str, list[int]]:
     """Return the proposals in force that corrected games, by key of a game; games without a correction are left out."""
     subjects = orjson.dumps([f"game:{key}" for key in keys]).decode()
@@ -57,7 +57,7 @@ def corrections_by_game(ledger: OpenLedger, keys: Sequence[str]) -> dict[str, li
     return {subject.removeprefix("game:"): proposals for subject, proposals in by_subject.items()}
 
 
-@of_one_moment
+@in_one_snapshot
 def corrections_by_rated_game(ledger: OpenLedger, pool: Pool, player: int) -> dict[int, list[int]]:
     """Return the proposals in force that corrected a player's rated games, by number of a game, from 1."""
     return _proposals(ledger, queries.CORRECTED_SIDES, (pool.pool, player), "n")
@@ -73,7 +73,7 @@ def _proposals(ledger: OpenLedger, query: str, arguments: tuple[object, ...], co
     return dict(proposals)
 
 
-@of_one_moment
+@in_one_snapshot
 def proposal_reasons(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, str | None]:
     """Return the reasons of proposals by their numbers; None for an erased reason."""
     numbers = sorted(set(proposals))
@@ -88,7 +88,7 @@ def unrated_reason(reason: str, voided_by: int | None, why: str | None) -> str:
     return f"{reason} by proposal {voided_by}" + (f": {why}" if why else "")
 
 
-@of_one_moment
+@in_one_snapshot
 def unrated_games(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
     """Return a player's latest unrated games, newest first: rows of ``games``, each with the reason ``why``."""
     rows = list(queries.fetch_dicts(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
@@ -96,7 +96,7 @@ def unrated_games(ledger: OpenLedger, pool: Pool, player: int, last: int) -> lis
     return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
 
 
-@of_one_moment
+@in_one_snapshot
 def game_marks(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: str) -> GameMarks:
     """Return the marks of a player's game, by its key; *side_row* is the player's row of the history with ``rated_ms``.
 
@@ -126,7 +126,7 @@ def outdated_list(original: PublishedRating | None) -> OutdatedList:
     )
 
 
-@of_one_moment
+@in_one_snapshot
 def outdated_lists(
     ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING
 ) -> dict[int, PublishedRating]:
@@ -145,7 +145,7 @@ def outdated_lists(
     return lists
 
 
-@of_one_moment
+@in_one_snapshot
 def corrected_fields(ledger: OpenLedger, position: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return the fields of the game at *position* that corrections changed, as recorded and as now; None: no field.
 

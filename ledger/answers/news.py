@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ledger.answers.asking import day, names, of_one_moment
+from ledger.answers.asking import day, in_one_snapshot, names
 from ledger.answers.read_models import has_read_model
 from ledger.answers.upsets import Upset, upsets
 from ledger.facts.json_schemas import documented
@@ -41,7 +41,7 @@ class News:
     upsets: list[Upset] = documented("the largest upsets")
 
 
-@of_one_moment
+@in_one_snapshot
 def news(ledger: OpenLedger, pool: str | None = None, *, rated_games: int, most: int = 3) -> News | None:
     """Return the news of the last 30 days with a game, or of the last 500 games if there were more; None without one.
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import RESULT, display_name, names, of_one_moment
+from ledger.answers.asking import RESULT, display_name, in_one_snapshot, names
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE
 from ledger.answers.rankings import rating_class
 from ledger.answers.read_models import count_rated_games, game_row
@@ -132,7 +132,7 @@ class ResultsAgainst:
     games: list[GameAgainst] = documented("newest first")
 
 
-@of_one_moment
+@in_one_snapshot
 def statistics_by_batch(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[OpponentBatch]:
@@ -158,7 +158,7 @@ def statistics_by_batch(
     ]
 
 
-@of_one_moment
+@in_one_snapshot
 def statistics_by_colour(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[ColourStatistics]:
@@ -169,7 +169,7 @@ def statistics_by_colour(
     return [ColourStatistics(colour=colour, numbers=_numbers(games)) for colour, games in groups]
 
 
-@of_one_moment
+@in_one_snapshot
 def statistics_by_strength(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, at: str | None = None
 ) -> list[StrengthStatistics]:
@@ -197,7 +197,7 @@ def statistics_by_strength(
     return bands + _grouped("class", played, class_name, [f"class {letter}" for letter in "ABCD"])
 
 
-@of_one_moment
+@in_one_snapshot
 def results_against(ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None) -> ResultsAgainst:
     """Return a player's score against an opponent, by colour, with the games.
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, in_force_from, names, of_one_moment, row_limit
+from ledger.answers.asking import RESULT, in_force_from, in_one_snapshot, names, row_limit
 from ledger.answers.marks import OutdatedList
 from ledger.answers.read_models import last_game_row
 from ledger.book.tables import RATING_ORDER
@@ -108,7 +108,7 @@ class GraphPoint:
     published: OutdatedList = flattened()
 
 
-@of_one_moment
+@in_one_snapshot
 def games(
     ledger: OpenLedger,
     person: Person,
@@ -221,7 +221,7 @@ def _side(row: Row, player: int) -> Row:
     return {"colour": int(black), "half_points": half_points, "opponent": row["white"] if black else row["black"]}
 
 
-@of_one_moment
+@in_one_snapshot
 def graph_points(
     ledger: OpenLedger, person: Person, pool: str | None = None, *, first: int | None = None, offset: int = 0
 ) -> list[GraphPoint]:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ledger.answers.achievements import NO_LOWEST, LowestRating, highest_before_games, lowest_rating
-from ledger.answers.asking import day, display_name, in_force_from, is_field_hidden, of_one_moment, shown_identity
+from ledger.answers.asking import day, display_name, in_force_from, in_one_snapshot, is_field_hidden, shown_identity
 from ledger.answers.publications import PublishedRatingFields, last_published_rating
 from ledger.answers.rankings import RankingPlace, ranking_place
 from ledger.answers.read_models import has_read_model, last_game_row, rated_game_row
@@ -29,7 +29,7 @@ _FIRST_GAME = (
 )
 
 
-@of_one_moment
+@in_one_snapshot
 def joining_day(ledger: OpenLedger, person: Person) -> str:
     """Return the day on which a player joined: of the registration, or of the first game if that is earlier."""
     # An import registers a player when the file is read, which says nothing of the player.
@@ -110,7 +110,7 @@ class PlayerSummary:
         return self.results.hera.hera
 
 
-@of_one_moment
+@in_one_snapshot
 def summary(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> PlayerSummary:
     """Return the summary of a player in a pool: rating then and now, results, highest rating, time losses.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import attrs
 
-from ledger.answers.asking import of_one_moment
+from ledger.answers.asking import in_one_snapshot
 from ledger.book.policies import POLICIES, UPSETS, complete_settings, stored_policies
 from ledger.facts.instants import instant_text
 from ledger.facts.json_schemas import documented
@@ -29,7 +29,7 @@ class PolicySetting:
     meaning: str = documented("what it means")
 
 
-@of_one_moment
+@in_one_snapshot
 def settings_in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicySetting]:
     """Return every setting of every policy at an instant, now by default; of four-eyes those in force from now on.
 
@@ -59,7 +59,7 @@ def settings_in_force(ledger: OpenLedger, at: str | None = None) -> list[PolicyS
     return rows
 
 
-@of_one_moment
+@in_one_snapshot
 def upset_margins(ledger: OpenLedger) -> Callable[[int], int]:
     """Return a function that gives the margin of upsets, in points, at an instant in milliseconds since 1970."""
     policies = stored_policies(ledger.views.connection)

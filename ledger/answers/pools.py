@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ledger.answers.asking import of_one_moment
+from ledger.answers.asking import in_one_snapshot
 from ledger.book.timeline import Era, Pool
 from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
@@ -51,7 +51,7 @@ class EraRow:
     position: int = documented("position of the journal's entry that says so", minimum=1)
 
 
-@of_one_moment
+@in_one_snapshot
 def pools(ledger: OpenLedger) -> list[PoolRow]:
     """Return every rating pool of a ledger, with its current scheme."""
     by_number = {pool.pool: pool for pool in ledger.pools()}
@@ -75,7 +75,7 @@ def pools(ledger: OpenLedger) -> list[PoolRow]:
     return rows
 
 
-@of_one_moment
+@in_one_snapshot
 def scheme_period_in_force(ledger: OpenLedger, pool: Pool) -> Era:
     """Return the scheme period of a pool after its last game or closing; the last one if there is none."""
     until_ms = ledger.states(pool).in_force_ms(ledger.now_ms())
@@ -93,7 +93,7 @@ def setting_as_text(value: Setting) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-@of_one_moment
+@in_one_snapshot
 def scheme_periods(ledger: OpenLedger) -> list[EraRow]:
     """Return the scheme periods of all pools, in order of time within each pool."""
     return [

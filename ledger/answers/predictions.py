@@ -9,7 +9,7 @@ from typing import Literal
 
 import attrs
 
-from ledger.answers.asking import day, display_name, of_one_moment
+from ledger.answers.asking import day, display_name, in_one_snapshot
 from ledger.answers.calculations import ResultEffect, result_effects
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -42,7 +42,7 @@ class Prediction:
     loss: ResultEffect = documented("what a loss would bring")
 
 
-@of_one_moment
+@in_one_snapshot
 def predict(
     ledger: OpenLedger, person: Person, opponent: Person, pool: str | None = None, at: str | None = None
 ) -> Prediction:

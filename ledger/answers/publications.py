@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, row_limit
+from ledger.answers.asking import EVERY_ROW, day, in_one_snapshot, names, row_limit
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.event_fields import MAX_WHOLE
@@ -80,7 +80,7 @@ class PublishedRatingFields:
     revised: bool = documented("whether the two differ to the point, as lists show them")
 
 
-@of_one_moment
+@in_one_snapshot
 def published_lists(ledger: OpenLedger, pool: str | None = None) -> list[PublishedListRow]:
     """Return the published lists of a pool, by default of all pools, by pool and instant."""
     return [
@@ -103,7 +103,7 @@ def published_lists(ledger: OpenLedger, pool: str | None = None) -> list[Publish
     ]
 
 
-@of_one_moment
+@in_one_snapshot
 def published_list_rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
     """Return the players on a published list, best first, with their published and revised ratings."""
     rated_by = ledger.pool(publication.event.pool)
@@ -154,7 +154,7 @@ class PublishedRating(NamedTuple):
         return round(self.published) != round(self.revised)
 
 
-@of_one_moment
+@in_one_snapshot
 def last_published_rating(
     ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = None
 ) -> PublishedRatingFields:
@@ -171,7 +171,7 @@ def last_published_rating(
     )
 
 
-@of_one_moment
+@in_one_snapshot
 def published_ratings(ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING) -> list[PublishedRating]:
     """Return a player's ratings on the published lists of a pool, the last edition of each, in order of their instants.
 
@@ -246,7 +246,7 @@ class RatingListRow:
     revised: bool = documented("whether that list says something else of the player")
 
 
-@of_one_moment
+@in_one_snapshot
 def rating_runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None = None) -> list[RatingRun]:
     """Return the rating periods and events of a pool, the *last* ones or all, oldest first.
 
@@ -291,7 +291,7 @@ def rating_runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None
     return rows[-most:]
 
 
-@of_one_moment
+@in_one_snapshot
 def list_in_force_on(
     ledger: OpenLedger, on: str, pool: str | None = None, *, limit: int | None = None
 ) -> list[RatingListRow]:

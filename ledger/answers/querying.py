@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 import orjson
 
-from ledger.answers.asking import of_one_moment
+from ledger.answers.asking import in_one_snapshot
 from ledger.book.tables import NUMBER, POSITION, ColumnDoc, TableDoc
 from ledger.errors import MalformedError, StorageError, one_line
 from ledger.facts.json_schemas import documented
@@ -85,7 +85,7 @@ def query(
         MalformedError: SQLite does not understand the statement, it would change something, or it exceeds a limit.
         CorruptError: a file is damaged.
     """
-    ledger.level()  # one statement has one read snapshot by itself
+    ledger.ensure_up_to_date()  # one statement has one read snapshot by itself
 
     def filling(tables: set[str]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
         for table in sorted(tables):
@@ -176,7 +176,7 @@ def _explained(ledger: OpenLedger, failure: query_runner.QueryError, seconds: fl
 # -- the tables --------------------------------------------------------------------------------------------------
 
 
-@of_one_moment
+@in_one_snapshot
 def view_tables(ledger: OpenLedger) -> dict[str, TableDoc]:
     """Return the documentation of the tables of the views, by name."""
     return table_docs.table_docs_in(ledger.views.connection, ledger.views.installed.all)
@@ -203,7 +203,7 @@ class ColumnRow:
     says: str = documented("what it means")
 
 
-@of_one_moment
+@in_one_snapshot
 def readable_tables(ledger: OpenLedger) -> list[TableRow]:
     """Return the tables that a query can read, with the number and the meaning of their rows."""
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)
@@ -211,14 +211,14 @@ def readable_tables(ledger: OpenLedger) -> list[TableRow]:
     # Rows that are computed by each query are not counted.
     counts = {name: database.table(name).count for name in described if name != tournament_performance.NAME}
     rows_of_views = [TableRow(table=name, rows=counts.get(name), says=table.doc) for name, table in described.items()]
-    others = {"names": len(ledger.people.names()), "journal": ledger.journal_of_moment.size()}
+    others = {"names": len(ledger.people.names()), "journal": ledger.snapshot_journal.size()}
     return [
         *rows_of_views,
         *(TableRow(table=name, rows=others[name], says=table.doc) for name, table in QUERY_ONLY_TABLES.items()),
     ]
 
 
-@of_one_moment
+@in_one_snapshot
 def readable_columns(ledger: OpenLedger) -> list[ColumnRow]:
     """Return the columns of the tables that a query can read, with type, unit, reference and meaning."""
     database = sqlite_utils.Database(ledger.views.connection, execute_plugins=False)

@@ -12,7 +12,7 @@ from typing import Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, day, names, of_one_moment, row_limit
+from ledger.answers.asking import EVERY_ROW, day, in_one_snapshot, names, row_limit
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
@@ -90,7 +90,7 @@ class RankingPlace:
     strength: Literal["Beginner", "Intermediate", "Advanced"] | None = documented("the same in words")
 
 
-@of_one_moment
+@in_one_snapshot
 def ranking_place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
     """Return a player's place in the current ranking with ``min_games=0``, with percentile, class and strength."""
     standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms())
@@ -140,7 +140,7 @@ class RankingChoice:
     since_list: str | None = None
 
 
-@of_one_moment
+@in_one_snapshot
 def ranking(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) -> list[RankingRow]:
     """Return the ranking of a pool at any instant, best first; ``RankingDetails`` are left out on demand.
 
@@ -211,7 +211,7 @@ def _details(
     return details
 
 
-@of_one_moment
+@in_one_snapshot
 def implausible_ratings(ledger: OpenLedger, pool: str | None = None) -> list[RankingRow]:
     """Return the players of a ranking whose rating is outside the plausible range of the scheme, most extreme first."""
     rated_by, connection = ledger.pool(pool), ledger.views.connection
@@ -225,7 +225,7 @@ def implausible_ratings(ledger: OpenLedger, pool: str | None = None) -> list[Ran
     return sorted(extreme, key=lambda row: (-abs(row.rating), row.player))
 
 
-@of_one_moment
+@in_one_snapshot
 def class_limits(ledger: OpenLedger, pool: str) -> Mapping[str, int]:
     """Return the lowest points of each class in a pool, by the policy ``classes`` in force now."""
     return HousePolicies(ledger).at(CLASSES, day(_instant(ledger, ledger.states(ledger.pool(pool)), None)))

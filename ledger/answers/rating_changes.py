@@ -130,7 +130,7 @@ def changes(
         UnknownNameError: there is no such entry, list or pool.
         MalformedError: the list is of another pool; *since* is none of the three.
     """
-    with ledger.moment() as size:
+    with ledger.read_snapshot() as size:
         meant = _since(ledger, since, pool)
         of_pool = meant.publication.event.pool if meant.publication else pool
         player = _Player(person.player, ledger.pool(of_pool).name, ledger.now_ms())

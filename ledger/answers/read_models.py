@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.asking import RESULT, display_name, in_force_from, names, of_one_moment
+from ledger.answers.asking import RESULT, display_name, in_force_from, in_one_snapshot, names
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -21,7 +21,7 @@ from ledger.ratings.projectors.history import HISTORY
 Row = dict[str, Any]
 
 
-@of_one_moment
+@in_one_snapshot
 def require_read_model(ledger: OpenLedger, projector: DeclaredProjector) -> None:
     """Refuse to answer if the ledger has no up-to-date table of a read model by this version of the program.
 
@@ -39,7 +39,7 @@ def require_read_model(ledger: OpenLedger, projector: DeclaredProjector) -> None
         raise UnknownNameError("read model", projector.name, hint)
 
 
-@of_one_moment
+@in_one_snapshot
 def has_read_model(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
     """Return whether the ledger has an up-to-date table of a read model by this version of the program."""
     connection = ledger.views.connection
@@ -47,7 +47,7 @@ def has_read_model(ledger: OpenLedger, projector: DeclaredProjector) -> bool:
     return is_there and projector.name not in read_models.stale_tables(connection)
 
 
-@of_one_moment
+@in_one_snapshot
 def count_rated_games(ledger: OpenLedger, pool: Pool, person: Person, at: str | None) -> int:
     """Return the number of a player's rated games, or of those in force *at* an instant.
 
@@ -63,7 +63,7 @@ def count_rated_games(ledger: OpenLedger, pool: Pool, person: Person, at: str | 
     return 0 if row is None else int(row["n"])
 
 
-@of_one_moment
+@in_one_snapshot
 def count_games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> int:
     """Return the number of a player's rated games in force at an instant, milliseconds since 1970.
 
@@ -77,7 +77,7 @@ def count_games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int
     return 0 if row is None else int(row["n"])
 
 
-@of_one_moment
+@in_one_snapshot
 def read_model_state(ledger: OpenLedger, pool: Pool, projector: DeclaredProjector, player: int, n: int) -> Row:
     """Return a read model's state of a player after the n-th game, by column: its last row up to that game."""
     query = f'SELECT * FROM "{projector.name}" WHERE pool = ? AND player = ? AND n <= ? ORDER BY n DESC LIMIT 1'
@@ -88,7 +88,7 @@ def read_model_state(ledger: OpenLedger, pool: Pool, projector: DeclaredProjecto
     return {kept.name: row[kept.name] for kept in projector.state}
 
 
-@of_one_moment
+@in_one_snapshot
 def last_game_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, Any] | None:
     """Return the history row of a player's last rated game; None for a player with the rating of a list and no game.
 
@@ -102,7 +102,7 @@ def last_game_row(ledger: OpenLedger, person: Person, pool: Pool) -> dict[str, A
     return row
 
 
-@of_one_moment
+@in_one_snapshot
 def game_row(ledger: OpenLedger, position: int) -> Row:
     """Return the current row of the game that was recorded at a position of the journal."""
     row = queries.fetch_first(ledger.views.connection, queries.GAME, (position,))
@@ -110,7 +110,7 @@ def game_row(ledger: OpenLedger, position: int) -> Row:
     return row
 
 
-@of_one_moment
+@in_one_snapshot
 def rated_game_row(ledger: OpenLedger, pool: Pool, player: int, n: int) -> Row:
     """Return the history row of a player's n-th rated game, from 1, which must exist."""
     row = queries.fetch_first(ledger.views.connection, queries.ROW, (pool.pool, player, n))
@@ -191,7 +191,7 @@ class ReadModelRow:
     stale: str | None = documented("why the table is not level, or not kept though it is installed; null: it is level")
 
 
-@of_one_moment
+@in_one_snapshot
 def read_model_rows(ledger: OpenLedger) -> list[ReadModelRow]:
     """Return the history, the built-in read models, those of plug-ins, and tables of plug-ins not installed here."""
     connection, installed = ledger.views.connection, ledger.views.installed

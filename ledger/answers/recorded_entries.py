@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import attrs
 import orjson
 
-from ledger.answers.asking import of_one_moment
+from ledger.answers.asking import in_one_snapshot
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
@@ -41,10 +41,10 @@ class _About(NamedTuple):
     keys: frozenset[str]
 
 
-@of_one_moment
+@in_one_snapshot
 def entries_after(ledger: OpenLedger, position: int, limit: int) -> list[RecordedEntry]:
     """Return at most *limit* entries after a position, in order, up to the position of the views."""
-    journal, until = ledger.journal_of_moment, min(ledger.views.position(), position + limit)
+    journal, until = ledger.snapshot_journal, min(ledger.views.position(), position + limit)
     entries = [orjson.loads(body) for block in journal.read(position, until) for body in block]
     # without the version of the kind: old entries are of the same corrections
     of_corrections = {kind.KIND.partition("/")[0] for kind in (CorrectionProposed, CorrectionDecided)}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, names, of_one_moment, row_limit
+from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, in_one_snapshot, names, row_limit
 from ledger.answers.corrections import describe_changes
 from ledger.answers.crosstables.editions import refuse_unknown_tournament
 from ledger.answers.crosstables.event_games import load_games
@@ -67,18 +67,18 @@ class ManualGame:
     game: RecordedGame = flattened()
 
 
-@of_one_moment
+@in_one_snapshot
 def recorded_game(ledger: OpenLedger, game: str) -> RecordedGame:
     """Return the current state of a game, named as for ``find_game``, with both ratings before and after it.
 
     Raises:
         UnknownNameError: no such game, or several.
     """
-    _, stored = find_game(ledger.journal_of_moment, game)
+    _, stored = find_game(ledger.snapshot_journal, game)
     return next(_games_at(ledger, [stored.position], GameFilter()))
 
 
-@of_one_moment
+@in_one_snapshot
 def filtered_games(
     ledger: OpenLedger,
     selection: GameFilter,
@@ -174,7 +174,7 @@ class LoggedEntry:
     why: str | None = documented("the reason; null: there is none, or it was erased")
 
 
-@of_one_moment
+@in_one_snapshot
 def game_log(ledger: OpenLedger, game: str) -> list[LoggedEntry]:
     """Return the log of a game: the entries about it in words, in the order of the journal.
 

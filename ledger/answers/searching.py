@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.answers.asking import of_one_moment, row_limit, shown_identity, shown_name
+from ledger.answers.asking import in_one_snapshot, row_limit, shown_identity, shown_name
 from ledger.book.decisions import person_of
 from ledger.book.stored_proposals import load_merges
 from ledger.facts.json_schemas import documented
@@ -39,7 +39,7 @@ class NamedPlayer:
     identity: str | None = documented("the player's identity, such as lichess:ann")
 
 
-@of_one_moment
+@in_one_snapshot
 def find_players(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
     """Return the players whose names have all words of *part*, or words with *part*; names that begin so first.
 
@@ -110,7 +110,7 @@ class _Bearers(NamedTuple):
     players: list[int]
 
 
-@of_one_moment
+@in_one_snapshot
 def similar_players(ledger: OpenLedger) -> SimilarPlayers:
     """Return players who may be one person: names equal but for case, accents, order of words, initials and blanks.
 

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import attrs
 
-from ledger.answers.asking import of_one_moment
+from ledger.answers.asking import in_one_snapshot
 from ledger.answers.read_models import PlayerGameReader, count_rated_games, read_model_state, require_read_model
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
@@ -33,7 +33,7 @@ class Streak:
     last_opponent: str | None = documented("what the opponent is called")
 
 
-@of_one_moment
+@in_one_snapshot
 def streaks(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> list[Streak]:
     """Return the current and the longest streak of a player of each kind, among all rated games or those in force *at*.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from ledger.answers.asking import names, of_one_moment
+from ledger.answers.asking import in_one_snapshot, names
 from ledger.answers.read_models import PlayerGameReader, count_rated_games, require_read_model
 from ledger.book.policies import SANDBAGGER
 from ledger.book.timeline import Pool
@@ -89,7 +89,7 @@ class TimeLossMark:
     evidence: list[str] = documented("keys of the games that were lost on time, the oldest first")
 
 
-@of_one_moment
+@in_one_snapshot
 def time_loss_windows(
     ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
 ) -> list[TimeLossWindow]:
@@ -150,7 +150,7 @@ def longest_run(numbers: Sequence[int]) -> tuple[int, int]:
     return best
 
 
-@of_one_moment
+@in_one_snapshot
 def time_loss_mark(ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None) -> TimeLossMark:
     """Return a player's losses on time compared with the policy ``sandbagger``, among the latest games or those *at*.
 
@@ -164,7 +164,7 @@ def time_loss_mark(ledger: OpenLedger, person: Person, pool: str | None = None, 
     return _mark(policy, last, len(lost), list(lost.values()))
 
 
-@of_one_moment
+@in_one_snapshot
 def time_loss_marks(ledger: OpenLedger, pool: str | None = None, at: str | None = None) -> list[TimeLossMark]:
     """Return the marks of all players with a loss on time among their latest games, the largest share first.
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, names, of_one_moment, row_limit
+from ledger.answers.asking import EVERY_ROW, in_one_snapshot, names, row_limit
 from ledger.answers.policies import upset_margins
 from ledger.answers.read_models import require_read_model
 from ledger.book.policies import POLICIES, stored_policies
@@ -70,7 +70,7 @@ class Upset:
     margin: int = documented("the margin of the day, points", minimum=0)
 
 
-@of_one_moment
+@in_one_snapshot
 def upsets(
     ledger: OpenLedger,
     pool: str | None = None,

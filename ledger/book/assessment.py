@@ -50,7 +50,7 @@ class RatedGame(NamedTuple):
 
 
 @attrs.define
-class Changes:
+class Reratings:
     """The effects of new entries on ratings: by pool, from when on and for which players games are rated again.
 
     Attributes:
@@ -171,7 +171,7 @@ def fill_reasons(
 
 @cache
 def reason_kernel(scheme: Scheme) -> Callable[..., None]:
-    """Return ``fill_reasons`` of one scheme, for ``compiled``."""
+    """Return ``fill_reasons`` of one scheme, for ``compile_kernel``."""
     return with_globals(fill_reasons, f"refuse_{scheme.name}", refuse=scheme.refuse)
 
 
@@ -233,7 +233,7 @@ class GameAssessor:
         self,
         where: str,
         arguments: tuple[object, ...],
-        fresh: Changes,
+        reratings: Reratings,
         *,
         player: int | None = None,
         everybody: bool = False,
@@ -243,7 +243,7 @@ class GameAssessor:
         Args:
             where: the condition that selects the games.
             arguments: the values of its question marks.
-            fresh: takes the games to be rated again.
+            reratings: takes the games to be rated again.
             player: the player whose games are rated again whatever changes.
             everybody: all players of the games are rated again.
         """
@@ -257,9 +257,9 @@ class GameAssessor:
                 position, number, *before = row[:6]
                 if list(assessment) != before:
                     changed.append((*assessment, position))
-                    fresh.note(number, min(assessment[1], before[1]), row[11:13])
+                    reratings.note(number, min(assessment[1], before[1]), row[11:13])
                 elif before[0] is None and (everybody or player is not None):
-                    fresh.note(number, before[1], row[11:13] if player is None else (player,))
+                    reratings.note(number, before[1], row[11:13] if player is None else (player,))
             # a change of scheme may affect all games of a long journal: their assessments need not fit into the memory
             if len(changed) > BLOCK:
                 self._store_temporarily(changed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.book import decisions, tables, tournament_editions
-from ledger.book.assessment import Changes, GameAssessor
+from ledger.book.assessment import GameAssessor, Reratings
 from ledger.book.roster import Roster
 from ledger.book.stored_editions import UnplacedTournaments
 from ledger.book.stored_pools import stored_pools
@@ -124,20 +124,20 @@ class BookState:
         """Note that a pool's rating periods must be numbered again from an instant on, after all new entries."""
         self._runs_from[pool] = min(since_ms, self._runs_from.get(pool, since_ms))
 
-    def place_periods(self, fresh: Changes) -> None:
+    def place_periods(self, reratings: Reratings) -> None:
         """Assess the games of renumbered rating periods again."""
         for name, since in self._runs_from.items():  # once, however many runs were closed
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
-            self.assessor.reassess(where, (self.pools[name].pool, since), fresh, everybody=True)
+            self.assessor.reassess(where, (self.pools[name].pool, since), reratings, everybody=True)
         self._runs_from.clear()
 
-    def place_tournament(self, pool: Pool, tournament: str, fresh: Changes) -> None:
+    def place_tournament(self, pool: Pool, tournament: str, reratings: Reratings) -> None:
         """Assess the games of a tournament again, by its announcements."""
         if not pool.by_game:
             tables.index_tournaments(self.connection)
-            self.assessor.reassess("pool = ?1 AND tournament = ?2", (pool.pool, tournament), fresh)
+            self.assessor.reassess("pool = ?1 AND tournament = ?2", (pool.pool, tournament), reratings)
 
-    def place_tournaments(self, fresh: Changes) -> None:
+    def place_tournaments(self, reratings: Reratings) -> None:
         """Assess the games again that are near new ones in tournaments that are rated whole."""
         for (name, tournament), (first, last) in self.played.take_all():
             pool = self.pools[name]
@@ -146,4 +146,4 @@ class BookState:
             # The days of one edition bound the next: with an announcement all games of the name are placed again.
             span = (BEGINNING, OPEN) if announced else (first - pool.reach_ms, last + pool.reach_ms)
             where = "pool = ?1 AND tournament = ?2 AND ended_ms BETWEEN ?3 AND ?4"
-            self.assessor.reassess(where, (pool.pool, tournament, *span), fresh)
+            self.assessor.reassess(where, (pool.pool, tournament, *span), reratings)

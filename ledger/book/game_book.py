@@ -15,7 +15,7 @@ import orjson
 
 from ledger.auth.issued_tokens import IssuedTokens
 from ledger.book import assessment, decisions, tables
-from ledger.book.assessment import Changes, RecordedEvent
+from ledger.book.assessment import RecordedEvent, Reratings
 from ledger.book.book_state import BookState
 from ledger.book.kinds import apply_fact, store_moves
 from ledger.book.policies import UNPROVEN, Party, breach_of_decision
@@ -89,7 +89,7 @@ class CorrectionApplier:
         words = breach_of_decision(self._connection, entry.position, proposal, event.decision, decided)
         return None if words is None else FOUR_EYES
 
-    def apply(self, fresh: Changes) -> None:
+    def apply(self, reratings: Reratings) -> None:
         """Apply the corrections in force to all facts affected by decisions since the last call."""
         changes = list(self._decided.changes(self._toggled)) if self._toggled else []
         games = set(self._book.unsettled)
@@ -98,42 +98,42 @@ class CorrectionApplier:
         if changes:
             # each scheme that was ever put in, undone or not: views must not depend on when they caught up
             replacements = (change.facts or {} for change in changes if change.do is Verb.REPLACE)
-            fresh.adopted.extend(find_scheme(facts["scheme"]) for facts in replacements if "scheme" in facts)
+            reratings.adopted.extend(find_scheme(facts["scheme"]) for facts in replacements if "scheme" in facts)
             of_facts = (change.fact for change in changes if change.fact is not None)
-            self._reapply_facts([key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)], fresh)
+            self._reapply_facts([key for key in dict.fromkeys(of_facts) if not key.startswith(_GAME)], reratings)
             # Persons first: the games of a span follow from the merges, and the former spans say which games it meant
             # until now.
             games |= self._settle_persons(changes)
             self._decided.load_spans()
             if any(change.do in _OF_TOURNAMENTS for change in changes):
-                self._reapply_facts([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], fresh)
+                self._reapply_facts([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], reratings)
             for change in changes:
                 games.update(self._games_of(change))
                 if change.do in _OF_TOURNAMENTS:
-                    self._note_rounds(change, fresh)
+                    self._note_rounds(change, reratings)
         if games:
-            reapply_games(self._book, {position: {} for position in games}, fresh)
+            reapply_games(self._book, {position: {} for position in games}, reratings)
 
-    def apply_all(self, fresh: Changes) -> None:
+    def apply_all(self, reratings: Reratings) -> None:
         """Apply everything that was ever approved, at the end of a build."""
         self._toggled = self._decided.approved_proposals()
-        self.apply(fresh)
+        self.apply(reratings)
 
     @property
     def any_approved(self) -> bool:
         """True if a proposal was ever approved."""
         return self._decided.any_approved
 
-    def _reapply_facts(self, keys: Sequence[str], fresh: Changes) -> None:
+    def _reapply_facts(self, keys: Sequence[str], reratings: Reratings) -> None:
         """Apply the corrections in force to facts other than games."""
         recorded = self._journal.find(keys) if keys else {}
         for stored in sorted(recorded.values(), key=lambda entry: entry.position):
             if self._book.covers(stored.position):
                 event = decode(stored.body).event
-                fresh.other_facts[stored.position] = event
-                apply_fact(self._book, stored.position, event, self._book.corrected_fact(event), fresh)
+                reratings.other_facts[stored.position] = event
+                apply_fact(self._book, stored.position, event, self._book.corrected_fact(event), reratings)
 
-    def _note_rounds(self, change: Change, fresh: Changes) -> None:
+    def _note_rounds(self, change: Change, reratings: Reratings) -> None:
         """Note the rounds without a game of a voided or restored tournament: their rows stay as they are."""
         pool = self._book.pools.get(change.pool or "")
         where = () if pool is None else (pool.pool, change.tournament)
@@ -143,7 +143,7 @@ class CorrectionApplier:
             positions = [position for _, position in run]
             bodies = chain.from_iterable(self._journal.read(positions[0] - 1, positions[-1]))
             for position, body in zip(positions, bodies, strict=True):
-                fresh.other_facts.setdefault(position, decode(body).event)
+                reratings.other_facts.setdefault(position, decode(body).event)
 
     def _settle_persons(self, changes: list[Change]) -> set[int]:
         """Update the merges; return the games whose players may be other persons now."""
@@ -220,12 +220,12 @@ class GameBook(BookState):
         super().__init__(connection, journal, until=until)
         self.corrections = CorrectionApplier(self)
 
-    def apply_entries(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
-        """Apply entries, decisions among them; note the games to be rated again in *fresh*."""
-        self.apply_facts(entries, fresh)
-        self.apply_decisions(fresh)
+    def apply_entries(self, entries: Iterable[codec.Entry | RecordedEvent], reratings: Reratings) -> None:
+        """Apply entries, decisions among them; note the games to be rated again in *reratings*."""
+        self.apply_facts(entries, reratings)
+        self.apply_decisions(reratings)
 
-    def apply_facts(self, entries: Iterable[codec.Entry | RecordedEvent], fresh: Changes) -> None:
+    def apply_facts(self, entries: Iterable[codec.Entry | RecordedEvent], reratings: Reratings) -> None:
         """Apply the facts of entries; their decisions wait for ``apply_decisions``, which needs all facts concerned."""
         supplements: list[Supplement] = []  # of games that may be among these entries
         for entry in entries:
@@ -237,26 +237,26 @@ class GameBook(BookState):
                     supplements.append(supplement_of(event))
                     store_moves(self, event.entry, event.text)
                 case event:
-                    apply_fact(self, entry.position, None, event, fresh)
+                    apply_fact(self, entry.position, None, event, reratings)
         if supplements:
-            apply_supplements(self, supplements, fresh)
+            apply_supplements(self, supplements, reratings)
 
-    def apply_decisions(self, fresh: Changes) -> None:
+    def apply_decisions(self, reratings: Reratings) -> None:
         """Apply decided corrections, and place the games that new facts moved."""
-        self.corrections.apply(fresh)
-        self.place_periods(fresh)
-        self.place_tournaments(fresh)
+        self.corrections.apply(reratings)
+        self.place_periods(reratings)
+        self.place_tournaments(reratings)
 
-    def finish_build(self, fresh: Changes) -> None:
+    def finish_build(self, reratings: Reratings) -> None:
         """Apply all corrections and place the games of all tournaments, at the end of a build."""
         if self.corrections.any_approved:
-            self.corrections.apply_all(fresh)
-            self.place_periods(fresh)
+            self.corrections.apply_all(reratings)
+            self.place_periods(reratings)
         self.played.take_all()
         for pool in self.pools.values():
             if pool.by_event:
                 tables.index_tournaments(self.connection)
-                self.assessor.reassess("pool = ?1", (pool.pool,), fresh)
+                self.assessor.reassess("pool = ?1", (pool.pool,), reratings)
 
     @property
     def may_change_at_end(self) -> bool:

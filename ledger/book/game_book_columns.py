@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
-from ledger.book.assessment import Changes, with_assessments
+from ledger.book.assessment import Reratings, with_assessments
 from ledger.book.game_book import GameBook
 from ledger.book.kinds import UPDATE_BIRTH_YEAR, rerate_from_list, rerate_player
 from ledger.book.reapplied_games import SUPPLEMENTED_COLUMNS, apply_supplements
@@ -167,7 +167,7 @@ def non_canonical_bodies(bodies: Sequence[bytes]) -> list[bytes]:
 def fold_columns(
     book: GameBook,
     block: DecodedBlock,
-    fresh: Changes,
+    reratings: Reratings,
     insert: Insert | None = None,
     columns: Sequence[str] = RATED_COLUMNS,
 ) -> DataFrame:
@@ -189,25 +189,25 @@ def fold_columns(
             book.roster.add_player(player, standing)
         if joined["declared_rating"].null_count() + joined["birth_year"].null_count() < 2 * len(joined):
             book.roster.has_initial_ratings = True
-    book.apply_facts((decode(body) for body in block.others), fresh)
+    book.apply_facts((decode(body) for body in block.others), reratings)
     # before its games are there; they are assessed by the runs that are closed by then
     if of_a_build:
-        book.place_periods(fresh)
-    _apply_initial_ratings(book, block, None if of_a_build else fresh, insert)
+        book.place_periods(reratings)
+    _apply_initial_ratings(book, block, None if of_a_build else reratings, insert)
     counting = pl.DataFrame(schema=column_types(columns))
     if block.games is not None:
         with _unfit_entries():
-            counting = _take_games(book, block.games, fresh, insert).select(columns)
+            counting = _take_games(book, block.games, reratings, insert).select(columns)
     # after the games, for a block may hold a game and its supplement
     if block.supplements is not None:
         rows = block.supplements.select("entry", *SUPPLEMENTED_COLUMNS).iter_rows(named=True)
         added = (
             (row["entry"], {name: row[name] for name in SUPPLEMENTED_COLUMNS if row[name] is not None}) for row in rows
         )
-        apply_supplements(book, added, fresh)
+        apply_supplements(book, added, reratings)
         _note_moves(block.supplements.with_columns(position="entry"), insert)
     if not of_a_build:
-        book.apply_decisions(fresh)
+        book.apply_decisions(reratings)
     return counting
 
 
@@ -216,26 +216,26 @@ def column_types(columns: Sequence[str]) -> dict[str, Any]:
     return {name: pl.String if name in _TEXTS else pl.Int64 for name in columns}
 
 
-def _apply_initial_ratings(book: GameBook, block: DecodedBlock, fresh: Changes | None, insert: Insert) -> None:
-    """Store initial ratings and years of birth; note the players in *fresh*, which a build does not give."""
+def _apply_initial_ratings(book: GameBook, block: DecodedBlock, reratings: Reratings | None, insert: Insert) -> None:
+    """Store initial ratings and years of birth; note the players in *reratings*, which a build does not give."""
     if block.births is not None:
         insert(UPDATE_BIRTH_YEAR, block.births.select("birth_year", "player"))
         book.roster.has_initial_ratings = True
-        if fresh is not None:
+        if reratings is not None:
             for player in block.births["player"].to_list():
-                rerate_player(book.connection, player, None, fresh)
+                rerate_player(book.connection, player, None, reratings)
     if block.seeds is not None:
         pools = {name: pool.pool for name, pool in book.pools.items()}
         seeds = block.seeds.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
         insert(INSERT_SEED, seeds.select(SEED_COLUMNS))
         book.roster.forget_seeds()
         book.roster.has_initial_ratings = True
-        if fresh is not None:
+        if reratings is not None:
             for pool, player, since_ms in seeds.select("pool", "player", "effective_ms").iter_rows():
-                rerate_from_list(book, player, pool, since_ms, fresh)
+                rerate_from_list(book, player, pool, since_ms, reratings)
 
 
-def _take_games(book: GameBook, frame: DataFrame, fresh: Changes, insert: Insert) -> DataFrame:
+def _take_games(book: GameBook, frame: DataFrame, reratings: Reratings, insert: Insert) -> DataFrame:
     pools = {name: pool.pool for name, pool in book.pools.items()}
     frame = frame.with_columns(pool=pl.col("pool").replace_strict(pools, return_dtype=pl.Int64))
     frame = with_assessments(book.pools.values(), book.roster, frame)
@@ -246,7 +246,7 @@ def _take_games(book: GameBook, frame: DataFrame, fresh: Changes, insert: Insert
     _note_concerned(book, frame)
     counting = frame.filter(pl.col("reason").is_null())
     for pool, start in counting.group_by("pool").agg(pl.col("rated_ms").min()).iter_rows():
-        fresh.note(pool, start)
+        reratings.note(pool, start)
     by_event = [pool for pool in book.pools.values() if pool.by_event]
     if by_event:
         # the places of games of one tournament depend on each other, those that do not count among them

@@ -14,7 +14,7 @@ import attrs
 import orjson
 
 from ledger.book import tables, tournament_editions
-from ledger.book.assessment import ASSESSED_COLUMNS, Changes, RatedGame
+from ledger.book.assessment import ASSESSED_COLUMNS, RatedGame, Reratings
 from ledger.book.book_state import BookState
 from ledger.book.decisions import BEFORE_ALL
 from ledger.book.policies import POLICIES, policy_row
@@ -54,7 +54,7 @@ _FIRST_PLACES = (
 )
 
 
-def apply_fact(book: BookState, position: int, before: Event | None, now: Event | None, fresh: Changes) -> None:
+def apply_fact(book: BookState, position: int, before: Event | None, now: Event | None, reratings: Reratings) -> None:
     """Change the book's row of a fact from *before* to *now*, and assess the games again that it affects.
 
     Args:
@@ -62,7 +62,7 @@ def apply_fact(book: BookState, position: int, before: Event | None, now: Event 
         position: of the entry that recorded the fact.
         before: the fact as it was recorded; None: this is its recording.
         now: its current form; None if it is annulled.
-        fresh: takes the games to be rated again.
+        reratings: takes the games to be rated again.
     """
     fact = now if before is None else before
     kind = None if fact is None else KINDS.get(type(fact))
@@ -70,8 +70,8 @@ def apply_fact(book: BookState, position: int, before: Event | None, now: Event 
         # The former row goes even if the same row comes back: the games it affected are assessed again in any case.
         rows = [] if before is None else kind.delete(book, position, fact)
         if now is not None:
-            rows = [*rows, kind.insert(book, position, now, fresh)]
-        kind.reassess_affected(book, FactChange(fact, rows, before is None, fresh))
+            rows = [*rows, kind.insert(book, position, now, reratings)]
+        kind.reassess_affected(book, FactChange(fact, rows, before is None, reratings))
 
 
 class FactChange(NamedTuple):
@@ -81,13 +81,13 @@ class FactChange(NamedTuple):
         fact: the fact as it was recorded.
         rows: its former row and its present row, as far as they exist.
         is_new: True if this is its recording.
-        fresh: takes the games to be rated again.
+        reratings: takes the games to be rated again.
     """
 
     fact: Any
     rows: Sequence[Row]
     is_new: bool
-    fresh: Changes
+    reratings: Reratings
 
 
 class Kind:
@@ -115,7 +115,7 @@ class Kind:
         """Return whether no correction changes the row of a fact."""
         return False
 
-    def insert(self, book: BookState, position: int, fact: Any, _fresh: Changes) -> Row:
+    def insert(self, book: BookState, position: int, fact: Any, _reratings: Reratings) -> Row:
         """Insert the row of a fact, and return it."""
         row = self.row(book, position, fact)
         statement = f"INSERT INTO {self.table}({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
@@ -136,19 +136,19 @@ class Kind:
         """Assess the games again that a changed fact affects, and note those to be rated again; by default none."""
 
 
-def rerate_player(connection: sqlite3.Connection, player: int, pool: int | None, fresh: Changes) -> None:
+def rerate_player(connection: sqlite3.Connection, player: int, pool: int | None, reratings: Reratings) -> None:
     """Note that all games of a player are rated again in one pool, or in all: an initial rating acts from the first."""
     for number, first_ms in connection.execute(_FIRST_PLACES, (player,)):
         if pool in {None, number}:
-            fresh.note(number, first_ms, (player,))
+            reratings.note(number, first_ms, (player,))
 
 
-def rerate_from_list(book: BookState, player: int, pool: int, since_ms: int, fresh: Changes) -> None:
+def rerate_from_list(book: BookState, player: int, pool: int, since_ms: int, reratings: Reratings) -> None:
     """Note that the games of a player in a pool are rated again from the instant of a list rating on."""
     book.roster.forget_seeds()
     for number, first_ms in book.connection.execute(_FIRST_PLACES, (player,)):
         if number == pool:
-            fresh.note(number, max(first_ms, since_ms), (player,))
+            reratings.note(number, max(first_ms, since_ms), (player,))
 
 
 class _Games(Kind):
@@ -161,7 +161,7 @@ class _Games(Kind):
     )  # fmt: skip
     is_at_instant = False
 
-    def insert(self, book: BookState, position: int, fact: GameRecorded, fresh: Changes) -> Row:
+    def insert(self, book: BookState, position: int, fact: GameRecorded, reratings: Reratings) -> Row:
         pool = book.pool_named(fact.pool, position)
         row = game_row(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
@@ -179,7 +179,7 @@ class _Games(Kind):
             facts = {name: row[name] for name in ("termination", "tournament", "round", "round_order")}
             points, loser, rated_ms = row["half_points"] or 0, row["time_loss"], row["rated_ms"]
             played = RatedGame(position, fact.white, fact.black, points, loser, ms, rated_ms, facts)
-            fresh.note(pool.pool, rated_ms, played=played)
+            reratings.note(pool.pool, rated_ms, played=played)
         return row
 
 
@@ -203,9 +203,9 @@ class _Adoptions(Kind):
             book.pools[fact.pool] = pool
         return era_row(book.pools[fact.pool].pool, era_of(position, fact))
 
-    def insert(self, book: BookState, position: int, fact: SchemeAdopted, fresh: Changes) -> Row:
-        fresh.adopted.append(era_of(position, fact).scheme)
-        return super().insert(book, position, fact, fresh)
+    def insert(self, book: BookState, position: int, fact: SchemeAdopted, reratings: Reratings) -> Row:
+        reratings.adopted.append(era_of(position, fact).scheme)
+        return super().insert(book, position, fact, reratings)
 
     def reassess_affected(self, book: BookState, change: FactChange) -> None:
         before = book.pools[change.fact.pool]
@@ -219,7 +219,7 @@ class _Adoptions(Kind):
             # what is left of a tournament before it may now be short enough
             since = max(cut - max(before.reach_ms, pool.reach_ms), BEFORE_ALL)
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
-            book.assessor.reassess(where, (pool.pool, since), change.fresh, everybody=True)
+            book.assessor.reassess(where, (pool.pool, since), change.reratings, everybody=True)
 
 
 class _Runs(Kind):
@@ -248,7 +248,7 @@ class _Announcements(Kind):
         for name in sorted({change.fact.tournament, *(row["tournament"] for row in change.rows)}):
             pool = with_announced(book.connection, book.pools[change.fact.pool], name)
             book.pools[pool.name] = pool
-            book.place_tournament(pool, name, change.fresh)
+            book.place_tournament(pool, name, change.reratings)
 
 
 class _Openings(_Announcements):
@@ -290,7 +290,9 @@ class _Players(Kind):
     table = "players"
     is_at_instant = False
 
-    def insert(self, book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt, _fresh: Changes) -> Row:
+    def insert(
+        self, book: BookState, _position: int, fact: PlayerRegistered | BirthYearLearnt, _reratings: Reratings
+    ) -> Row:
         if isinstance(fact, BirthYearLearnt):
             book.connection.execute(UPDATE_BIRTH_YEAR, (fact.birth_year, fact.player))
             return {"player": fact.player}
@@ -313,8 +315,8 @@ class _Players(Kind):
                 book.connection.execute(UPDATE_BIRTH_YEAR, (learnt.birth_year, player))
             book.roster.has_initial_ratings = True  # perhaps by the correction alone
             book.roster.reload(player)
-            book.assessor.reassess(_OF_PLAYER, (player, BEFORE_ALL), change.fresh, player=player)
-        rerate_player(book.connection, player, None, change.fresh)
+            book.assessor.reassess(_OF_PLAYER, (player, BEFORE_ALL), change.reratings, player=player)
+        rerate_player(book.connection, player, None, change.reratings)
 
 
 class _Registrations(_Players):
@@ -350,10 +352,10 @@ class _PlayerChanges(Kind):
             # a membership status alone affects only games that it lets count or not
             declares = {row["declared_rating"] for row in rows} != {None}
             where = player, min(row["effective_ms"] for row in rows)
-            book.assessor.reassess(_OF_PLAYER, where, change.fresh, player=player if declares else None)
+            book.assessor.reassess(_OF_PLAYER, where, change.reratings, player=player if declares else None)
             # such a rating acts at the first game, wherever that is now
             if declares and not change.is_new:
-                rerate_player(book.connection, player, None, change.fresh)
+                rerate_player(book.connection, player, None, change.reratings)
 
 
 class _Seeds(Kind):
@@ -368,7 +370,7 @@ class _Seeds(Kind):
 
     def reassess_affected(self, book: BookState, change: FactChange) -> None:
         since_ms = min((row["effective_ms"] for row in change.rows), default=FROM_THE_BEGINNING)
-        rerate_from_list(book, change.fact.player, book.pools[change.fact.pool].pool, since_ms, change.fresh)
+        rerate_from_list(book, change.fact.player, book.pools[change.fact.pool].pool, since_ms, change.reratings)
 
 
 class _Policies(Kind):

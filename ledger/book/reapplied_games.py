@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ledger.book import decisions
-from ledger.book.assessment import ASSESSED_COLUMNS, Changes
+from ledger.book.assessment import ASSESSED_COLUMNS, Reratings
 from ledger.book.book_state import BookState
 from ledger.book.decisions import ApprovedChange
 from ledger.book.stored_proposals import StoredProposals
@@ -55,7 +55,7 @@ def supplement_of(event: GameSupplemented) -> Supplement:
     return event.entry, {name: facts[name] for name in SUPPLEMENTED_COLUMNS if name in facts}
 
 
-def apply_supplements(book: BookState, supplements: Iterable[Supplement], fresh: Changes) -> None:
+def apply_supplements(book: BookState, supplements: Iterable[Supplement], reratings: Reratings) -> None:
     """Add the facts of supplements, in the order of the journal, to their games.
 
     Raises:
@@ -64,16 +64,16 @@ def apply_supplements(book: BookState, supplements: Iterable[Supplement], fresh:
     games: dict[int, dict[str, Any]] = {}
     for entry, more in supplements:
         games.setdefault(entry, {}).update(more)
-    reapply_games(book, games, fresh)
+    reapply_games(book, games, reratings)
 
 
-def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh: Changes) -> None:
-    """Apply supplements and corrections to games again; note the games to be rated again in *fresh*.
+def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], reratings: Reratings) -> None:
+    """Apply supplements and corrections to games again; note the games to be rated again in *reratings*.
 
     Args:
         book: the book of the games.
         games: by position of the entry that recorded a game, the facts that a supplement adds; none for a correction.
-        fresh: takes the games to be rated again.
+        reratings: takes the games to be rated again.
     """
     # by position, as their rows lie in the table: they are read and written from one end to the other
     waiting = iter(sorted(games.items()))
@@ -88,10 +88,10 @@ def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh
         for former, row, assessment in zip(before, after, assessments, strict=True):
             row.update(zip(ASSESSMENT_COLUMNS, assessment, strict=True))
             if any(former[name] != row[name] for name in _WRITTEN):
-                _note(book, former, row, fresh)
-                if fresh.former_games is not None:
+                _note(book, former, row, reratings)
+                if reratings.former_games is not None:
                     # If a game changes twice in one step, the first row is the former one.
-                    fresh.former_games.setdefault(row["position"], former)
+                    reratings.former_games.setdefault(row["position"], former)
                 changed.append(tuple(row[name] for name in (*_WRITTEN, "position")))
         book.connection.executemany(_UPDATE, changed)
 
@@ -152,7 +152,7 @@ def _spans(proposals: StoredProposals, row: Row, pool: str) -> Iterator[Approved
         yield span
 
 
-def _note(book: BookState, former: Row, row: Row, fresh: Changes) -> None:
+def _note(book: BookState, former: Row, row: Row, reratings: Reratings) -> None:
     """Note the games to be rated again after a game changed."""
     if any(former[name] != row[name] for name in _OF_TOURNAMENT):
         for version in (former, row):
@@ -163,7 +163,7 @@ def _note(book: BookState, former: Row, row: Row, fresh: Changes) -> None:
     # in both pools: a row of the old one may have the new place
     first = min(former["rated_ms"], row["rated_ms"])
     for version in counted:
-        fresh.note(version["pool"], first, (version["white"], version["black"]))
+        reratings.note(version["pool"], first, (version["white"], version["black"]))
 
 
 def game_rows(connection: sqlite3.Connection, positions: Sequence[int]) -> list[Row]:

@@ -140,7 +140,7 @@ class Corrections:
 
     def refusals(self, changes: Sequence[Change]) -> list[Refusal]:
         """Return the reasons why changes may not be proposed now; empty if they may. Nothing is recorded."""
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             return self._judging(self.ledger.now_ms()).refusals(changes)
 
     def _judging(self, now_ms: int) -> ProposalJudge:
@@ -189,7 +189,7 @@ class Corrections:
                 repeat.extend(self._sent(who.name, idempotency_key, reason, writer.find))
             if repeat:
                 return []
-            self.ledger.level()
+            self.ledger.ensure_up_to_date()
             judging = self._judging(now_ms)
             if idempotency_key is None and (same := self._open_already(judging, proposals, reason, who)):
                 repeat.extend(same)
@@ -209,7 +209,7 @@ class Corrections:
             ]
 
         # long work is done before the lock; the gate catches up with later entries
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         with self.ledger.tokens.logging_refusals(who, tried):
             receipts = self.ledger._record_judged(gate, who.name)
         if repeat:
@@ -362,7 +362,7 @@ class Corrections:
             position = writer.size + 1
             # Again, under the lock: the token may have been revoked while its holder waited for it.
             self.ledger.tokens.check(who, role, position, tried)
-            self.ledger.level()
+            self.ledger.ensure_up_to_date()
             judging = self._judging(now_ms)
             faults = [] if reason is None else reason_faults(reason)
             refusals = [Refusal(0, "no-reason", fault) for fault in faults]
@@ -388,7 +388,7 @@ class Corrections:
             added = facts_of_approval(judging.proposals, proposal) if decision is Decision.APPROVED else []
             return [event, *added]
 
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         with self.ledger.tokens.logging_refusals(who, tried):
             return self.ledger._record_judged(gate, who.name)
 
@@ -414,7 +414,7 @@ class Corrections:
 
         Other proposals do not count, for they change nothing; 0 if there is no such proposal.
         """
-        with self.ledger.moment() as position:
+        with self.ledger.read_snapshot() as position:
             return StoredProposals(self.ledger.views.connection).entries_since(number, position), position
 
     def erase_reasons(self, number: int, *, by: str | None = None, token: str | None = None) -> int:
@@ -434,7 +434,7 @@ class Corrections:
             StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
         """
         self.ledger.tokens.authenticate(token, by, Role.APPROVER, f"erase the reasons of proposal {number}")
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             proposals = list(StoredProposals(self.ledger.views.connection).proposals(open_only=False, numbers=[number]))
         # There is one at most, for numbers are never used again.
         for proposal in proposals:
@@ -454,12 +454,12 @@ class Corrections:
 
     def stored(self, *, open_only: bool = False) -> list[Proposal]:
         """Return all proposals, or only the open ones, by number, without their changes and reasons."""
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             return StoredProposals(self.ledger.views.connection).proposals(open_only=open_only)
 
     def proposals(self, *, open_only: bool = False, numbers: Sequence[int] | None = None) -> Iterator[ProposalDetails]:
         """Yield all proposals, only the open ones, or those with some numbers, by number, from one read snapshot."""
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             # A list: the snapshot ends with this call, and a generator would read on after it.
             return iter(list(self._proposals(open_only=open_only, numbers=numbers)))
 

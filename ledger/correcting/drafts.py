@@ -1,6 +1,6 @@
 """Drafting the changes of a proposal: each names the corrected entry and the values that it has now.
 
-Also the entries of a proposal and of its approval. Nothing is recorded; ``book.proposal_gate`` decides whether a change
+Also the entries of a proposal and of its approval. Nothing is recorded; ``book.proposal_judge`` decides whether a change
 may be proposed.
 """
 
@@ -49,7 +49,7 @@ class Drafts:
         Raises:
             UnknownNameError: the journal has no such fact.
         """
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         facts = WhatIfFacts(self.ledger.views.connection, self.ledger.journal)
         fact = facts.fact(key) if is_storable(key) else None
         if fact is None:
@@ -83,7 +83,7 @@ class Drafts:
             values |= _settings_in_full(fact, values)
         if fact.cls is GameRecorded and "outcome" in values and values.get("termination") is None:
             former, outcome, ending = fact.facts["outcome"], values["outcome"], fact.facts["termination"]
-            # the gate refuses an outcome that is none
+            # the judge refuses an outcome that is none
             is_another = outcome != former and outcome in set(Outcome)
             if is_another and (becomes_drawn_by_time(former, outcome, ending) or result_fault(outcome, ending)):
                 values["termination"] = Termination.UNKNOWN.value
@@ -129,7 +129,7 @@ class Drafts:
 
     def declare(self, player: int, rating: int, since: str) -> Change:
         """Return the change that sets a player's declared rating, points, from an instant on; the standing stays."""
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         # the event has rating and membership status together: a change of one must not change the other
         standing = Standing(initial_ratings.standing_at(self.ledger.views.connection, player, instant_ms(since)))
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
@@ -150,7 +150,7 @@ class Drafts:
         Raises:
             UnknownNameError: the player is not merged.
         """
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         merges = WhatIfFacts(self.ledger.views.connection, self.ledger.journal).proposals.merges
         if player not in merges:
             raise UnknownNameError("merge of player", self._called(player), "see 'correct list'")
@@ -175,7 +175,7 @@ def _settings_in_full(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return all settings of an adoption whose scheme or settings change, and the current versions of its code."""
     scheme = values.get("scheme", fact.facts["scheme"])
     if values.keys().isdisjoint({"scheme", "settings"}) or scheme not in schemes.available_schemes():
-        return {}  # the gate refuses an unknown scheme
+        return {}  # the judge refuses an unknown scheme
     adoption = SchemeAdopted(pool=fact.facts["pool"], scheme=scheme, settings=values.get("settings", {}))
     # As an adoption is recorded: in full, so that a new default never changes it, and with the versions, which
     # explain numbers that cannot be reproduced.

@@ -58,8 +58,8 @@ class GameLog:
         Raises:
             UnknownNameError: ``find_game`` finds no game, or several.
         """
-        with self.ledger.moment():
-            journal = self.ledger.journal_of_moment
+        with self.ledger.read_snapshot():
+            journal = self.ledger.snapshot_journal
             entries = listing.entries_of_game(journal, game)
             concerning = self.proposals(game)
             if concerning:
@@ -83,8 +83,8 @@ class GameLog:
         Raises:
             UnknownNameError: ``find_game`` finds no game, or several.
         """
-        key, stored = find_game(self.ledger.journal_of_moment, game)
-        with self.ledger.moment():
+        key, stored = find_game(self.ledger.snapshot_journal, game)
+        with self.ledger.read_snapshot():
             connection = self.ledger.views.connection
             if connection.execute("SELECT 1 FROM proposals LIMIT 1").fetchone() is None:
                 return {}

@@ -154,7 +154,7 @@ class Previews:
 
     def _remembered(self, proposal: int | Sequence[Change], now_ms: int) -> Impact | None:
         """Return the stored impact of a proposal, if nothing was recorded since and time has changed nothing."""
-        with self.ledger.moment() as position:
+        with self.ledger.read_snapshot() as position:
             kept = self.ledger.impacts.get((proposal, position)) if type(proposal) is int else None
             if kept is None:
                 return None
@@ -170,7 +170,7 @@ class Previews:
 
         With *apart* a copy of the views is made, which other connections can read, too. Raises what ``of`` raises.
         """
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         with dry_runs.copy_of_views(self.ledger.views) if apart else dry_runs.dry_run(self.ledger.views) as views:
             tried = self._tried(views, proposal)
             with closing(self._journal(tried)) as journal:
@@ -195,8 +195,8 @@ class Previews:
 
     def _proposal(self, views: Views, number: int) -> _Tried:
         connection, seen = views.connection, views.position()
-        gate = self._gate(views)
-        refusals = gate.decision_refusals(
+        judge = self._judge(views)
+        refusals = judge.decision_refusals(
             number,
             Decision.APPROVED,
             "",
@@ -206,21 +206,21 @@ class Previews:
         )
         if refusals:
             raise ProposalError(f"decision:{number}", refusals)
-        proposal = gate.proposals.proposal(number)
+        proposal = judge.proposals.proposal(number)
         assert proposal is not None  # else it was refused
         approver = _approver_for(proposal)
         issued = self._issued(number, seen, {approver.name: Role.APPROVER} if approver.proven else {})
         by_token = seen + len(issued) if issued else None
         events: list[Event] = [_approval(number, proven=approver.proven, by_token=by_token)]
-        events += facts_of_approval(gate.proposals, number)
+        events += facts_of_approval(judge.proposals, number)
         named = [*issued, *((approver.name, event) for event in events)]
-        changes = list(gate.proposals.changes([number]))
-        return _Tried(number, seen, gate.proposals.entries_since(number, seen), changes, _further(seen, named))
+        changes = list(judge.proposals.changes([number]))
+        return _Tried(number, seen, judge.proposals.entries_since(number, seen), changes, _further(seen, named))
 
     def _changes(self, views: Views, changes: Sequence[Change]) -> _Tried:
         """Return the entries of changes that one person proposes and another approves."""
-        seen, gate = views.position(), self._gate(views)
-        number, refusals = gate.proposals.next_number(), gate.refusals(changes)
+        seen, judge = views.position(), self._judge(views)
+        number, refusals = judge.proposals.next_number(), judge.refusals(changes)
         if refusals:
             raise ProposalError(proposal_key(number), refusals)
         issued = self._issued(number, seen, {_PROPOSER: Role.CORRECTOR, _APPROVER: Role.APPROVER})
@@ -232,7 +232,7 @@ class Previews:
         named = [*issued, *((_PROPOSER, part) for part in proposed), *((_APPROVER, event) for event in decided)]
         return _Tried(number, seen, 0, changes, _further(seen, named))
 
-    def _gate(self, views: Views) -> ProposalJudge:
+    def _judge(self, views: Views) -> ProposalJudge:
         # No further than the views know: entries recorded meanwhile are not part of this dry run.
         journal = ScratchJournal(self.ledger.journal, views.position())
         return ProposalJudge(views.connection, journal, self.ledger.now_ms(), self.ledger.current_facts)
@@ -304,8 +304,7 @@ def _approval(number: int, *, proven: bool, by_token: int | None) -> CorrectionD
 def _approver_for(proposal: Proposal) -> Party:
     """Return a person who may approve: another one than the proposer, and authenticated as well."""
     name = "another person" if same_person(proposal.proposed_by, _APPROVER) else _APPROVER
-    # Next to an authenticated person a bare name may be the same person's, which four eyes refuse
-    # (``policies.breach``).
+    # Next to an authenticated person a bare name may be the same person's, which four eyes refuse.
     return Party(name, bool(proposal.proposed_proven))
 
 

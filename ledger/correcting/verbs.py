@@ -316,8 +316,7 @@ def _late_key(drafts: Drafts, pool: str, players: tuple[int, int], facts: Sequen
     persons = ledger.people.by_number(players)
     # An erased player has no identity left: the number takes its place.
     identities = [persons[player].identity or player if player in persons else player for player in players]
-    # Names could be tried against a plain hash of who met whom: the key is made under the ledger's secret (design,
-    # 9).
+    # Names could be tried against a plain hash of the two players: the key is made under the ledger's secret.
     plain = f"late:{_hash([pool, *identities, *facts])[:24]}"
     return DerivedKeys(ledger.journal, ledger.names.file.secret).keys([plain], ledger.journal.find)[0]
 

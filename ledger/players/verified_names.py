@@ -448,5 +448,5 @@ def find_player(journal: Journal, names: VerifiedNames, word: str) -> Person:
         return names.verify(persons[0])
     if persons:
         several = f"several are called so: {[person.identity for person in persons]}; give an identity or a number"
-        raise UnknownNameError("player", word, several, where="by that name alone")
+        raise UnknownNameError("player", word, several, where="by that name alone", is_ambiguous=True)
     raise UnknownNameError("player", word, f"{did_you_mean_one_of(people.suggest(word))}names are matched whole")

@@ -69,13 +69,13 @@ class HousePolicies:
             RejectedError: ``needs-a-proposal``: four eyes are on; or for want of a token.
         """
         check_settings(policy, settings, effective_from)
-        self.ledger.level()  # long work is done before the lock
+        self.ledger.ensure_up_to_date()  # long work is done before the lock
         self.ledger.current_facts.check_read_models(policy, settings)
 
         def gate(writer: Writer, _: int) -> Sequence[Event]:
             # Once more under the lock: what others recorded since may have revoked the token, or set the same policy.
             self.ledger.tokens.check(who, Role.APPROVER, writer.size + 1, tried)
-            self.ledger.level()
+            self.ledger.ensure_up_to_date()
             return [self._next(writer, policy, settings, effective_from)]
 
         tried = f"set policy {policy}"
@@ -86,14 +86,14 @@ class HousePolicies:
     def proposed(self, policy: str, settings: Settings, *, effective_from: str | None = None) -> PolicySet:
         """Return the event that a proposal to set a policy contains: numbered, with every setting; record nothing."""
         check_settings(policy, settings, effective_from)
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         self.ledger.current_facts.check_read_models(policy, settings)
         number = next_policy_number(self.ledger.journal.find, policy)
         return _in_full(self._policies(), policy, number, settings, effective_from)
 
     def list(self) -> tuple[PolicyRow, ...]:
         """Return the settings of all policies, by policy and number; those of a later version too."""
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         return self._policies().rows
 
     def row_at(self, policy: str, instant: str) -> PolicyRow | None:
@@ -104,7 +104,7 @@ class HousePolicies:
             MalformedError: *instant* is no instant.
         """
         ms = instant_ms(instant)
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         policies = self._policies()
         return policies.last(policy) if policy_named(policy).is_by_position else policies.row_at(policy, ms)
 

@@ -153,7 +153,7 @@ class Publications:
         instant_ms(as_of)
         tried = f"publish the list of {as_of}"
         who = self.ledger.tokens.authenticate(token, actor, Role.APPROVER, tried)
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         draft = self.draft(as_of, pool)  # long work is done before the lock
         name = draft.pool.name
         complaints = self.complaints(draft)
@@ -167,7 +167,7 @@ class Publications:
                 raise RejectedError("unseen-entries", f"{_FIRST}{name}@{as_of}", unseen)
             # another process was faster: once more, while no other can write
             if writer.size != draft.head:
-                self.ledger.level()
+                self.ledger.ensure_up_to_date()
                 draft = self.draft(as_of, name)
                 complaints = self.complaints(draft)
             event = self._event(draft, as_of, now_ms)
@@ -275,8 +275,8 @@ class Publications:
         return next(reversed(self._editions(pool, as_of)), None)
 
     def _between(self, first: str, after: str) -> Iterator[Publication]:
-        keys = list(self.ledger.journal_of_moment.keys(first, after))
-        for stored in self.ledger.journal_of_moment.find(keys).values() if keys else ():
+        keys = list(self.ledger.snapshot_journal.keys(first, after))
+        for stored in self.ledger.snapshot_journal.find(keys).values() if keys else ():
             entry = decode(stored.body)
             if isinstance(entry.event, ListPublished):
                 yield Publication(stored.position, entry.recorded_at, entry.actor, entry.event)
@@ -338,7 +338,7 @@ class Publications:
             UnknownNameError: the scheme is not installed.
         """
         event = publication.event
-        with open_views_known_at(self.ledger.path, (), self.ledger.journal_of_moment, event.head, progress) as past:
+        with open_views_known_at(self.ledger.path, (), self.ledger.snapshot_journal, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
             rows = rating_list_at(past.connection, pool, publication.at_ms)
         # Earlier releases kept rows in another form: it is the published digest that says in which.
@@ -359,7 +359,7 @@ class Publications:
         self.ledger._record_judged(gate, actor)
 
     def _kept(self, publication: Publication) -> StoredList:
-        journal, event = self.ledger.journal_of_moment, publication.event
+        journal, event = self.ledger.snapshot_journal, publication.event
         return StoredList(journal, str(self.ledger.path), publication.position, event.digest)
 
 

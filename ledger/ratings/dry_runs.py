@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.book.assessment import Changes
+from ledger.book.assessment import Reratings
 from ledger.book.game_book import GameBook
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, TooLongError
@@ -185,7 +185,7 @@ def apply_entries(
     """
     connection, seen = views.connection, views_file.position(views.connection)
     listeners = fact_projectors_among(read_models)
-    book, fresh = GameBook(connection, journal), Changes(former_games={} if listeners else None)
+    book, fresh = GameBook(connection, journal), Reratings(former_games={} if listeners else None)
     merges = dict(book.proposals.merges)
     book.apply_entries(entries, fresh)
     views_file.record_schemes(connection, fresh.adopted)
@@ -198,7 +198,7 @@ def apply_entries(
     again = {}
     for number, start_ms in sorted(fresh.start_ms.items()):
         # one pool at a time, so that the games rated again are counted by pool
-        only = Changes({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
+        only = Reratings({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = ReratedGames(start_ms, games, frozenset(watched[number].players))
     fact_folds.fold_changed_facts(book, listeners, seen, seen + len(entries), fresh)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ledger.book.assessment import Changes
+from ledger.book.assessment import Reratings
 from ledger.book.book_state import BookState
 from ledger.book.tables import FACT_COLUMNS, game_facts
 from ledger.facts import codec
@@ -37,7 +37,7 @@ class _FactAtPosition(NamedTuple):
 
 
 def fold_changed_facts(
-    book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Changes
+    book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Reratings
 ) -> None:
     """Pass the new entries, and the facts that they changed, to projectors.
 
@@ -68,7 +68,7 @@ def fold_all_facts(
     """Pass all current facts of an entry to projectors with empty tables; in the caller's transaction."""
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):
-        fold_changed_facts(book, projectors, last, min(last + _BLOCK, until), Changes())
+        fold_changed_facts(book, projectors, last, min(last + _BLOCK, until), Reratings())
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.book.assessment import Changes, RecordedEvent
+from ledger.book.assessment import RecordedEvent, Reratings
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, fold_columns
 from ledger.facts.codec import decode
@@ -76,10 +76,10 @@ class LiveBook:
                 self.book.apply_entries(map(decode, bodies), changes)
         self._project(journal, changes, size)
 
-    def _changes(self) -> Changes:
-        return Changes(former_games={} if self.of_facts else None)
+    def _changes(self) -> Reratings:
+        return Reratings(former_games={} if self.of_facts else None)
 
-    def _project(self, journal: Journal, changes: Changes, size: int) -> None:
+    def _project(self, journal: Journal, changes: Reratings, size: int) -> None:
         done = self.position
         views_file.record_schemes(self.connection, changes.adopted)
         self.projections.update(changes, done)

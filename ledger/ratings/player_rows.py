@@ -68,7 +68,7 @@ def is_listed(era: Era, state: Sequence[float]) -> bool:
 def flag_listed_players(players: Any, flags: Any, numbers: Any) -> None:
     """Fill *flags* with 1 for each player whom a scheme lists, else 0; *players* are records."""
     for player in range(len(flags)):
-        # ``bound`` puts the scheme's own kernel in under this name.
+        # ``with_globals`` puts the scheme's own kernel in under this name.
         if listed(players[player], numbers):  # noqa: F821
             flags[player] = 1
         else:

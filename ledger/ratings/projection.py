@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from ledger.book.assessment import Changes, RatedGame
+from ledger.book.assessment import RatedGame, Reratings
 from ledger.book.game_book import GameBook
 from ledger.book.roster import Roster
 from ledger.book.timeline import EraState, Pool
@@ -409,7 +409,7 @@ class PoolProjections:
         self._make_rows = make_rows
         self._by_pool: dict[int, PoolProjection] = {}
 
-    def update(self, fresh: Changes, checkpoint: int) -> int:
+    def update(self, fresh: Reratings, checkpoint: int) -> int:
         """Bring every pool that *fresh* affects up to date; return the number of rated games."""
         rated = 0
         for number, start_ms in sorted(fresh.start_ms.items()):

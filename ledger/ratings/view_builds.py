@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ledger.book.assessment import Changes
+from ledger.book.assessment import Reratings
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, column_types, decode_bodies, fold_columns
 from ledger.book.roster import Roster
@@ -351,7 +351,7 @@ class Build:
         # What a stopped build folded went into the tables alone: it is read back from there at the end.
         stale, committed = folded > 0, folded
         for bodies, block in mapped_in_threads(decode_bodies, self._journal.read(folded, target)):
-            fresh = Changes()
+            fresh = Reratings()
             # What is more than players and games changes rows that the game book reads: it is written by the book's
             # own connection, in one transaction with the note that it was folded in.
             writer = writers.together() if block.affects_earlier_games else writers.concurrent()
@@ -378,7 +378,7 @@ class Build:
                 if book.corrections.any_approved:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
                         connection.execute(statement)
-                settled = Changes()
+                settled = Reratings()
                 book.finish_build(settled)
                 views_file.record_schemes(connection, settled.adopted)
         if any(pool.by_event for pool in book.pools.values()):

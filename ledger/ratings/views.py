@@ -327,7 +327,7 @@ class Views:
     def _refuse_within_snapshot(self) -> None:
         self.dry_runs.refuse_within(self.path)
         if self.in_snapshot:
-            message = "a read snapshot is open until the block of 'moment' ends; catch up after it"
+            message = "a read snapshot is open until the block of 'read_snapshot' ends; catch up after it"
             raise StorageError(str(self.path), message)
 
     def read_models(self) -> list[str]:

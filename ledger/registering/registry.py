@@ -270,7 +270,7 @@ class _ListImport:
             return news
         news.registered.update(numbers.values())
         # Reading a long list takes minutes: players who were registered meanwhile are looked up, too.
-        self._ledger.level()
+        self._ledger.ensure_up_to_date()
         rows = frame.filter(pl.col("identity").is_in(list(numbers))).with_columns(
             player=pl.col("identity").replace_strict(numbers, default=None, return_dtype=pl.Int64)
         )
@@ -478,7 +478,7 @@ class Registry:
                     raise refusal
         if any(player.past is not None for player in players):
             # the views may be needed to judge a history: they are brought up to date before the lock
-            self.ledger.level()
+            self.ledger.ensure_up_to_date()
         numbered = AssignedNumbers({}, set(), set())
         batches: list[list[Event]] = []
 
@@ -574,7 +574,7 @@ class Registry:
         """Return all numbers of the person who has a number, in their order: those merged with it among them."""
         if next(self.ledger.journal.keys(*DECISIONS), None) is None:  # no player was ever merged
             return [player]
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         return stored_proposals.person_numbers(self.ledger.views.connection, player)
 
     def count_guessable_keys(self, player: int) -> int:
@@ -582,7 +582,7 @@ class Registry:
 
         An earlier release derived those keys from names without a secret; they stay, as every fact does.
         """
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         numbers = json.dumps(self.same_person(player))
         return sum(
             is_plain_hash(row["key"])
@@ -668,7 +668,7 @@ class Registry:
         Raises:
             MalformedError: a value is none that the journal may hold.
         """
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         since = since or instant_text(self.ledger.now_ms(), Precision.DAY)
         problems, events = list[str](), list[Event]()
         with _named(problems):
@@ -751,7 +751,7 @@ class Registry:
         """
         if not dry_run:
             actor = self.ledger.recorder_named(token, actor)
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         name = self.ledger.first_pool() if pool is None else pool
         pools = {each.name: each for each in self.ledger.pools()}
         if name not in pools:

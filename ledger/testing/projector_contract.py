@@ -23,7 +23,7 @@ from unittest.mock import patch
 
 import attrs
 
-from ledger.book.assessment import Changes
+from ledger.book.assessment import Reratings
 from ledger.book.game_book import GameBook
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb
@@ -206,7 +206,7 @@ class ProjectorContract(_ReadModelContract):
                 book = GameBook(connection, updated.journal)
                 with sqlite.write_transaction(connection):
                     PoolProjections(book, updated.installed.offered).update(
-                        Changes({1: start_ms}, {1: set(players)}), len(facts)
+                        Reratings({1: start_ms}, {1: set(players)}), len(facts)
                     )
                 assert self._all_rows(updated) == expected, start_ms
 

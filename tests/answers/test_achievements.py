@@ -81,7 +81,7 @@ def _achievers_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(name="achievers")
 def _achievers(achievers_path: Path) -> Iterator[Ledger]:
     with Ledger.open(achievers_path) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger
 
 
@@ -132,7 +132,7 @@ def test_what_was_reached_before_a_change_is_of_another_system_also_for_who_has_
         for name in ("Dan", "Eve"):
             ledger.register(f"name:{name}", name)
         ledger.append(game_recorded("other", white=4, black=5, ended_at="2020-02-02", half_moves=40))
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert {row["other_system"] for row in found(ledger, "highest")} == {True}
         assert [row["other_system"] for row in found(ledger, "highest", "2019-12")] == [False, True, True]
         told = as_row(players.summary(ledger, ledger.player("Ann")))
@@ -378,7 +378,7 @@ def test_a_ledger_that_keeps_a_read_model_no_more_says_so(achievers_path: Path, 
         assert as_rows(streaks.streaks(ledger, ledger.player("Ann")))
     assert run("policy", "set", club, "read-models", "streaks=false", "highest_lowest=false").code == 0
     with Ledger.open(club) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         with pytest.raises(UnknownNameError, match="no read model 'streaks' in this ledger; it keeps these"):
             as_rows(streaks.streaks(ledger, ledger.player("Ann")))
         assert as_row(players.summary(ledger, ledger.player("Ann")))["lowest"] is None

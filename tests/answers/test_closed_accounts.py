@@ -41,13 +41,13 @@ def made(path: Path, scheme: str = "chessworld", **settings: bool) -> Ledger:
                 ended_at=f"2021-{month}-1{white}",
             )
         )
-    ledger.level()
+    ledger.ensure_up_to_date()
     return ledger
 
 
 def close(ledger: Ledger, player: int, since: str, standing: Standing = Standing.CLOSED) -> None:
     ledger.append(PlayerChanged(player=player, effective_at=since, standing=standing))
-    ledger.level()
+    ledger.ensure_up_to_date()
 
 
 def ranked(ledger: Ledger, min_games: int = 1) -> list[int]:
@@ -142,7 +142,7 @@ def test_an_account_that_closes_later_is_still_on_the_lists(tmp_path: Path) -> N
         assert 1 in ranked(ledger)
         assert 1 not in on_the_list(ledger, "2022-01-02")
     with Ledger.open(tmp_path / "club.db", clock=lambda: NOW.replace(day=2)) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert 1 not in ranked(ledger)
 
 
@@ -154,7 +154,7 @@ def test_who_joins_closed_or_has_only_the_rating_of_a_list_is_on_none(tmp_path: 
             RatingSeeded(pool="standard", player=who, rating="2500", effective_at="2021-01") for who in (eve, zoe)
         ]
         ledger.append_many(seeds)
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert ranked(ledger, min_games=0)[0] == eve
         close(ledger, eve, "2021-05")
         assert {eve, zoe} & set(ranked(ledger, min_games=0)) == set()
@@ -168,11 +168,11 @@ def test_a_closing_that_was_proposed_acts_when_it_is_approved_and_is_undone(tmp_
         number = ledger.propose([drafts.close_account(1, "2021-03")], reason="two accounts", by="eve").proposal
         assert ranked(ledger) == order
         ledger.decide(number, Decision.APPROVED, by="adam")
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert ranked(ledger) == [player for player in order if player != 1]
         undo = ledger.propose([drafts.undo(number)], reason="another Ann", by="eve").proposal
         ledger.decide(undo, Decision.APPROVED, by="adam")
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert ranked(ledger) == order
 
 
@@ -180,7 +180,7 @@ def test_a_published_list_keeps_who_is_taken_off_it_later(tmp_path: Path) -> Non
     with made(tmp_path) as ledger:
         pool = ledger.pool()
         ledger.publications.publish("2021-06-30", actor="eve")
-        ledger.level()
+        ledger.ensure_up_to_date()
         (first,) = publications.published_ratings(ledger, pool, 1)
         assert first.published == first.revised is not None
         close(ledger, 1, "2021-05")

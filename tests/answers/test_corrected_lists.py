@@ -28,7 +28,7 @@ def _club_with_a_list_of_january_and_of_february(tmp_path: Path) -> Iterator[Led
         ledger.publications.publish("2021-01-31", actor="eve")
         record_game(ledger, "g3", "2021-02-10", 2, 4)
         ledger.publications.publish("2021-02-28", actor="eve")
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger
 
 
@@ -36,7 +36,7 @@ def approve(ledger: Ledger, changes: Sequence[Change]) -> int:
     """Propose and approve; the number of the proposal."""
     number = ledger.propose(changes, reason="scoresheet", by="eve").proposal
     ledger.decide(number, Decision.APPROVED, by="adam")
-    ledger.level()
+    ledger.ensure_up_to_date()
     return number
 
 

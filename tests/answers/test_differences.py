@@ -31,7 +31,7 @@ def _ledger(tmp_path: Path) -> Iterator[Ledger]:
         ledger.publications.publish("2021-01-31", actor="eve")
         record_game(ledger, "g3", "2021-02-10", 2, 3)
         ledger.publications.publish("2021-02-28", actor="eve")
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger
 
 
@@ -109,17 +109,17 @@ def test_games_of_the_next_month_are_no_late_results(tmp_path: Path, monkeypatch
             ledger.append(seeded(number, str(1900 + 50 * number), games=60, effective_at="2020-12-01"))
         for day in (20, 23, 26):
             ledger.append(game_recorded(f"g{day}", ended_at=f"2021-01-{day}", half_moves=60, tournament="Cup"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         ledger.publications.publish("2021-01-31", actor="eve")
         for day in range(1, 5):
             ledger.append(game_recorded(f"f{day}", ended_at=f"2021-02-0{day}", half_moves=60, tournament="Cup"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert causes(compared(ledger, JANUARY, "now")[1]) == ["game f1, which ended after 2021-01-31"]
         monkeypatch.setattr(differences, "FEW_GAMES", 3)
         words = "4 games that ended after 2021-01-31, f1 to f4"
         assert causes(compared(ledger, JANUARY, "now")[1]) == [words]
         ledger.append(game_recorded("late", ended_at="2021-01-25", half_moves=60, tournament="Cup"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         words = "5 games, 1 of them late, f1 to late"
         assert causes(compared(ledger, JANUARY, "now")[1]) == [words]
 
@@ -129,7 +129,7 @@ def test_beyond_the_limit_entries_are_told_together(two_months: Ledger, monkeypa
     head = two_months.journal.size()
     for n, scheme in enumerate(("chessworld", "elo", "chessworld"), 1):
         two_months.append(scheme_adopted(scheme, effective_from=f"2021-01-{n:02}", carry=Carry.RESTART))
-    two_months.level()
+    two_months.ensure_up_to_date()
     told = {cause for row in compared(two_months, JANUARY, "now").values() for cause in causes(row)}
     assert told <= {f"entry {head + 1}: scheme:standard@2021-01-01", f"entries {head + 2} to {head + 3}"}
     assert told
@@ -153,7 +153,7 @@ def test_what_was_published_later_is_compared_by_what_was_known(two_months: Ledg
     """The second edition of January is later in what was known, and of an earlier day, than the list of February."""
     record_game(two_months, "late", "2021-01-05", 4, 1)
     two_months.publications.publish("2021-01-31", actor="eve")
-    two_months.level()
+    two_months.ensure_up_to_date()
     found = compared(two_months, FEBRUARY, JANUARY)
     assert found[4]["change"] == "created"
     assert causes(found[4]) == ["late result late"]
@@ -171,7 +171,7 @@ def test_words_that_mean_no_list_are_refused(two_months: Ledger) -> None:
     with pytest.raises(ValueError, match="february"):
         differences.lists_to_compare(two_months, JANUARY, "standard@february/now")
     two_months.append(scheme_adopted("elo", pool="rapid"))
-    two_months.level()
+    two_months.ensure_up_to_date()
     with pytest.raises(MalformedError, match="lists of two pools"):
         differences.lists_to_compare(two_months, JANUARY, "rapid@2021/now")
 

@@ -41,7 +41,7 @@ def club_to_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = make_club_with_every_table(tmp_path_factory.mktemp("club"), 60)
     with Ledger.open(path) as ledger:
         ledger.publications.publish("2004-10-03", actor="eve", despite_complaints=True)
-        ledger.level()
+        ledger.ensure_up_to_date()
     return path
 
 
@@ -49,7 +49,7 @@ def club_to_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def exported_from(club_to_export: Path) -> Iterator[Ledger]:
     """That ledger, open and level; to be read only."""
     with Ledger.open(club_to_export) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger
 
 
@@ -196,7 +196,7 @@ def test_tournaments_of_one_name_on_one_day_are_told_apart(fmt: str, tmp_path: P
         ledger.append(tournament_opened("2020-05-02", "2020-05-02", "Hourly"))
         for number, end in enumerate(ends):
             ledger.append(game_recorded(f"h{number}", ended_at=end, tournament="Hourly"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         rows = taken(ledger, tmp_path, "crosstables", fmt)
         editions = [row["edition"] for row in rows]
         assert sorted(editions) == sorted(2 * ends)
@@ -275,7 +275,7 @@ def test_what_is_recorded_meanwhile_is_in_no_export(
         monkeypatch.setattr(table_reader, "_PACKAGES", ("no_such_package",))
     folder = take_made_up_games(tmp_path, 40, 20)
     with open_ledger(folder / NAME) as ledger, open_ledger(folder / NAME) as other:
-        ledger.level()
+        ledger.ensure_up_to_date()
         rated = len(list(ledger.rows("history")))
 
         def recorded_now(what: str, done: int, total: int) -> None:
@@ -295,7 +295,7 @@ def test_a_process_that_meets_another_moment_tries_again(tmp_path: Path, monkeyp
     made: list[table_reader.TableReader] = []
     monkeypatch.setattr(exporting, "FEW_ENTRIES", 0)
     with open_ledger(folder / NAME) as ledger, open_ledger(folder / NAME) as other:
-        ledger.level()
+        ledger.ensure_up_to_date()
         start = table_reader.table_reader
 
         def late(path: Path, connection: Any) -> table_reader.TableReader:
@@ -385,7 +385,7 @@ def test_evil_names_are_harmless_in_csv_and_json_and_exact_elsewhere(tmp_path: P
     with open_ledger(tmp_path / NAME) as ledger:
         for number, name in enumerate(names):
             ledger.register(f"id:{number}", name)
-        ledger.level()
+        ledger.ensure_up_to_date()
         taken(ledger, tmp_path, "players", "csv")
         said = (tmp_path / "players.csv").read_bytes()
         assert raw_in(said) == set()

@@ -137,7 +137,7 @@ def test_the_answers_of_one_moment_are_of_one_state(three_and_a_draw: Ledger) ->
         graph = three_and_a_draw.player("Ann").graph().document("json")
         return [*(plain(question(three_and_a_draw)) for question, _ in QUESTIONS.values()), table, graph]
 
-    with three_and_a_draw.moment():
+    with three_and_a_draw.read_snapshot():
         before = answers()
         with Ledger.open(three_and_a_draw.path, clock=three_and_a_draw.clock) as other:
             record_game(other, "g4", "2026-11-16", white=1, black=3)

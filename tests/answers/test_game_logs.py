@@ -141,6 +141,6 @@ def test_the_command_tells_it_in_every_format(three_games: Ledger, run: Run) -> 
 
 def test_games_of_a_round_are_those_that_have_it_whatever_it_is_called(three_games: Ledger) -> None:
     three_games.append(game_recorded("r1", ended_at="2026-11-16", round="None"))
-    three_games.level()
+    three_games.ensure_up_to_date()
     told = games(three_games, three_games.player("1"), selection=GameFilter(round="None"))
     assert [row.game for row in told] == ["r1"]

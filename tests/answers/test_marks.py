@@ -19,7 +19,7 @@ from tools.commands import REFUSED
 
 
 def played(ledger: Ledger, player: str = "Ann", **options: Any) -> list[dict[str, Any]]:
-    ledger.level()
+    ledger.ensure_up_to_date()
     return as_rows(games(ledger, ledger.player(player), **options))
 
 
@@ -86,7 +86,7 @@ def test_explain_says_what_was_recorded_and_what_stands(three_games: Ledger) -> 
     drafts = three_games.corrections.drafts
     approve(three_games, drafts.replace("game:g1", {"outcome": "draw", "round": "3"}))
     approve(three_games, drafts.merge(2, 4))
-    three_games.level()
+    three_games.ensure_up_to_date()
     told = as_row(explain(three_games, three_games.player("Ann"), "g1"))
     assert (told["corrected"], told["result"]) == ([1], "draw")
     assert told["recorded"] == {"black": "Bob", "outcome": "white", "round": None}
@@ -97,7 +97,7 @@ def test_explain_says_what_was_recorded_and_what_stands(three_games: Ledger) -> 
 
 def test_explain_of_a_voided_game_says_by_which_proposal_and_why(three_games: Ledger) -> None:
     approve(three_games, three_games.corrections.drafts.annul("game:g2"), reason="played by a computer")
-    three_games.level()
+    three_games.ensure_up_to_date()
     with pytest.raises(UnknownNameError, match="it does not count: voided by proposal 1: played by a computer"):
         as_row(explain(three_games, three_games.player("Ann"), "g2"))
     three_games.people.reasons.erase(three_games.journal.writing(), [three_games.log("g2")[1].facts["reason"]])

@@ -193,7 +193,7 @@ def answered(ledger: Ledger, question: Question) -> object:
 
 
 def one_moment(ledger: Ledger, *asked: Question) -> list[object]:
-    with ledger.moment():
+    with ledger.read_snapshot():
         return [question(ledger) for question in asked]
 
 
@@ -206,11 +206,11 @@ def steps(ledger: Ledger) -> Iterator[None]:
             ("merge", {"player": "Dan", "into": "Bob"}),
         ):
             approve(ledger, ask(ledger, verb, **words))
-            ledger.level()
+            ledger.ensure_up_to_date()
             yield
             number = max(shown.proposal.proposal for shown in ledger.corrections.proposals())
             approve(ledger, ledger.corrections.drafts.undo(number))
-            ledger.level()
+            ledger.ensure_up_to_date()
             yield
 
 
@@ -224,10 +224,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ledger.append_many(played())
         told = source_game("moves", "Cleo", "Ann", ended_at="2026-11-09", text=MOVES, half_moves=7, tournament="Open")
         assert ledger.import_games(batch_games([told])).faults == []
-        ledger.level()
+        ledger.ensure_up_to_date()
         ledger.publications.publish("2026-11-05")
         approve(ledger, ask(ledger, "void", game="g6"))
-        ledger.level()
+        ledger.ensure_up_to_date()
     return made
 
 
@@ -251,7 +251,7 @@ def test_an_answer_is_of_one_moment(name: str, folder: Path, quiet: dict[str, li
     with ExitStack() as held:
         reader = held.enter_context(Ledger.open(path, clock=lambda: TODAY))
         writer = held.enter_context(Ledger.open(path, clock=lambda: TODAY))
-        reader.level()
+        reader.ensure_up_to_date()
         connection, statements, writing = reader.views.connection, [0], steps(writer)
         taken: list[int] = []
         connection.set_trace_callback(lambda _: statements.__setitem__(0, statements[0] + 1))
@@ -305,7 +305,7 @@ def public_functions() -> Iterator[tuple[str, Any]]:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_row_of_an_answer_is_one_of_the_schema_of_its_class(name: str, folder: Path) -> None:
     with Ledger.open(folder / NAME, clock=lambda: TODAY) as reader:
-        reader.level()
+        reader.ensure_up_to_date()
         try:
             answer = QUESTIONS[name](reader)
         except UnknownNameError:
@@ -321,16 +321,16 @@ def test_the_row_of_an_answer_is_one_of_the_schema_of_its_class(name: str, folde
 def test_what_is_recorded_within_a_moment_shows_after_it(folder: Path, tmp_path: Path) -> None:
     path = copied(folder, tmp_path)
     with Ledger.open(path, clock=lambda: TODAY) as reader, Ledger.open(path, clock=lambda: TODAY) as writer:
-        with reader.moment() as position:
+        with reader.read_snapshot() as position:
             before = reader.ranking()
             writer.append(game_recorded("late", white=DAN, black=CLEO, ended_at="2026-11-12", half_moves=40))
             writer.catch_up()
             reader.append(game_recorded("later", white=BOB, black=CLEO, ended_at="2026-11-13", half_moves=40))
             assert reader.ranking() == before
             assert position == reader.views.position() < reader.journal.size()
-            with reader.moment() as same:
+            with reader.read_snapshot() as same:
                 assert same == position
-            with pytest.raises(StorageError, match="a read snapshot is open until the block of 'moment' ends"):
+            with pytest.raises(StorageError, match="a read snapshot is open until the block of 'read_snapshot' ends"):
                 reader.catch_up()
         assert sum(row.games for row in reader.ranking()) == sum(row.games for row in before) + 4
         assert not reader.views.in_snapshot

@@ -51,7 +51,7 @@ def points(answer: dict[str, Any]) -> Decimal:
 
 
 def rating(ledger: Ledger, player: int) -> float | None:
-    ledger.level()
+    ledger.ensure_up_to_date()
     return PlayerStates(ledger.views.connection, ledger.pool()).now(player, ledger.now_ms()).in_force
 
 
@@ -141,10 +141,10 @@ def _check_corrections(ledger: Ledger, history: History, answer: dict[str, Any])
 
 
 def test_games_that_came_later_need_no_views_aside(three_games: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    three_games.level()
+    three_games.ensure_up_to_date()
     known, before = three_games.journal.size(), rating(three_games, 1)
     three_games.append(game_recorded("g4", black=4, half_moves=40, ended_at="2026-11-16"))
-    three_games.level()
+    three_games.ensure_up_to_date()
     monkeypatch.setattr(rating_changes, "replay", None)
     answer = as_row(changes(three_games, three_games.player("Ann"), str(known)))
     assert (answer["rating_then"], answer["rating_now"]) == (before, rating(three_games, 1))
@@ -159,7 +159,7 @@ def test_corrections_of_others_count_through_opponents(three_games: Ledger) -> N
     three_games.append(game_recorded("late", white=2, black=4, **late))
     approve(three_games, three_games.corrections.drafts.replace("game:late", {"outcome": "black"}))
     approve(three_games, three_games.corrections.drafts.replace("game:g1", {"outcome": "draw"}))
-    three_games.level()
+    three_games.ensure_up_to_date()
     answer = as_row(changes(three_games, three_games.player("Ann"), str(known)))
     assert kinds(answer) == ["rated anew", "through opponents", "correction"]
     assert [part["proposal"] for part in answer["parts"]] == [None, 1, 2]
@@ -171,7 +171,7 @@ def test_since_a_published_list_begins_with_what_it_showed(three_games: Ledger) 
     published = three_games.publications.publish("2026-11-05", actor="eve").publication
     shown = three_games.publications.row(published, 1)
     approve(three_games, three_games.corrections.drafts.replace("game:g1", {"outcome": "draw"}))
-    three_games.level()
+    three_games.ensure_up_to_date()
     answer = as_row(changes(three_games, three_games.player("Ann"), "standard@2026-11-05"))
     assert shown is not None
     assert answer["rating_then"] == shown.rating
@@ -181,14 +181,14 @@ def test_since_a_published_list_begins_with_what_it_showed(three_games: Ledger) 
 
 def test_since_a_day_nothing_is_by_corrections(three_games: Ledger) -> None:
     approve(three_games, three_games.corrections.drafts.replace("game:g1", {"outcome": "draw"}))
-    three_games.level()
+    three_games.ensure_up_to_date()
     answer = as_row(changes(three_games, three_games.player("Ann"), "2026-11-05"))
     assert [(part["kind"], part["games"]) for part in answer["parts"]] == [("game", ["g2"]), ("game", ["g3"])]
     assert points(answer) == Decimal(repr(answer["difference"]))
 
 
 def test_what_since_may_not_be_is_said(three_games: Ledger) -> None:
-    three_games.level()
+    three_games.ensure_up_to_date()
     ann = three_games.player("Ann")
     with pytest.raises(UnknownNameError, match=r"no entry '2024' .*the journal holds 8; .*write a year as YYYY-01-01"):
         as_row(changes(three_games, ann, "2024"))
@@ -204,11 +204,11 @@ def test_what_since_may_not_be_is_said(three_games: Ledger) -> None:
 
 
 def test_a_rating_begins_for_who_was_not_known_and_then_moves(three_games: Ledger) -> None:
-    three_games.level()
+    three_games.ensure_up_to_date()
     known = three_games.journal.size()
     three_games.register("name:eve", "Eve")
     three_games.append(game_recorded("g4", white=5, black=4, half_moves=40, ended_at="2026-11-16"))
-    three_games.level()
+    three_games.ensure_up_to_date()
     answer = as_row(changes(three_games, three_games.player("Eve"), str(known)))
     assert (answer["rating_then"], answer["difference"]) == (None, None)
     assert [(part["kind"], part["points"], part["games"]) for part in answer["parts"]] == [
@@ -219,11 +219,11 @@ def test_a_rating_begins_for_who_was_not_known_and_then_moves(three_games: Ledge
 
 
 def test_who_has_no_rated_game_left_is_not_listed(three_games: Ledger) -> None:
-    three_games.level()
+    three_games.ensure_up_to_date()
     known, before = three_games.journal.size(), rating(three_games, 2)
     assert before is not None
     approve(three_games, three_games.corrections.drafts.annul("game:g1"))
-    three_games.level()
+    three_games.ensure_up_to_date()
     answer = as_row(changes(three_games, three_games.player("Bob"), str(known)))
     assert (answer["rating_then"], answer["rating_now"], answer["difference"]) == (before, None, None)
     assert [(part["kind"], part["points"], part["rating"]) for part in answer["parts"]] == [
@@ -241,7 +241,7 @@ def test_what_a_scheme_does_between_games_is_a_part_of_its_own(tmp_path: Path) -
             day, outcome = f"2023-0{number + 1}-10", (Outcome.WHITE, Outcome.DRAW)[number % 2]
             ledger.append(game_recorded(f"g{number}", black=opponent, ended_at=day, outcome=outcome, half_moves=40))
         ledger.append(game_recorded("others", white=2, black=3, ended_at="2024-04-10", half_moves=40))
-        ledger.level()
+        ledger.ensure_up_to_date()
         answer = as_row(changes(ledger, ledger.player("P0"), "2023-12-31"))
         (part,) = answer["parts"]
         assert (part["kind"], part["cause"]) == ("time", rating_changes.BETWEEN_GAMES)
@@ -255,7 +255,7 @@ def test_what_a_list_showed_leads_on_though_working_it_out_gives_another_number(
     row = three_games.publications.row(published, 1)
     assert row is not None
     monkeypatch.setattr(type(three_games.publications), "row", lambda *_: row._replace(rating=row.rating - 8))
-    three_games.level()
+    three_games.ensure_up_to_date()
     answer = as_row(changes(three_games, three_games.player("Ann"), "standard@2026-11-05"))
     assert kinds(answer) == ["other version", "game", "game"]
     assert (answer["rating_then"], answer["parts"][0]["points"]) == (row.rating - 8, 8)

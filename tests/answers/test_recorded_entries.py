@@ -17,12 +17,12 @@ def _followed(tmp_path: Path) -> Ledger:
     for name in ("Ann", "Bob", "Cleo"):
         ledger.register(f"name:{name.lower()}", name)
     ledger.append(game_recorded("g1", white=ANN, black=BOB, half_moves=60))
-    ledger.level()
+    ledger.ensure_up_to_date()
     return ledger
 
 
 def told(ledger: Ledger, position: int = 0, limit: int = 1_000) -> list[RecordedEntry]:
-    ledger.level()
+    ledger.ensure_up_to_date()
     return entries_after(ledger, position, limit)
 
 
@@ -76,7 +76,7 @@ def test_a_fact_that_is_added_and_a_merge_name_their_players(followed: Ledger) -
 @pytest.mark.slow
 def test_what_it_costs_is_what_is_asked_for(followed: Ledger) -> None:
     followed.append_many([game_recorded(f"m{place}", white=ANN, black=BOB, half_moves=60) for place in range(3_000)])
-    followed.level()
+    followed.ensure_up_to_date()
     counted = [0]
     connection = followed.journal._connection  # type: ignore[attr-defined]
 

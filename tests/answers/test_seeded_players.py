@@ -64,7 +64,7 @@ def test_a_rating_that_a_list_of_the_present_scheme_brought_is_not_of_another_sy
     """The pool has gone to another scheme since its beginning, and the player has no game under either."""
     listed_club.append(scheme_adopted("glicko2", effective_from="2024-05-10", settings={}))
     listed_club.append(seeded(4, "1900", effective_at=LIST_DAY, games=60, highest="1950", source="glicko2"))
-    listed_club.level()
+    listed_club.ensure_up_to_date()
     (reached,) = as_rows(achievements(listed_club, listed_club.player("Dan")))
     assert (reached["what"], reached["rating"], reached["scheme"]) == ("highest", 1950.0, "glicko2")
     assert not reached["other_system"]

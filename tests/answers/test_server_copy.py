@@ -58,7 +58,7 @@ def _full_club(club_to_copy: Path, tmp_path: Path) -> Iterator[Ledger]:
     """A copy of it, open, with plug-ins of each shape."""
     folder = Path(shutil.copytree(club_to_copy.parent, tmp_path / "full"))
     with Ledger.open(folder / "club.db", projectors=PLUGINS) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger
 
 
@@ -172,7 +172,7 @@ def test_what_was_recorded_corrected_and_erased_since_is_written(full_club: Ledg
     before = copy_to_postgres(full_club, database, SCHEMA, names=True)
     full_club.append(game_recorded("late", white=1, black=2, half_moves=60, ended_at="2004-10-05"))
     full_club.erase(7)
-    full_club.level()
+    full_club.ensure_up_to_date()
     after = copy_to_postgres(full_club, database, SCHEMA, names=True)
     assert differences(full_club, database, names=True) == []
     sizes = {table.table: table.rows for table in before}

@@ -37,7 +37,7 @@ def club(path: Path, names: Sequence[str], scheme: str = "elo") -> Ledger:
             f"g{game}", white=number[white], black=number[black], ended_at="2021-05-01", half_moves=60
         )
         ledger.append(event)
-    ledger.level()
+    ledger.ensure_up_to_date()
     return ledger
 
 

@@ -201,7 +201,7 @@ def test_a_name_with_a_letter_that_nobody_sees_is_the_same_persons(club_of_two: 
     with unsealed_names():
         position = sealed(ledger, f"e{letter}ve", approval(1))
     assert list(named(club_of_two.path)) == [f"entry {position}"]
-    ledger.level()
+    ledger.ensure_up_to_date()
     (row,) = ledger.rows("proposals")
     assert (row["effective"], row["why_not"]) == (0, "four-eyes")
 
@@ -223,7 +223,7 @@ def test_what_was_approved_or_holds_from_today_on_is_true(club_of_two: ClubOfTwo
 def test_the_command_names_it_and_ends_with_3(club_of_two: ClubOfTwo, run: Run) -> None:
     sealed(club_of_two.ledger, "admin", policy(1, on=True))
     position = sealed(club_of_two.ledger, "eve", proposal(1), approval(1))
-    club_of_two.ledger.level()
+    club_of_two.ledger.ensure_up_to_date()
     for words in ([], ["--journal-only"]):
         done = run("audit", club_of_two.path, *words)
         assert done.code == FALSE
@@ -257,7 +257,7 @@ def test_the_reader_and_the_book_find_the_same_decisions(steps: list[tuple[objec
                     sealed(ledger, name, approval(number, proven=proven))
                 case _:
                     pass
-        ledger.level()
+        ledger.ensure_up_to_date()
         broken = {f"entry {row['decided_position']}" for row in ledger.rows("proposals", "why_not = 'four-eyes'")}
         assert {where for where, words in named(club.path).items() if words.startswith("approves")} == broken
         assert club.clock.now == NOON

@@ -99,7 +99,7 @@ def test_who_was_merged_into_another_is_proven_as_recorded(receipt_club: ClubOfT
     carl = ledger.register("name:carl", "Carl")
     merge = ledger.corrections.drafts.merge(1, carl)
     ledger.decide(ledger.propose([merge], reason="one person", by="eve").proposal, Decision.APPROVED, by="adam")
-    ledger.level()
+    ledger.ensure_up_to_date()
     assert ledger.player("Ann").player == carl
     for wanted in ("Ann", "1"):
         proven = verify_receipt(make_receipt(ledger, "r1-b1", name_of=wanted).encode(), [VERIFIER])

@@ -71,7 +71,7 @@ def play(club: ClubOfTwo, steps: list[tuple[object, ...]]) -> None:
 def test_the_reader_and_the_book_find_the_same_proofs(steps: list[tuple[object, ...]]) -> None:
     with TemporaryDirectory() as folder, new_club_of_two(Path(folder)) as club:
         play(club, steps)
-        club.ledger.level()
+        club.ledger.ensure_up_to_date()
         found = [falsehood for falsehood in audit(club.path).falsehoods if falsehood.table == "four eyes"]
         words = {str(falsehood.position_or_key): falsehood.message for falsehood in found}
         rows = list(club.ledger.rows("proposals"))

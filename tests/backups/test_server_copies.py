@@ -74,7 +74,7 @@ def contents(path: Path) -> dict[str, str]:
 def everything(path: Path) -> dict[str, Any]:
     """What a ledger answers."""
     with Ledger.open(path) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         return {
             "head": ledger.head(),
             "games": list(ledger.rows("games")),

@@ -34,12 +34,12 @@ def club(path: Path, **settings: Any) -> Ledger:
                     f"{key}-{black}", black=black, ended_at=f"2021-05-{day:02}", half_moves=60, tournament=tournament
                 )
             )
-    ledger.level()
+    ledger.ensure_up_to_date()
     return ledger
 
 
 def rated(ledger: Ledger) -> dict[str, bool]:
-    ledger.level()
+    ledger.ensure_up_to_date()
     return {row["key"].partition("-")[0]: row["reason"] is None for row in ledger.rows("games")}
 
 
@@ -68,6 +68,6 @@ def test_a_game_that_is_put_into_such_a_tournament_is_rated(tmp_path: Path) -> N
             change = ledger.corrections.verbs.change("game", words)
             proposed = ledger.propose([change], reason="so it was", by="eve")
             ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
-            ledger.level()
+            ledger.ensure_up_to_date()
             (row,) = ledger.rows("games", "key = ?", ["g4-2"])
             assert (row["reason"] is None) == counts

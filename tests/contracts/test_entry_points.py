@@ -372,7 +372,7 @@ def test_days_of_a_reported_tournament_that_overlap_are_told_and_not_recorded(fi
 
 
 def test_a_tournament_that_another_process_told_of_is_known_to_who_closes_it(five: Club) -> None:
-    five.ledger.level()
+    five.ledger.ensure_up_to_date()
     with Ledger.open(five.path) as other:
         other.append(game_recorded("elsewhere", tournament="Cub cup", ended_at="2026-11-18"))
     five.ledger.check_early(tournament_closed("2026-11-19", tournament="Cub cup"), Context.COMMAND)

@@ -51,7 +51,7 @@ def _base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             ]
         )
     with Ledger.open(folder / "club.db", projectors=READ_MODELS, clock=lambda: NOW) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
     return folder
 
 
@@ -105,7 +105,7 @@ def test_an_answer_as_if_is_that_which_the_approval_brings(name: str, asked_as_i
     ledger = asked_as_if
     before = answers(ledger)
     number = ledger.propose([CHANGES[name](ledger)], reason="because", by="eve").proposal
-    ledger.level()
+    ledger.ensure_up_to_date()
     files = file_digests(ledger.path.parent)
     with ledger.as_if(number) as would_be:
         tried = answers(would_be)
@@ -123,7 +123,7 @@ def test_the_difference_to_a_published_list_as_if_is_that_which_the_approval_bri
     name: str, asked_as_if: Ledger
 ) -> None:
     ledger = asked_as_if
-    ledger.level()
+    ledger.ensure_up_to_date()
     ledger.publications.publish("2018-12-31", actor="olga")
     number = ledger.propose([CHANGES[name](ledger)], reason="because", by="eve").proposal
 
@@ -132,14 +132,14 @@ def test_the_difference_to_a_published_list_as_if_is_that_which_the_approval_bri
             differences.list_differences(asked, *differences.lists_to_compare(asked, "standard@2018-12-31/1", "now"))
         )
 
-    ledger.level()
+    ledger.ensure_up_to_date()
     before = differs(ledger)
     files = file_digests(ledger.path.parent)
     with ledger.as_if(number) as would_be:
         tried = differs(would_be)
     assert file_digests(ledger.path.parent).items() >= files.items()  # and the views of the list's time
     ledger.decide(number, Decision.APPROVED, by="adam")
-    ledger.level()
+    ledger.ensure_up_to_date()
     assert tried == differs(ledger)
     assert tried != before or not before
 
@@ -168,7 +168,7 @@ def test_the_ledger_itself_answers_as_it_stands_and_is_not_brought_level_within(
         assert list(ledger.rows("current")) == before
         ledger.append(game_recorded("meanwhile", ended_at="2021-06"))
         with pytest.raises(StorageError, match="a dry run on the views lasts until the block of 'as_if' ends"):
-            ledger.level()
+            ledger.ensure_up_to_date()
         would_be.close()
     with pytest.raises(StorageError, match="within the block alone, which is over"):
         would_be.rows("current")
@@ -228,10 +228,10 @@ def test_others_read_on_and_a_copy_is_tried_on_while_they_write(asked_as_if: Led
         assert other.rows("current")
         expected = list(would_be.rows("current"))
     with Ledger.open(ledger.path, clock=lambda: NOW) as other:
-        other.level()
+        other.ensure_up_to_date()
         with sqlite.write_transaction(other.views.connection), ledger.as_if([change]) as would_be:
             assert list(would_be.rows("current")) == expected
-    with ledger.moment(), ledger.as_if([change]) as would_be:
+    with ledger.read_snapshot(), ledger.as_if([change]) as would_be:
         assert list(would_be.rows("current")) == expected
 
 
@@ -298,7 +298,7 @@ def test_what_other_connections_read_apart_is_what_the_approval_brings(name: str
     with ledger.as_if([change], apart=True) as would_be:
         tried, answered = read(would_be), answers(would_be)
         assert read(ledger) == before
-        ledger.level()  # nobody waits for it
+        ledger.ensure_up_to_date()  # nobody waits for it
         folder = would_be.views.path.parent
     assert not folder.exists()
     assert file_digests(ledger.path.parent) == files

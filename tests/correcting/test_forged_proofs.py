@@ -33,13 +33,13 @@ class Scene:
 
     def is_voided(self) -> bool:
         """Whether the proposal acts."""
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         (row,) = self.ledger.rows("games", "key = 'r1-b1'")
         return str(row["reason"]) == "voided"
 
     def falsehoods(self) -> dict[str, str]:
         """Where, and in which words."""
-        self.ledger.level()
+        self.ledger.ensure_up_to_date()
         found = audit(self.club.path).falsehoods
         return {str(falsehood.position_or_key): falsehood.message for falsehood in found if "four" in falsehood.table}
 
@@ -165,7 +165,7 @@ def test_a_reset_is_named_for_ever_with_what_rests_on_it(scene: Scene) -> None:
 
 
 def named_resets(scene: Scene) -> list[str]:
-    scene.ledger.level()
+    scene.ledger.ensure_up_to_date()
     verdict: Verdict = audit(scene.club.path)
     assert verdict.falsehoods == ()
     return [str(reset) for reset in verdict.resets]

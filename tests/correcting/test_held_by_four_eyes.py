@@ -34,7 +34,7 @@ def proposed(ledger: Ledger, change: Change) -> RecordedProposal:
 
 
 def reason_of_the_game(ledger: Ledger) -> str | None:
-    ledger.level()
+    ledger.ensure_up_to_date()
     (row,) = ledger.rows("games", "key = 'r1-b1'")
     reason = row["reason"]
     assert reason is None or isinstance(reason, str)

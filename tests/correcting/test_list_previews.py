@@ -116,7 +116,7 @@ def test_the_command_names_the_lists(run: Run, tmp_path: Path) -> None:
     club = tmp_path / "club.db"
     with Ledger.create(club, clock=lambda: NOW) as ledger:
         ledger.import_games(batch_games(source_games(60), 60))
-        ledger.level()
+        ledger.ensure_up_to_date()
         last = max(row["ended_at"] for row in ledger.rows("games"))[:10]
         name = ledger.publications.publish(last, actor="eve", despite_complaints=True).publication.name
         ledger.propose([ledger.corrections.drafts.annul(game(ledger, 20))], reason="because", by="eve")

@@ -381,7 +381,7 @@ def test_who_came_with_the_rating_of_a_list_keeps_it_when_the_only_game_is_voide
             ledger.append(seeded(number, f"{1700 + 100 * number}", games=60, effective_at="2021-01-01"))
         ledger.append(game_recorded("g1", white=1, black=2, half_moves=40, ended_at="2021-05-01"))
         ledger.append(game_recorded("g2", white=2, black=3, half_moves=40, ended_at="2021-05-02"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         voided = [ledger.corrections.drafts.annul("game:g1")]
         move = next(move for move in ledger.preview(voided).moves if move.player == 1)
         assert move.before is not None
@@ -399,7 +399,7 @@ def test_who_last_played_before_a_scheme_that_converts_moves_as_well(tmp_path: P
         ledger.append(seeded(5, "1400"))
         ledger.append(game_recorded("g1", white=1, black=2, half_moves=40, ended_at="2021-05-01"))
         ledger.append(game_recorded("g2", white=3, black=4, half_moves=40, ended_at="2021-11-01"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         words = {"scheme": "elo", "from": "2021-10-01", "carry": "convert", "map": "1:100"}
         adopting = [ledger.corrections.verbs.change("adopt", words)]
         impact = ledger.preview(adopting)
@@ -419,7 +419,7 @@ def test_the_rating_of_a_list_of_who_never_played_moves_as_well(tmp_path: Path) 
             ledger.register(f"id:{number}", name)
         ledger.append(seeded(2, "1700"))
         ledger.append(seeded(3, "1600"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         verbs, drafts = ledger.corrections.verbs, ledger.corrections.drafts
 
         def moves(change: Change) -> dict[int, tuple[float | None, float | None]]:

@@ -460,5 +460,5 @@ def test_a_proposal_to_adopt_in_the_past_is_recorded_by_its_approval(four: Ledge
     later = SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2026-11-03")
     decision, adopted = approve(four, four.corrections.drafts.add(later))
     assert adopted.position == decision.position + 1
-    four.level()
+    four.ensure_up_to_date()
     assert [row["scheme"] for row in four.rows("eras")] == ["chessworld", "elo"]

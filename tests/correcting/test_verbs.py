@@ -299,7 +299,7 @@ def test_a_wrong_adoption_is_moved_and_taken_back(four: Ledger, tmp_path: Path) 
 def test_a_pool_that_began_with_the_wrong_scheme_is_rated_by_the_right_one(four: Ledger, tmp_path: Path) -> None:
     approve(four, ask(four, "fact", fact="scheme:standard@start", field="scheme", to="elo"))
     approve(four, ask(four, "fact", fact="scheme:standard@start", field="settings", to='{"initial": 1600}'))
-    four.level()
+    four.ensure_up_to_date()
     settings = next(four.rows("eras"))["settings"]
     assert '"initial":1600' in settings
     assert '"k"' in settings  # those that were not named stand there, too

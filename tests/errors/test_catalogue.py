@@ -154,10 +154,11 @@ def moved(scene: ClubOfTwo) -> None:
 def in_another_thread(scene: ClubOfTwo) -> None:
     """Every door of a ledger that another thread opened is closed in the same words."""
     ledger = scene.ledger
-    ledger.level()
+    ledger.ensure_up_to_date()
     corrections = ledger.corrections
     doors: list[Callable[[], object]] = [
-        ledger.head, ledger.level, ledger.catch_up, ledger.rebuild, lambda: ledger.player("Ann"), ledger.close,
+        ledger.head, ledger.ensure_up_to_date, ledger.catch_up, ledger.rebuild, lambda: ledger.player("Ann"),
+        ledger.close,
         lambda: ledger.register("name:carl", "Carl"), lambda: ledger.import_games([]), lambda: list(ledger.entries()),
         lambda: ledger.append(game_recorded("r2")), lambda: ledger.erase(1), lambda: ledger.rows("games"),
         lambda: as_rows(ledger.ranking()), ledger.policies.list, ledger.pools, ledger.database,
@@ -180,7 +181,7 @@ def closed(scene: ClubOfTwo) -> None:
     scene.ledger.close()
     doors: list[Callable[[], object]] = [
         scene.ledger.head,
-        scene.ledger.level,
+        scene.ledger.ensure_up_to_date,
         scene.ledger.catch_up,
         lambda: scene.ledger.player("Ann"),
         lambda: scene.ledger.register("name:carl", "Carl"),
@@ -195,7 +196,7 @@ def closed(scene: ClubOfTwo) -> None:
 
 
 def level(scene: ClubOfTwo) -> Ledger:
-    scene.ledger.level()
+    scene.ledger.ensure_up_to_date()
     return scene.ledger
 
 
@@ -246,7 +247,7 @@ def failing_read_model(scene: ClubOfTwo) -> None:
     try:
         with Ledger.open(scene.path, projectors=(made,)) as ledger:
             with pytest.warns(ReadModelWarning):
-                ledger.level()
+                ledger.ensure_up_to_date()
             raise ledger.views.installed.broken["failing"]
     finally:
         plugins._broken.pop("failing")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.book.assessment import Changes
+from ledger.book.assessment import Reratings
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import decode_bodies, fold_columns
 from ledger.facts import codec
@@ -229,7 +229,7 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
         many = views_file.create_views(Path(folder) / "many.db", PROJECTORS)
         with closing(few), closing(many):
             one, other = GameBook(few, journal), GameBook(many, journal)
-            one_fresh, other_fresh = Changes(), Changes()
+            one_fresh, other_fresh = Reratings(), Reratings()
             one.apply_entries(map(codec.decode, bodies), one_fresh)
             start = 0
             while start < len(bodies):

@@ -122,7 +122,7 @@ def key_there(where: Where, table: str, schema: str = SCHEMA) -> list[str]:
 
 def differences(ledger: Ledger, url: str, schema: str = SCHEMA, *, names: bool = False) -> list[str]:
     """The documented tables that are not there, or differ from the views in a row, a bit or their order."""
-    ledger.level()
+    ledger.ensure_up_to_date()
     with psycopg.connect(url) as connection:  # to ask by a new one each time costs as much as a copy
         return list(_differences(ledger, connection, schema, names=names))
 

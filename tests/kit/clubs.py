@@ -100,7 +100,7 @@ def record_game(
 ) -> None:
     """Record a game that is long enough to be rated, and bring the views level."""
     ledger.append(game_recorded(key, white=white, black=black, outcome=outcome, ended_at=day, half_moves=60))
-    ledger.level()
+    ledger.ensure_up_to_date()
 
 
 def _check_of_old(event: Event, evidence: Evidence) -> None:

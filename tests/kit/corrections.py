@@ -68,13 +68,13 @@ def ask(ledger: Ledger, verb: str, **words: str) -> Change:
 
 def by_key(ledger: Ledger, wanted: Iterable[str] = ("outcome", "reason")) -> dict[str, tuple[Any, ...]]:
     """Columns of the games as they stand, by key."""
-    ledger.level()
+    ledger.ensure_up_to_date()
     return {row["key"]: tuple(row[name] for name in wanted) for row in ledger.rows("games")}
 
 
 def ratings(ledger: Ledger) -> dict[int, tuple[int, float]]:
     """By player the number of rated games and the rating, to the bit."""
-    ledger.level()
+    ledger.ensure_up_to_date()
     return {row["player"]: (row["n"], row["rating"]) for row in ledger.rows("current")}
 
 
@@ -87,6 +87,6 @@ def rebuilt(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
 
 def tables(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
     """Every table of the views as they stand."""
-    ledger.level()
+    ledger.ensure_up_to_date()
     names = [name for name in ledger.database().table_names() if name not in {"progress", "projections", RATING_BOUNDS}]
     return {name: list(ledger.rows(name)) for name in names}

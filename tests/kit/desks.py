@@ -136,5 +136,5 @@ def club_with_officers(path: Path) -> dict[str, str]:
         }
         made = {name: ledger.tokens.add(name, roles, token=adam) for name, roles in others.items()}
         ledger.policies.set("four-eyes", {"on": True}, token=adam)
-        ledger.level()
+        ledger.ensure_up_to_date()
     return {"adam": adam, **made}

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from ledger.answers.publications import have_same_numbers
 from ledger.answers.rows import as_rows
-from ledger.book.assessment import Changes
+from ledger.book.assessment import Reratings
 from ledger.book.roster import Roster
 from ledger.book.timeline import BEGINNING
 from ledger.correcting.previews import Impact
@@ -35,7 +35,7 @@ Standings = dict[tuple[str, int], Stood]  # by pool and player
 
 def standings(ledger: Ledger) -> Standings:
     """The figures of everybody who has a rated game, asked one by one, and of who came with the rating of a list."""
-    ledger.level()
+    ledger.ensure_up_to_date()
     keys = {row["position"]: row["key"] for row in ledger.rows("games")}
     rows = {(row["pool"], row["player"], row["n"]): row for row in ledger.rows("history")}
     pools = {pool.pool: pool.name for pool in ledger.pools()}
@@ -102,7 +102,7 @@ def check(impact: Impact, before: Standings, after: Standings) -> None:
 
 def revised_lists(ledger: Ledger) -> dict[str, Mapping[int, ListRow]]:
     """By name of each published list that is its instant's last edition, the rows as revised now, by player."""
-    ledger.level()
+    ledger.ensure_up_to_date()
     found = {}
     for asked in ledger.publications.last_editions():
         found[asked.name] = rows_by_player(
@@ -142,7 +142,7 @@ def counting_games() -> Iterator[list[int]]:
     counted: list[int] = []
     update = PoolProjections.update
 
-    def noted(projections: PoolProjections, fresh: Changes, checkpoint: int) -> int:
+    def noted(projections: PoolProjections, fresh: Reratings, checkpoint: int) -> int:
         games = update(projections, fresh, checkpoint)
         counted.append(games)
         return games

@@ -355,7 +355,7 @@ def test_what_any_node_records_is_answered(oldest_server: Server, tmp_path: Path
             ledger.register(f"name:{name.lower()}", name)
         adam = ledger.tokens.add("adam", [Role.APPROVER])
         tokens = {"rita": ledger.tokens.add("rita", [Role.RECORDER], token=adam)}
-        ledger.level()
+        ledger.ensure_up_to_date()
     with serving(tmp_path / NAME, "--listen", "127.0.0.1:0") as (_, address):
         until(lambda: position(address) > 0)
         api = Api(address, tokens)
@@ -380,7 +380,7 @@ def test_two_servers_of_one_ledger_know_the_same_sessions_sendings_and_refusals(
         ledger.append(game_recorded("r1-b1", half_moves=60))
         adam = ledger.tokens.add("adam", [Role.APPROVER])
         tokens = {"eve": ledger.tokens.add("eve", [Role.CORRECTOR], token=adam)}
-        ledger.level()
+        ledger.ensure_up_to_date()
     node = settings_of(tmp_path / "another", place)
     words_of_both = ("--listen", "127.0.0.1:0")
     with serving(tmp_path / NAME, *words_of_both) as (_, first), serving(node, *words_of_both) as (_, second):
@@ -410,14 +410,14 @@ def test_a_name_that_is_sealed_on_a_server_and_not_given_yet_is_not_kept_as_it_w
     place = new_place(oldest_server)
     with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
         ledger.register("name:ann", "Ann")
-        ledger.level()
+        ledger.ensure_up_to_date()
     reader, tags, asked = Reader(tmp_path / NAME), list[str](), list[int]()
 
     def answer(*had: str) -> Answer:
         return reader.answer(PLAYER, {"player": "1", "pool": None, "at": None}, "/players/1", had)
 
     def folded_in_meanwhile(names: PendingNames, pending: PendingName) -> None:
-        folding.level()
+        folding.ensure_up_to_date()
         between = answer()
         assert b'"name":"Ann"' in (between.body or b"")
         assert answer(between.tag).body is None

@@ -139,7 +139,7 @@ def test_the_same_sent_to_two_nodes_at_once_is_recorded_once(
     def send(node: int) -> None:
         try:
             with Ledger.open(settings_of(tmp_path / f"sends{node}", club_place)) as ledger:
-                ledger.level()
+                ledger.ensure_up_to_date()
                 assert ledger.corrections.find_previous(SENDING, reason="twice", by="eve") == []
                 ready.wait()
                 done = ledger.corrections.propose_batch(

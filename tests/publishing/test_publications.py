@@ -113,7 +113,7 @@ def test_a_list_that_says_something_else_by_now_gets_the_next_edition(make_club:
 
 def test_a_list_of_an_empty_pool_has_nobody(make_club: Made) -> None:
     ledger = make_club()
-    ledger.level()
+    ledger.ensure_up_to_date()
     done = publish(ledger, "2021-01-31")
     assert (done.publication.event.players, kept(ledger, done.publication)) == (0, [])
     assert as_rows(publications.published_list_rows(ledger, done.publication)) == []
@@ -312,7 +312,7 @@ def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
     for day in ("2021-01-31", "2021-02-28"):
         ledger.append(run_closed(day))
     publish(ledger, "2021-01-31")
-    ledger.level()
+    ledger.ensure_up_to_date()
     assert [row["published"] for row in as_rows(publications.rating_runs(ledger))] == ["standard@2021-01-31/1", None]
 
 
@@ -337,7 +337,7 @@ def test_late_games_change_the_revised_list_and_never_the_original(
         with Ledger.open(path, clock=lambda: NOW) as ledger:  # a restart between any two
             record_game(ledger, f"late{n}", f"2021-01-{day:02}", white, black, outcome)
     with Ledger.open(path, clock=lambda: NOW) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert kept(ledger, publication) == original
         assert as_listed(original) != listed(ledger, "2021-01-31")
         with ledger.known_at(publication.event.head) as then:
@@ -382,6 +382,6 @@ def test_rows_that_do_not_follow_are_not_kept(make_club: Made) -> None:
 def test_a_player_with_a_past_stands_on_the_list_of_its_day(make_club: Made) -> None:
     ledger = make_club()
     ledger.append(seeded(4, "2100.5", effective_at="2021-01-01"))
-    ledger.level()
+    ledger.ensure_up_to_date()
     (row,) = kept(ledger, publish(ledger, "2021-01-31").publication)
     assert row == ListRow(4, 1, 2100, 2100.5, 0, None)

@@ -116,10 +116,10 @@ def test_a_ledger_without_them_gets_them_folded_from_the_rows_that_stand(
         ledger.rebuild()
         built = {made.name: table_rows(ledger.views.connection, made.name) for made in BUILT_IN}
     with Ledger.open(sample_club, projectors=()) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
     monkeypatch.setattr(engine, "rate", None)
     with Ledger.open(sample_club) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert {made.name: table_rows(ledger.views.connection, made.name) for made in BUILT_IN} == built
     assert all(built.values())
 
@@ -130,7 +130,7 @@ def test_the_highest_of_the_present_scheme_is_the_hera_of_the_history(sample_clu
     JOIN highest_lowest AS l ON l.pool = h.pool AND l.player = h.player
       AND l.n = (SELECT max(n) FROM highest_lowest AS m WHERE m.pool = h.pool AND m.player = h.player)"""
     with Ledger.open(sample_club) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         rows = ledger.views.connection.execute(query).fetchall()
     assert rows
     assert all(row[:2] == row[2:] for row in rows)

@@ -220,7 +220,7 @@ def mixed(events: Sequence[Event]) -> list[Event]:
 
 def assert_built_as_folded(ledger: Ledger) -> None:
     """Bring the views level, and build them anew in small blocks: the same rows in every table."""
-    ledger.level()
+    ledger.ensure_up_to_date()
     expected = table_digests(ledger.views.connection)
     assert sum(1 for _ in ledger.rows("history")) > GAMES
     with in_small_blocks():
@@ -238,7 +238,7 @@ def _club(tmp_path: Path) -> Iterator[Ledger]:
 def tell(ledger: Ledger, events: Sequence[Event]) -> None:
     for first in range(0, len(events), STEP):
         ledger.append_many(events[first : first + STEP])
-        ledger.level()
+        ledger.ensure_up_to_date()
 
 
 @pytest.mark.parametrize("case", in_tiers(EVERY, tier_of_games))

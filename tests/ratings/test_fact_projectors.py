@@ -66,12 +66,12 @@ def little_club(tmp_path: Path) -> Path:
 
 def opened(path: Path, made: Sequence[DeclaredFactProjector] = OF_FACTS) -> Ledger:
     ledger = Ledger.open(path, projectors=made)
-    ledger.level()
+    ledger.ensure_up_to_date()
     return ledger
 
 
 def rows(ledger: Ledger, name: str) -> list[tuple[Any, ...]]:
-    ledger.level()
+    ledger.ensure_up_to_date()
     return [tuple(row.values()) for row in ledger.rows(name)]
 
 
@@ -230,7 +230,7 @@ def test_who_goes_on_without_the_plug_in_leaves_its_table_behind_also_by_an_unra
     opened(little_club).close()
     with Ledger.open(little_club) as ignorant:
         ignorant.append(game_recorded("free", white=1, black=3, ended_at="2021-06-05", half_moves=20, rated=False))
-        ignorant.level()
+        ignorant.ensure_up_to_date()
         assert read_models.stale_tables(ignorant.views.connection) == {made.name for made in OF_FACTS}
         with pytest.raises(ProjectionError, match=r"weekdays: its table is of entry 6, the views are of entry 7"):
             ignorant.rows("weekdays")
@@ -241,7 +241,7 @@ def test_who_goes_on_without_the_plug_in_leaves_its_table_behind_also_by_an_unra
 def test_the_rule_of_the_ledger_takes_its_table_away(little_club: Path) -> None:
     with opened(little_club) as ledger:
         ledger.policies.set("read-models", {"weekdays": False}, actor="adam")
-        ledger.level()
+        ledger.ensure_up_to_date()
         names = {name for (name,) in ledger.views.connection.execute("SELECT name FROM sqlite_master")}
         assert {"joiners", "long_games"} <= names
         assert "weekdays" not in names
@@ -381,7 +381,7 @@ def left_out(path: Path, odd: DeclaredFactProjector) -> str:
     """Why the ledger goes on without a projector."""
     with Ledger.open(path, projectors=(*BUILT_IN, odd)) as ledger:
         with pytest.warns(ReadModelWarning, match="left out: odd: "):
-            ledger.level()
+            ledger.ensure_up_to_date()
         return str(plugins._broken.pop("odd"))
 
 
@@ -401,7 +401,7 @@ def test_what_a_projector_does_wrong_is_named_and_leaves_the_views_as_they_were(
 ) -> None:
     odd = DeclaredFactProjector(name="odd", version=1, kinds=(PlayerRegistered,), key=(COLUMN,), on_change=stand)
     with Ledger.open(little_club) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
     assert re.search(message, left_out(little_club, odd))
     with Ledger.open(little_club) as ledger:
         assert ledger.views.is_up_to_date()
@@ -420,7 +420,7 @@ def test_a_column_beside_the_key_may_be_empty_and_takes_values_of_its_own_type_a
 
     assert "column 'm' takes whole numbers of 64 bits, got 'two'" in left_out(little_club, telling("two"))
     with Ledger.open(little_club, projectors=(*BUILT_IN, telling(None))) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert {row["m"] for row in ledger.rows("odd")} == {None}
 
 

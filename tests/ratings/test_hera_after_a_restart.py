@@ -33,7 +33,7 @@ def club(folder: Path, carry: Carry, *, late: bool = False, games_before: int | 
     facts: list[Event] = [*games, adoption] if late else [adoption, *games]
     for start in range(0, len(facts), 25):
         ledger.append_many(facts[start : start + 25])
-        ledger.level()
+        ledger.ensure_up_to_date()
     return ledger
 
 
@@ -79,12 +79,12 @@ def test_a_restart_that_is_taken_back_gives_the_games_back(tmp_path: Path) -> No
         change = ledger.corrections.verbs.change("take-back", {"fact": f"scheme:standard@{RESTART}"})
         proposed = ledger.propose([change], reason="wrong", by="eve")
         ledger.decide(proposed.proposal, Decision.APPROVED, by="adam")
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert first_that_counts(ledger) == [50]
         assert {row["games_before"] for row in ledger.rows("history")} == {0}
         undone = ledger.propose([ledger.corrections.drafts.undo(1)], reason="right", by="eve")
         ledger.decide(undone.proposal, Decision.APPROVED, by="adam")
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert first_that_counts(ledger) == [50, OLD + 50]
         assert audit(ledger.path).falsehoods == ()
 

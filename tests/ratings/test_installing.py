@@ -43,7 +43,7 @@ def plain_club(tmp_path: Path) -> Path:
 
 def rows_of(path: Path, table: str, *kept: DeclaredProjector) -> list[Any]:
     with Ledger.open(path, projectors=kept) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         return table_rows(ledger.views.connection, table)
 
 
@@ -87,7 +87,7 @@ def test_whoever_waits_for_a_new_table_is_told_how_far_it_is(plain_club: Path, m
     monkeypatch.setattr(table_repairs, "BLOCK", 100)
     told: list[tuple[str, int, int]] = []
     with Ledger.open(plain_club, projectors=(SURPLUSES, WIN_STREAKS)) as ledger:
-        ledger.level(lambda *words: told.append(words))
+        ledger.ensure_up_to_date(lambda *words: told.append(words))
     rows = len(rows_of(plain_club, "history"))
     for what in ("table surpluses", "table win_streaks"):
         done = [done for name, done, total in told if name == what and total == rows]
@@ -101,7 +101,7 @@ def test_a_new_version_is_folded_anew_and_one_that_is_gone_keeps_its_table(plain
     names = {name for row in rows_of(plain_club, "win_streaks", longer, SURPLUSES) for name, _ in row}
     assert {"rating_before", "expected_score"} <= names
     with Ledger.open(plain_club, projectors=(SURPLUSES,)) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         found = {name for (name,) in ledger.views.connection.execute("SELECT name FROM sqlite_master")}
     assert {"surpluses", "win_streaks"} <= found
 
@@ -302,7 +302,7 @@ def test_no_plug_in_takes_the_name_of_a_built_in_projector(tmp_path: Path) -> No
 def test_a_ledger_is_made_with_projectors(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "club.db", projectors=(WIN_STREAKS,)) as ledger:
         ledger.import_games(batch_games(source_games(20)))
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert list(ledger.rows("win_streaks"))
 
 
@@ -377,7 +377,7 @@ def test_a_fraction_in_a_column_of_whole_numbers_is_the_plug_ins_fault(
     fractions = declare(Fractions, name="fractions", version=1, reads=("n",))
     with Ledger.open(plain_club, projectors=(fractions,)) as ledger:
         with pytest.warns(ReadModelWarning, match=words):
-            ledger.level()
+            ledger.ensure_up_to_date()
         with pytest.raises(ProjectionError, match=words):
             list(ledger.rows("fractions"))
 
@@ -407,12 +407,12 @@ def test_a_step_that_fails_stops_nothing_but_its_own_table(
         + ("" if not few else r" at rated game 2 of player \d+")
     )
     with Ledger.open(plain_club, projectors=(WIN_STREAKS,)) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
     failing = attrs.evolve(WIN_STREAKS, made=Failing, version=2, reads=("n",), stores=())
     with Ledger.open(plain_club, projectors=(*BUILT_IN, failing)) as ledger:
         ledger.append(game_recorded("g:late", ended_at="2026-11-20", half_moves=40))
         with pytest.warns(ReadModelWarning, match=words):
-            ledger.level() if few else ledger.rebuild()
+            ledger.ensure_up_to_date() if few else ledger.rebuild()
         assert ledger.views.is_up_to_date()
         with pytest.raises(ProjectionError, match=words):
             list(ledger.rows("win_streaks"))
@@ -443,7 +443,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
 def test_both_sides_see_the_same_game(plain_club: Path) -> None:
     """Ratings before one game are those after the one before; what White expects, Black does not."""
     with Ledger.open(plain_club, projectors=(SURPLUSES,)) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         query = (
             "SELECT mine.rating_before, theirs.opponent_rating_before, earlier.rating, mine.expected_score "
             "FROM surpluses AS mine JOIN history AS own USING (pool, player, n) "

@@ -36,7 +36,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keeping")
     with Ledger.create(folder / NAME) as ledger:
         ledger.import_games(batch_games(source_games(GAMES)))
-        ledger.level()
+        ledger.ensure_up_to_date()
     return folder
 
 
@@ -50,12 +50,12 @@ def with_plug_ins(path: Path, plug_ins: Sequence[DeclaredProjector] = PLUG_INS) 
 
 
 def tables(ledger: Ledger) -> set[str]:
-    ledger.level()
+    ledger.ensure_up_to_date()
     return {name for (name,) in ledger.views.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def rows(ledger: Ledger, plug_ins: Sequence[DeclaredProjector] = PLUG_INS) -> dict[str, Any]:
-    ledger.level()
+    ledger.ensure_up_to_date()
     assert read_models.stale_tables(ledger.views.connection) == set()
     return {projector.name: table_rows(ledger.views.connection, projector.name) for projector in plug_ins}
 
@@ -91,7 +91,7 @@ def test_a_long_ledger_without_two_tables_is_built_anew_rather_than_folded_twice
     with monkeypatch.context() as patch:
         patch.setattr(table_repairs, "_make", None)
         with with_plug_ins(kept_club) as ledger:
-            ledger.level(lambda what, _done, _of: told.append(what))
+            ledger.ensure_up_to_date(lambda what, _done, _of: told.append(what))
             built = rows(ledger)
             assert ledger.views.position() == size
     assert told
@@ -109,10 +109,10 @@ def test_a_long_ledger_whose_other_tables_cannot_be_made_here_is_folded_beside_t
     with Ledger.open(kept_club, projectors=()) as ledger:
         ledger.rebuild()
     with with_plug_ins(kept_club, PLUG_INS[:1]) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         others = rows(ledger, PLUG_INS[:1])
     with Ledger.open(kept_club) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         assert tables(ledger) >= {PLUG_INS[0].name, *BUILT_IN}
     with with_plug_ins(kept_club, PLUG_INS[:1]) as ledger:
         assert rows(ledger, PLUG_INS[:1]) == others
@@ -134,12 +134,12 @@ def approve(ledger: Ledger, verb: str, **words: str) -> None:
 
 def last_game_voided(ledger: Ledger) -> None:
     live_game(ledger)
-    ledger.level()
+    ledger.ensure_up_to_date()
     approve(ledger, "void", game="live")
 
 
 def early_game_voided(ledger: Ledger) -> None:
-    ledger.level()
+    ledger.ensure_up_to_date()
     key = next(iter(ledger.rows("games", "reason IS NULL ORDER BY rated_ms")))["key"]
     approve(ledger, "void", game=key)
 
@@ -163,9 +163,9 @@ def test_a_table_that_was_left_behind_refuses_to_answer_and_is_brought_level(
 ) -> None:
     with with_plug_ins(kept_club) as knowing, Ledger.open(kept_club) as ignorant:
         rows(knowing)
-        ignorant.level()
+        ignorant.ensure_up_to_date()
         change(ignorant)
-        ignorant.level()
+        ignorant.ensure_up_to_date()
         assert set(read_models.stale_tables(ignorant.views.connection)) == {projector.name for projector in PLUG_INS}
         for ask in (
             lambda: ignorant.rows("surpluses"),
@@ -190,7 +190,7 @@ def test_two_processes_with_other_plug_ins_live_side_by_side(kept_club: Path, tm
             turn = one if number % 3 else other
             day = f"2021-07-{number + 1:02}"
             turn.append(game_recorded(f"t{number}", white=1 + number % 2, black=3, ended_at=day, half_moves=60))
-            turn.level()
+            turn.ensure_up_to_date()
             assert tables(turn) >= BUILT_IN
         found = rows_when_both(one, other)
     assert found == rebuilt(kept_club, tmp_path, (SURPLUSES, WIN_STREAKS))
@@ -198,9 +198,9 @@ def test_two_processes_with_other_plug_ins_live_side_by_side(kept_club: Path, tm
 
 def rows_when_both(one: Ledger, other: Ledger) -> dict[str, Any]:
     """The tables of both after nobody records any more."""
-    one.level()
-    other.level()
-    one.level()
+    one.ensure_up_to_date()
+    other.ensure_up_to_date()
+    one.ensure_up_to_date()
     return rows(one, (SURPLUSES, WIN_STREAKS))
 
 
@@ -210,7 +210,7 @@ def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(kept_clu
         rows(old, (SURPLUSES,))
         rows(new, (newer,))
         old.append(game_recorded("live", ended_at="2021-06-01", half_moves=60))
-        old.level()
+        old.ensure_up_to_date()
         words = "made by version 2, and version 1 of the projector is here; install that version, or raise the version"
         with pytest.raises(ProjectionError, match=words):
             old.rows("surpluses")
@@ -219,7 +219,7 @@ def test_the_higher_version_is_kept_and_who_has_the_lower_one_leaves_it(kept_clu
             read_models.refuse_stale_table(old.views.connection, "surpluses", others)
         assert {name for row in rows(new, (newer,))["surpluses"] for name, _ in row} >= {"expected_score"}
     with with_plug_ins(kept_club, (SURPLUSES,)) as old:
-        old.level()
+        old.ensure_up_to_date()
         assert "expected_score" in next(iter(old.rows("surpluses")))
 
 
@@ -231,7 +231,7 @@ def test_of_one_version_with_other_settings_none_is_made_by_turns(kept_club: Pat
         for number in range(3):
             turn = (first, second)[number % 2]
             turn.append(game_recorded(f"t{number}", ended_at=f"2021-07-0{number + 1}", half_moves=60))
-            turn.level()
+            turn.ensure_up_to_date()
         stored = second.views.connection.execute("SELECT identity FROM projections WHERE name = 'surpluses'").fetchone()
         assert stored == (other.identity,)
 
@@ -270,7 +270,7 @@ def test_views_of_an_earlier_layout_bring_their_tables_along(kept_club: Path) ->
         assert rows(ledger) == before
     run_sql(views, "DROP TABLE left_behind", "PRAGMA user_version=8")
     with Ledger.open(kept_club) as ledger:  # its plug-ins are not there: they are not forgotten
-        ledger.level()
+        ledger.ensure_up_to_date()
         with pytest.raises(ProjectionError, match="never made from these views"):
             ledger.rows("win_streaks")
     with with_plug_ins(kept_club) as ledger:

@@ -63,9 +63,9 @@ def test_where_the_last_game_is_taken_out_the_others_are_rated_as_of_the_one_bef
             ledger.register(f"id:{number}", f"Player {number}")
         ledger.append(scheme_adopted("elo", pool="rapid"))
         ledger.append_many([*FIRST, LAST])
-        ledger.level()
+        ledger.ensure_up_to_date()
         taken_out(ledger, way)
-        ledger.level()
+        ledger.ensure_up_to_date()
         stepwise = all_rows(ledger)
         ledger.rebuild()
         assert all_rows(ledger) == stepwise

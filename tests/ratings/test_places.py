@@ -113,7 +113,7 @@ def test_places_are_those_of_the_ranking_through_live_and_late_games_corrections
         game = next(ledger.rows("games", "reason IS NULL ORDER BY position LIMIT 1"))["key"]
         approve(ledger, drafts.replace(f"game:{game}", {"outcome": "draw"}))
         ledger.append(PlayerChanged(player=2, effective_at="2004", standing=Standing.CLOSED))
-        ledger.level()
+        ledger.ensure_up_to_date()
         connection = ledger.views.connection
         kept = distribution_of(connection)
         assert kept == connection.execute(COUNTED).fetchall()

@@ -11,7 +11,7 @@ from tests.kit.every_table import columns, make_club_with_every_table, tables
 def test_every_table_and_column_of_the_views_is_told_with_its_references(tmp_path: Path) -> None:
     path = make_club_with_every_table(tmp_path, 60)
     with Ledger.open(path) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         told = table_docs_in(ledger.views.connection, ledger.views.installed.all)
     views = path.with_name("club.views.db")
     assert set(told) == {*tables(views), NAME}, "ledger/book/tables.py, ledger/ratings/view_tables.py"

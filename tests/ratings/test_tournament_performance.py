@@ -46,7 +46,7 @@ def _cup(club_of_two: ClubOfTwo) -> Ledger:
                 ended_at=f"2026-11-0{round_ + 3}",
             )
         )
-    ledger.level()
+    ledger.ensure_up_to_date()
     return ledger
 
 
@@ -66,7 +66,7 @@ def test_the_last_row_of_a_player_is_a_line_of_the_cross_table(corrected_cup: Le
 
 def test_its_rows_are_those_of_a_fold_by_tournament(sample_club: Path) -> None:
     with Ledger.open(sample_club, projectors=(*BUILT_IN, SCORES), clock=lambda: NOW) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         folded = list(ledger.rows("scores", "1 ORDER BY pool, player, n"))
         viewed = list(ledger.rows("tournament_performance", "1 ORDER BY pool, player, n"))
     assert [(row["player"], row["n"], row["tournament"], row["half_points"]) for row in viewed] == [
@@ -79,10 +79,10 @@ def test_its_rows_are_those_of_a_fold_by_tournament(sample_club: Path) -> None:
 
 def test_it_follows_corrections(corrected_cup: Ledger) -> None:
     approve(corrected_cup, corrected_cup.corrections.drafts.annul("game:c2"))
-    corrected_cup.level()
+    corrected_cup.ensure_up_to_date()
     assert [row["games"] for row in asked(corrected_cup, "player = 1")] == [1, 2]
     approve(corrected_cup, corrected_cup.corrections.drafts.replace("game:c3", {"tournament": ""}))
-    corrected_cup.level()
+    corrected_cup.ensure_up_to_date()
     assert [row["games"] for row in asked(corrected_cup, "player = 1")] == [1]
 
 

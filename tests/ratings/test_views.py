@@ -233,25 +233,25 @@ def test_who_does_not_follow_answers_as_far_as_the_views_are_and_writes_nothing(
     with Ledger.open(club_of_two.path, follow=False) as reader:
         with pytest.raises(StorageError, match="there are no views of this release yet; who writes the ledger"):
             reader.ranking()
-        club_of_two.ledger.level()
+        club_of_two.ledger.ensure_up_to_date()
         before = as_rows(reader.ranking())
         club_of_two.ledger.append(game_recorded("r2"))
         files = file_digests(club_of_two.folder)
-        with reader.moment() as position:
+        with reader.read_snapshot() as position:
             assert position == club_of_two.ledger.journal.size() - 1
-            assert reader.journal_of_moment.size() == position
+            assert reader.snapshot_journal.size() == position
         assert as_rows(reader.ranking()) == before
         assert file_digests(club_of_two.folder) == files
         with pytest.raises(StorageError):
             reader.append(game_recorded("r3"))
-        club_of_two.ledger.level()
+        club_of_two.ledger.ensure_up_to_date()
         assert as_rows(reader.ranking()) != before
-        with reader.moment() as position:
+        with reader.read_snapshot() as position:
             assert position == club_of_two.ledger.journal.size()
 
 
 def test_who_does_not_follow_sees_views_that_were_put_in_place(club_of_two: ClubOfTwo) -> None:
-    club_of_two.ledger.level()
+    club_of_two.ledger.ensure_up_to_date()
     with Ledger.open(club_of_two.path, follow=False) as reader:
         before = as_rows(reader.ranking())
         club_of_two.ledger.append(game_recorded("r2"))
@@ -267,17 +267,17 @@ def test_answers_share_what_they_read_of_players_until_somebody_has_written(club
 
     with Ledger.open(club_of_five_games) as one, Ledger.open(club_of_five_games) as two:
         pool = one.pool()
-        with one.moment():
+        with one.read_snapshot():
             states, games = one.states(pool), games_of_ann(one)
             two.append(game_of_day(6, 1, 2))
-            two.level()
+            two.ensure_up_to_date()
             assert one.states(pool) is states
             assert games_of_ann(one) == games  # of this moment
-        with one.moment():
+        with one.read_snapshot():
             assert one.states(pool) is not states
             assert games_of_ann(one) == games + 1
         one.append(game_of_day(7, 1, 2))
-        with one.moment():
+        with one.read_snapshot():
             assert games_of_ann(one) == games + 2
         assert one.states(pool) is not one.states(pool)  # outside of a moment anybody may write between two questions
 
@@ -289,7 +289,7 @@ def test_what_is_known_of_everybody_is_read_only_where_a_newcomer_or_another_sch
         raise AssertionError("all standings and changes were read")
 
     monkeypatch.setattr(views_module, "Roster", read)
-    with Ledger.open(club_of_five_games) as ledger, ledger.moment():
+    with Ledger.open(club_of_five_games) as ledger, ledger.read_snapshot():
         states = ledger.states(ledger.pool())
         now = states.now(1, ledger.now_ms())
         assert states.at(1, states.in_force_ms(ledger.now_ms()) or 0).rating == now.rating

@@ -429,7 +429,7 @@ def test_what_was_built_aside_is_gone_when_the_ledger_is_closed(
     sidecar(club_of_six_games, "views").unlink()
     monkeypatch.setattr(Views, "can_be_written", lambda _: False)
     with Ledger.open(club_of_six_games) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         aside = ledger.views.path.parent
         assert aside != club_of_six_games.parent
         assert len(list(ledger.rows("history"))) == 12
@@ -445,7 +445,7 @@ def test_what_was_built_aside_is_gone_when_the_ledger_is_closed(
 )
 def test_a_position_that_cannot_be_names_no_entry(club_of_six_games: Path, spoilt: str, says: str) -> None:
     with Ledger.open(club_of_six_games) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
     with closing(sqlite.connect(sidecar(club_of_six_games, "views"))) as connection:
         connection.execute("PRAGMA ignore_check_constraints=ON")
         connection.execute(spoilt)

@@ -50,7 +50,7 @@ def played(day: str, white: int, result: str, black: int, tournament: str | None
 def told(ledger: Ledger, *events: Event | Sequence[Event]) -> Ledger:
     for event in events:
         ledger.append_many(event if isinstance(event, Sequence) else [event])
-        ledger.level()
+        ledger.ensure_up_to_date()
     return ledger
 
 

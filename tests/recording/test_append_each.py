@@ -71,7 +71,7 @@ def _corrected_base(
         if request.param == "tokens":
             tokens = {name: ledger.tokens.add(name, [Role.RECORDER]) for name in ("rita", "rob")}
             tokens["ada"] = ledger.tokens.add("ada", [Role.AUDITOR])
-        ledger.level()
+        ledger.ensure_up_to_date()
     return folder, tokens
 
 
@@ -131,7 +131,7 @@ def test_whatever_is_told_in_whatever_order_stands_as_if_told_one_by_one(
         at_once, by_one = (Path(shutil.copytree(folder, Path(place) / name)) / NAME for name in ("each", "one"))
         with Ledger.open(by_one, clock=Clock()) as ledger:
             expected, entries = one_by_one(ledger, tellings), bodies(ledger)
-            ledger.level()
+            ledger.ensure_up_to_date()
             standing, refused = list(ledger.rows("games")), ledger.tokens.log()
         with Ledger.open(at_once, clock=Clock()) as ledger:
             outcomes: list[object] = []
@@ -139,7 +139,7 @@ def test_whatever_is_told_in_whatever_order_stands_as_if_told_one_by_one(
                 outcomes += map(outcome_of, ledger.append_each(tellings[start:end]))
             assert outcomes == expected
             assert bodies(ledger) == entries
-            ledger.level()
+            ledger.ensure_up_to_date()
             assert list(ledger.rows("games")) == standing
             assert ledger.tokens.log() == refused
 

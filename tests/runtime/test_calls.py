@@ -102,7 +102,7 @@ def test_the_word_of_an_enumeration_does_as_well(club_of_two: ClubOfTwo) -> None
     proposal = ledger.propose([by_member], reason="scoresheet").proposal
     ledger.decide(proposal, "approved")  # type: ignore[arg-type]
     cleo = ledger.register("id:3", "Cleo", standing="guest")  # type: ignore[arg-type]
-    ledger.level()
+    ledger.ensure_up_to_date()
     assert [row["standing"] for row in ledger.rows("players", "player = ?", [cleo])] == [Standing.GUEST.value]
     assert ledger.tokens.add("eve", ["corrector"]).startswith("rlt_")  # type: ignore[list-item]
     assert [row.roles for row in ledger.tokens.list()] == [Role.CORRECTOR.value]

@@ -284,6 +284,6 @@ def test_the_cap_of_400_points_goes_by_the_start_that_was_announced(
                 TournamentOpened(pool="standard", tournament="Open", starts_at=starts_at, ends_at="2025-10-06")
             )
         ledger.append(game_recorded("g1", half_moves=60, ended_at="2025-10-03", tournament="Open"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         (row,) = ledger.rows("history", "player = 1")
         assert row["rating"] == rating

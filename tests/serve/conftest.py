@@ -36,7 +36,7 @@ def _busy_base(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
         number = ledger.propose([drafts.annul(f"game:{keys[0]}")], reason=REASON, by=OFFICER).proposal
         ledger.decide(number, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
         ledger.propose([drafts.annul(f"game:{keys[1]}")], reason=REASON, by=OFFICER)
-        ledger.level()
+        ledger.ensure_up_to_date()
     assert cli.main(["checkpoint-key", str(club), "--new", "example.org/club"]) == 0
     assert cli.main(["checkpoint", str(club)]) == 0
     return folder
@@ -70,7 +70,7 @@ def _crowded_base(busy_base: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         ledger.decide(number, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
         ledger.append(scheme_adopted("elo", pool="by-age", settings={}))
         ledger.append(game_recorded("aged", pool="by-age", white=young, black=ann, half_moves=60))
-        ledger.level()
+        ledger.ensure_up_to_date()
     assert cli.main(["erase", str(club), str(gone), "--yes"]) == 0
     assert cli.main(["publish", str(club), "--at", "2006-10-31", "--by", OFFICER, "--despite-complaints"]) == 0
     assert cli.main(["checkpoint", str(club)]) == 0

@@ -210,7 +210,7 @@ def test_an_answer_that_is_known_is_not_sent_again_until_something_is_recorded(
     with Ledger.open(served) as ledger:
         ledger.append(game_recorded("new", half_moves=60))
         assert get("/ranking", headers=tag).status_code == 304, "as far as the views are"
-        ledger.level()
+        ledger.ensure_up_to_date()
     later = get("/ranking", headers=tag)
     assert (later.status_code, later.json()["position"]) == (200, first.json()["position"] + 1)
 
@@ -234,7 +234,7 @@ def test_the_same_words_cost_no_look_into_the_ledger_until_somebody_writes_or_a_
     assert worked_out == []
     with Ledger.open(served) as ledger:
         ledger.append(game_recorded("news", half_moves=60, ended_at="2006-12-30"))
-        ledger.level()
+        ledger.ensure_up_to_date()
     news = get(words, headers={"If-None-Match": first.headers["etag"], **plain})
     assert (news.status_code, len(worked_out)) == (200, 1)
     assert news.headers["ledger-position"] > first.headers["ledger-position"]
@@ -473,6 +473,6 @@ def test_no_other_command_loads_the_server(served: Path) -> None:
 def test_a_name_of_a_tournament_may_have_a_slash_in_it(served: Path, get: Get) -> None:
     with Ledger.open(served) as ledger:
         ledger.append(game_recorded("slash", half_moves=60, tournament="Cup 2023/24"))
-        ledger.level()
+        ledger.ensure_up_to_date()
     assert get("/tournaments/Cup%202023/24").json()["tournament"] == "Cup 2023/24"
     assert get("/tournaments/Cup%202023%2F24").json()["tournament"] == "Cup 2023/24"

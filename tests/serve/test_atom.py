@@ -178,15 +178,15 @@ def test_what_is_decided_or_undone_is_updated_under_the_same_name(crowded: Path,
         ledger.append(game_recorded("fresh", half_moves=60))
         drafts = ledger.corrections.drafts
         number = ledger.propose([drafts.annul("game:fresh")], reason=REASON, by=OFFICER).proposal
-        ledger.level()
+        ledger.ensure_up_to_date()
         name = f"{SITE}/corrections/{number}"
         proposed = stand()
         ledger.decide(number, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
-        ledger.level()
+        ledger.ensure_up_to_date()
         approved = stand()
         undo = ledger.propose([drafts.undo(number)], reason=REASON, by=OFFICER).proposal
         ledger.decide(undo, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
-        ledger.level()
+        ledger.ensure_up_to_date()
         undone = stand()
         games = [
             text_of(each, "updated")

@@ -136,7 +136,7 @@ def test_who_reads_slowly_holds_no_transaction(served: Path) -> None:
         until(lambda: any(each.transport.get_write_buffer_size() for each in server.server_state.connections))
         with Ledger.open(served) as ledger:
             ledger.append(game_recorded("new", half_moves=60))
-            ledger.level()
+            ledger.ensure_up_to_date()
         with sqlite3.connect(views) as looking:
             busy, _, _ = looking.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         assert busy == 0

@@ -92,7 +92,7 @@ def club_of_officers(path: Path) -> dict[str, str]:
         made = {name: ledger.tokens.add(name, [role], token=adam) for name, role in (
             ("eve", Role.CORRECTOR), ("ada", Role.AUDITOR), ("gone", Role.CORRECTOR), ("otto", Role.APPROVER),
         )}  # fmt: skip
-        ledger.level()
+        ledger.ensure_up_to_date()
     return {"adam": adam, **made}
 
 

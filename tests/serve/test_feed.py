@@ -38,7 +38,7 @@ def record(path: Path, *keys: str) -> int:
     """Record games as a command beside the server does, bring the views level; the position then."""
     with Ledger.open(path) as ledger:
         ledger.append_many([game_recorded(key, half_moves=60) for key in keys])
-        ledger.level()
+        ledger.ensure_up_to_date()
         return ledger.journal.size()
 
 

@@ -59,7 +59,7 @@ def _numbers(served: Path) -> list[int]:
             number = ledger.player(f"name:evil-{place}").player
             numbers.append(number)
             ledger.append(game_recorded(f"evil-{place}", white=number, black=1, half_moves=60, tournament=EVIL[0]))
-        ledger.level()
+        ledger.ensure_up_to_date()
     return numbers
 
 

@@ -53,7 +53,7 @@ def _log(served: Path, tmp_path: Path) -> Iterator[ServedLog]:
     older.write_text(kept.note, "utf-8")
     with Ledger.open(served) as ledger:
         ledger.append_many([game_recorded(f"more-{number}", half_moves=60) for number in range(MORE)])
-        ledger.level()
+        ledger.ensure_up_to_date()
         verifier = ledger.checkpoints.key().verifier
         size = ledger.journal.size()
     with serving(served, "--listen", "127.0.0.1:0", "--log", "entries") as (_, address):

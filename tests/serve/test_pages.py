@@ -261,7 +261,7 @@ def test_pages_of_corrections_cost_what_they_show_however_many_there_are(
         keys = [row["key"] for row in ledger.rows("games", "reason IS NULL ORDER BY position LIMIT 150")]
         rows = "verb,game\n" + "".join(f"void,{key}\n" for key in keys)
         last = ledger.corrections.propose_batch(rows.encode(), reason=REASON, by=OFFICER, each=True)[-1].proposal
-        ledger.level()
+        ledger.ensure_up_to_date()
     looked_up = list[object]()
 
     def shown(*words: object, **more: object) -> object:
@@ -289,7 +289,7 @@ def test_links_from_a_player_of_another_pool_lead_to_that_pool(crowded: Path, cr
     with Ledger.open(crowded) as ledger:
         number = ledger.register("name:solo", "Solo")
         ledger.append(game_recorded("alone", pool="by-age", white=number, black=crowd["ann"], half_moves=60))
-        ledger.level()
+        ledger.ensure_up_to_date()
     reader, get = asking(crowded)
     page = f"/players/{number}"
     links = {link for about in ("", "/games") for link in addresses(get(f"{page}{about}").text, f"{SITE}{page}")}
@@ -425,7 +425,7 @@ def test_the_next_page_is_of_the_same_question_though_that_says_nought(crowded: 
         for number in range(100):
             past = PriorRating(rating=str(1_000 + number))
             ledger.registry.add(f"name:listed {number}", f"Listed {number}", past=past, actor="test")
-        ledger.level()
+        ledger.ensure_up_to_date()
     first = browse("/ranking?min_games=0&provisional=yes").text
     (following,) = [address for address in addresses(first, f"{SITE}/") if "page=2" in address]
     assert "min_games=0" in following
@@ -503,7 +503,7 @@ def test_every_game_is_reached_by_its_links_whatever_slashes_are_in_its_key(crow
     with Ledger.open(crowded) as ledger:
         for place, key in enumerate(keys):
             ledger.append(game_recorded(key, half_moves=60, ended_at=f"2006-11-0{place + 1}"))
-        ledger.level()
+        ledger.ensure_up_to_date()
     reader, get = asking(crowded, behind=lambda app: Gate(app, Serving(path=crowded)))
     reached = []
     for link in addresses(get("/players/1/games").text, f"{SITE}/"):
@@ -546,7 +546,7 @@ def test_what_changed_between_two_lists_is_what_the_library_says(browse: Asked, 
 def test_a_receipt_is_promised_only_where_somebody_signs_checkpoints(crowded: Path) -> None:
     with Ledger.open(crowded) as ledger:
         ledger.append(game_recorded("since", half_moves=60, ended_at="2006-11-01"))
-        ledger.level()
+        ledger.ensure_up_to_date()
     for verifier, words in ((VERIFIER, "the next checkpoint will cover this game"), (None, "nobody signs")):
         reader, get = asking(crowded, verifier=verifier)
         assert words in get("/games/since").text

@@ -116,7 +116,7 @@ def test_the_ranking_shows_established_players_unless_others_are_asked_for(brows
     with Ledger.open(served) as ledger:
         newcomer = ledger.register("name:newcomer", "Newcomer")
         ledger.append(game_recorded("first", white=newcomer, black=1, half_moves=40, ended_at="2006-09-10"))
-        ledger.level()
+        ledger.ensure_up_to_date()
     assert "Newcomer" not in browse("/ranking").text
     everybody = browse("/ranking?provisional=yes").text
     assert "Newcomer" in everybody
@@ -128,7 +128,7 @@ def test_a_new_club_shows_everybody(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "new.db") as ledger:
         ann, bob = ledger.register("name:ann", "Ann"), ledger.register("name:bob", "Bob")
         ledger.append(game_recorded("first", white=ann, black=bob, half_moves=40, ended_at="2006-09-10"))
-        ledger.level()
+        ledger.ensure_up_to_date()
     browse = asking(tmp_path / "new.db", title="New club", about="Since today.")
     assert "Ann" in browse("/ranking").text
     start = words(browse("/").text)
@@ -141,5 +141,5 @@ def test_an_undone_correction_stays_in_the_list_of_corrections(browse: Asked, se
     with Ledger.open(served) as ledger:
         number = ledger.propose([ledger.corrections.drafts.undo(1)], reason=REASON, by=OFFICER).proposal
         ledger.decide(number, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
-        ledger.level()
+        ledger.ensure_up_to_date()
     assert "undone" in words(browse("/corrections").text)

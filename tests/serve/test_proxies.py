@@ -218,7 +218,7 @@ def test_what_is_recorded_is_told_at_once_through_the_proxy(
             assert next(lines) == f"id: {position}"
             for number in range(3):
                 ledger.append(game_recorded(f"new-{number}", half_moves=60))
-                ledger.level()
+                ledger.ensure_up_to_date()
                 line = next(line for line in lines if line.startswith("data: "))
                 told = json.loads(line.removeprefix("data: "))
                 assert (told["position"], told["key"]) == (position + number + 1, f"game:new-{number}")

@@ -41,7 +41,7 @@ def _stranger(served: Path, request: pytest.FixtureRequest) -> Iterator[Ask]:
     with Ledger.open(served) as ledger:
         ledger.append(game_recorded("by-a-person", half_moves=60), actor=OFFICER)
         ledger.append(game_recorded("by-a-program", half_moves=60), actor="import")
-        ledger.level()
+        ledger.ensure_up_to_date()
         ledger.checkpoints.make()
     reader = Reader(served, Site(public_url=SITE, log=request.param), threads=1)
     app = application(reader)

@@ -49,7 +49,7 @@ def _look_at(served: Path) -> Iterator[Get]:
 def test_the_page_of_a_game_has_its_receipt_as_soon_as_a_checkpoint_covers_it(served: Path, look_at: Get) -> None:
     with Ledger.open(served) as ledger:
         ledger.append(game_recorded("late", half_moves=60), actor="import")
-        ledger.level()
+        ledger.ensure_up_to_date()
     page, receipt = "/games/late", "/api/v1/games/late/receipt"
     before = look_at(page, headers=PAGE)
     assert "There is none yet" in before.text
@@ -79,7 +79,7 @@ def test_a_name_that_is_sealed_and_not_given_yet_is_not_kept_as_it_was(
         old, position = folding.player("1").name, folding.journal.size()
 
         def folded_in_meanwhile(names: PendingNames, pending: PendingName) -> None:
-            folding.level()
+            folding.ensure_up_to_date()
             between = look_at(address)
             assert (between.json()["position"], between.json()["name"]) == (position + 1, old)
             assert look_at(address, headers={"If-None-Match": between.headers["etag"]}).status_code == 304
@@ -133,7 +133,7 @@ def test_whose_rating_is_of_another_system_is_asked_anew_on_the_day_when_the_sys
         scheme = ledger.first_scheme()
         changed = scheme_adopted("elo", pool=scheme.pool, settings={}, effective_from="2031-01-01", carry=Carry.KEEP)
         ledger.append(changed)
-        ledger.level()
+        ledger.ensure_up_to_date()
     address = f"/api/v1/players/{player}/best"
     it_is(days[0])
     before = look_at(address)

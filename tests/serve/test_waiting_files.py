@@ -57,7 +57,7 @@ def test_a_confirmed_file_waits_for_its_turn_whatever_is_looked_at_meanwhile(
     monkeypatch.setattr(desk_requests, "SOON", 0.01)
     with new_club_of_two(tmp_path) as club:
         token = club.ledger.tokens.add("rita", [Role.RECORDER])
-        club.ledger.level()
+        club.ledger.ensure_up_to_date()
     folder = tmp_path / "meeting"
     folder.mkdir()
     writer = BusyWriter(tmp_path / NAME)
@@ -123,7 +123,7 @@ def test_a_large_file_is_looked_at_beside_what_strangers_ask_for(
 ) -> None:
     with new_club_of_two(tmp_path) as club:
         token = club.ledger.tokens.add("rita", [Role.RECORDER])
-        club.ledger.level()
+        club.ledger.ensure_up_to_date()
     folder, looked, is_answered = tmp_path / "meeting", threading.Event(), threading.Event()
     folder.mkdir()
     reader = Reader(tmp_path / NAME, Site(public_url=SITE), threads=1)

@@ -142,7 +142,7 @@ def test_the_page_that_says_how_to_check_us_follows_what_is_signed_without_an_en
     first = get(address)
     with Ledger.open(served) as ledger:
         ledger.append(game_recorded("unsigned", half_moves=60))
-        ledger.level()
+        ledger.ensure_up_to_date()
         before = get(address)
         assert "A witness" not in before.text
         ledger.checkpoints.make()

@@ -226,7 +226,7 @@ def test_the_head_of_a_shorter_ledger_that_is_put_in_its_place_is_signed(tmp_pat
     with new_club_of_two(other):
         shorter = len(keys(other / NAME))
     with Ledger.open(other / NAME) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
     with Ledger.open(written_club) as ledger:
         ledger.append(game_recorded("one-more"))
     for club in (written_club, other / NAME):
@@ -255,14 +255,14 @@ def test_views_follow_again_after_a_fault_of_the_program(
 ) -> None:
     """As of a plug-in that does not understand one entry until it is mended: the thread goes on, and tells it once."""
     faults, supplement_for = iter(["divided by nought"] * 3), list[int]()
-    level = Ledger.level
+    level = Ledger.ensure_up_to_date
 
     def failing(ledger: Ledger, *more: Any) -> None:
         if words := next(faults, None):
             raise ZeroDivisionError(words)
         level(ledger, *more)
 
-    monkeypatch.setattr(Ledger, "level", failing)
+    monkeypatch.setattr(Ledger, "ensure_up_to_date", failing)
     monkeypatch.setattr(writing, "LATER", 0.01)
     folding = Folding(written_club, 0, lambda told: supplement_for.append(told["views"]))
     folding.thread.start()

@@ -158,7 +158,7 @@ def test_a_federation_is_searched_without_comparing_each_with_each(registered: P
     text = "identity,name\n" + "".join(f'id{n}:1,"{name}"\n' for n, name in enumerate(names))
     assert run("players", "import", registered, written(tmp_path, "players.csv", text.encode())).code == 0
     with Ledger.open(registered) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         with within(1_000):
             found = similar_players(ledger)
     assert found.rows

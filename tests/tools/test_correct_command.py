@@ -17,7 +17,7 @@ EVE = ("--reason", "the scoresheet", "--by", "eve")
 def journal_of_four(tmp_path: Path) -> Path:
     """The journal of the club of four."""
     with made(tmp_path / "club.db") as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
     return tmp_path / "club.db"
 
 

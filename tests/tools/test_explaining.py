@@ -118,7 +118,7 @@ def test_ecf_shows_the_estimate_of_an_opponent_who_had_no_rating(tmp_path: Path,
     with club(tmp_path, "ecf-monthly", "1900", "1800") as ledger:
         for day, (white, black) in enumerate(((1, NEW), (2, NEW), (1, 2)), 1):
             ledger.append(game_recorded(f"g{day}", white=white, black=black, ended_at=f"2021-05-0{day}", half_moves=60))
-        ledger.level()
+        ledger.ensure_up_to_date()
     answer = explained(run, tmp_path / NAME, 1, "g1")
     by_name = {met["opponent"]: met["rating"] for met in answer["meetings"]}  # type: ignore[attr-defined]
     assert by_name["P2"] == 1800.0
@@ -139,7 +139,7 @@ def test_us_chess_names_the_rule_by_which_2801_stays(declared: bool, tmp_path: P
             ledger.append(
                 game_recorded(f"g{day}", black=2, ended_at=f"2021-05-0{day}", half_moves=60, tournament="Open")
             )
-        ledger.level()
+        ledger.ensure_up_to_date()
     answer = explained(run, tmp_path / NAME, 1, "g1")
     if declared:
         assert answer["after"] == 2801.0

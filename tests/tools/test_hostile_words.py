@@ -69,7 +69,7 @@ def folder_with_a_proposal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with made(folder / "club.db") as ledger:
         ledger.publications.publish("2026-10", actor="eve")
         ledger.propose([ask(ledger, "void", game="g1")], reason="played twice", by="eve")
-        ledger.level()
+        ledger.ensure_up_to_date()
     return folder
 
 

@@ -21,7 +21,7 @@ def proposed(tmp_path: Path) -> Path:
     path = tmp_path / "club.db"
     with made(path) as ledger:
         ledger.propose([ledger.corrections.drafts.annul("game:g1")], reason="because", by="eve")
-        ledger.level()
+        ledger.ensure_up_to_date()
     return path
 
 

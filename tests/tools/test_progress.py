@@ -11,7 +11,7 @@ from ledger.imports.reading import Reading, batch_games
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.games import source_games
-from tools.commands import bring_level
+from tools.commands import bring_up_to_date
 from tools.progress import Bars, ReadingBar
 from tools.terminal_graph import CHANGE, EIGHTHS, draw
 
@@ -83,7 +83,7 @@ def test_a_question_that_has_to_build_the_views_shows_how_far_it_is(
     with Ledger.open(empty_club) as ledger:
         ledger.views.close()
         sidecar(empty_club, "views").unlink()
-        bring_level(ledger)
+        bring_up_to_date(ledger)
     assert "rating history" in terminal.getvalue()
 
 

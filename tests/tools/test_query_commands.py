@@ -80,7 +80,7 @@ def test_a_statement_can_only_read(
     monkeypatch.chdir(tmp_path)
     before = {path: path.read_bytes() for path in sample_club.parent.glob("club*.db")}
     with Ledger.open(sample_club) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         for statement, says in REFUSED.items():
             with pytest.raises(MalformedError, match=f"it may only read: {says}".replace("()", r"\(\)")):
                 list(querying.query(ledger, statement))

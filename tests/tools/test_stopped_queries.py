@@ -61,7 +61,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 @pytest.fixture
 def asked_ledger(sample_club: Path) -> Iterator[Ledger]:
     with Ledger.open(sample_club) as opened:
-        opened.level()
+        opened.ensure_up_to_date()
         yield opened
 
 

@@ -224,7 +224,7 @@ class GameSet:
     def open(self) -> Iterator[Ledger]:
         """Yield the ledger with views that are up to date."""
         with Ledger.open(self.ledger()) as ledger:
-            ledger.level()
+            ledger.ensure_up_to_date()
             yield ledger
 
 

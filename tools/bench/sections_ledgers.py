@@ -105,7 +105,7 @@ def players(run: Run) -> Iterator[Line]:
         for file in folder.glob("*.db*"):
             file.unlink()
         with Ledger.create(club, scheme="fide") as ledger, open_source(str(listed)) as source:
-            ledger.level()
+            ledger.ensure_up_to_date()
             frames = formats.read_players(source, "csv", "standard", None)
             return cost_of(partial(ledger.registry.take_list, frames, actor="bench"))
 

@@ -134,7 +134,7 @@ def _added(data: GameSet, served: Served, players: Iterator[int], rounds: int) -
             for player in islice(players, served.requests):
                 _ask(connection, f"/api/v1/players/{player}/graph?last={GAMES}")
                 before = time.process_time()
-                with ledger.moment():
+                with ledger.read_snapshot():
                     json_form.graph_json(page_reader.read_page(ledger, ledger.player(player), last=GAMES))
                 called += time.process_time() - before
             added.append(max(cpu_of(served.process) - begun - called, 1e-6))  # the machine may have slowed the call
@@ -203,7 +203,7 @@ def _with_a_writer(folder: Path, work: Callable[[Ask], Awaitable[T]], program: S
     with Ledger.create(club) as ledger:
         for number in range(2 * WRITERS):
             ledger.register(f"club:{number}", f"Player {number}")
-        ledger.level()
+        ledger.ensure_up_to_date()
         token = ledger.tokens.add("clerk", [Role.RECORDER])
 
     async def connected(met: Path) -> T:
@@ -299,7 +299,7 @@ def _kib_of_each(number: int, folder: Path) -> float:
     path = folder / "club.db"
     with Ledger.create(path) as ledger, meeting() as met, ExitStack() as connections:
         players = ledger.register("name:ann", "ann"), ledger.register("name:bob", "bob")
-        ledger.level()
+        ledger.ensure_up_to_date()
         place = met / "s"
         words = ("--listen", f"unix:{place}", "--behind-proxy", "unix", "--public-url", "https://bench.example")
         started = connections.enter_context(

@@ -67,7 +67,7 @@ INTO = click.option(
     callback=no_dash,
     help="Where to; - is standard output.",
 )
-_LEAST = "ledger.at-least"  # where a context keeps it, for ``level``
+_LEAST = "ledger.at-least"  # where a context keeps it, for ``open_up_to_date``
 
 
 def _note_least(context: click.Context, _parameter: click.Parameter, entry: int | None) -> None:
@@ -156,17 +156,21 @@ def instant(text: str | None, option: str) -> str | None:
     return text
 
 
-def check_pool(ledger: Ledger, name: str, *, is_new: bool) -> None:
+def check_pool(ledger: Ledger, name: str, *, is_new: bool | None = None) -> None:
     """Refuse the name of a pool that is not there, unless a new one was asked for: it may be mistyped.
+
+    Args:
+        ledger: the ledger.
+        name: of the pool.
+        is_new: whether a new one was asked for by ``--new-pool``; None if the command has no such option.
 
     Raises:
         click.UsageError: naming the pools that are there.
     """
     pools = pool_names(ledger.journal)
     if name not in pools and not is_new:
-        raise click.UsageError(
-            f"no pool {name!r} in this ledger; {expected_names(name, pools)}; --new-pool makes a new one"
-        )
+        hint = "" if is_new is None else "; --new-pool makes a new one"
+        raise click.UsageError(f"no pool {name!r} in this ledger; {expected_names(name, pools)}{hint}")
 
 
 def tell_package(scheme: str) -> None:
@@ -176,7 +180,7 @@ def tell_package(scheme: str) -> None:
 
 
 @contextmanager
-def level(
+def open_up_to_date(
     path: str, *, verify: bool = False, known_at: str | None = None, as_if: int | None = None, apart: bool = False
 ) -> Iterator[Ledger]:
     """Open a ledger whose views are up to date; to *verify*, with temporary views of a proven journal.
@@ -200,7 +204,7 @@ def level(
             wait_for_least(ledger)  # before the copy is made that is proven
     with _verifying().recomputed(path) if verify else Ledger.open(path) as ledger:
         wait_for_least(ledger)
-        bring_level(ledger)
+        bring_up_to_date(ledger)
         try:
             with _then(ledger, known_at, as_if, keep=not verify, apart=apart) as then:
                 yield then
@@ -254,10 +258,10 @@ def wait_for_least(ledger: Ledger) -> None:
         )
 
 
-def bring_level(ledger: Ledger) -> None:
-    """Make sure that the views are level, with a bar where they are built or further tables are folded."""
+def bring_up_to_date(ledger: Ledger) -> None:
+    """Bring the views up to date, with a bar if they are built or further tables are filled."""
     with Bars() as bars:
-        ledger.level(bars)
+        ledger.ensure_up_to_date(bars)
 
 
 def confirmed(question: str, *, yes: bool) -> None:

@@ -9,7 +9,7 @@ from ledger.answers import streaks as streaks_of
 from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
-from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, level
+from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, open_up_to_date
 
 UPSETS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 50, 20
 _ONLY_IN_FULL = {
@@ -43,8 +43,8 @@ def best(
       rating-ledger best club.db ann -t
       rating-ledger best club.db lichess:ann --at 2019 --csv
     """
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
-        with ledger.moment():
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
+        with ledger.read_snapshot():
             rows = as_rows(achievements.achievements(ledger, ledger.player(player), pool, instant(at, "--at")))
         output.write(_for_people(rows) if fmt == "table" else rows, fmt)
 
@@ -70,8 +70,8 @@ def streaks(
       rating-ledger streaks club.db ann -t
       rating-ledger streaks club.db ann --at 2019-06-30
     """
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
-        with ledger.moment():
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
+        with ledger.read_snapshot():
             rows = as_rows(streaks_of.streaks(ledger, ledger.player(player), pool, instant(at, "--at")))
         output.write(rows, fmt)
 
@@ -118,7 +118,7 @@ def time_losses_(
     if limit is not None and not everybody:
         raise click.UsageError("--limit goes with --all")
     then = instant(at, "--at")
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
         if player is None:
             rows = as_rows(time_losses.time_loss_marks(ledger, pool, then))
             shown = limits.shown(limit, fmt, PLAYERS_IN_A_TABLE)
@@ -126,11 +126,11 @@ def time_losses_(
             if fmt == "table" and any(row["look"] for row in rows):
                 output.remark("look: somebody should look at these games before anything is said (--mark shows them)")
         elif marked:
-            with ledger.moment():
+            with ledger.read_snapshot():
                 judged = as_row(time_losses.time_loss_mark(ledger, ledger.player(player), pool, then))
             output.write_one(judged, fmt)
         else:
-            with ledger.moment():
+            with ledger.read_snapshot():
                 windows = as_rows(time_losses.time_loss_windows(ledger, ledger.player(player), pool, then))
             output.write(windows, fmt)
 
@@ -169,9 +169,9 @@ def upsets_(
       rating-ledger upsets club.db --player ann --from 2019-01 --to 2019-06 --margin 100
     """
     span = instant(since, "--from"), instant(until, "--to")
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
         shown = limits.shown(limit, fmt, UPSETS_IN_A_TABLE)
-        with ledger.moment():
+        with ledger.read_snapshot():
             rows_of_upsets = upsets.upsets(
                 ledger,
                 pool,

@@ -15,7 +15,7 @@ from ledger.runtime.visible import visible
 
 from .. import output
 from ..wording import counted
-from . import DB, INTO, level
+from . import DB, INTO, open_up_to_date
 
 _KINDS = {".svg": "svg", ".json": "json", ".fen": "fen", ".txt": "txt", ".pgn": "pgn"}
 
@@ -52,7 +52,7 @@ def board(db_path: str, game: str, kind: str | None, flip: bool, start: str, fil
     kind = kind or (_KINDS.get(file.suffix.lower(), "txt") if file else "txt")
     if flip and kind not in {"svg", "txt"}:
         raise click.UsageError("--flip goes with --format svg or txt: only these show a board from one side")
-    with level(db_path) as ledger:
+    with open_up_to_date(db_path) as ledger:
         if kind == "pgn":
             text = game_pgn(ledger, game, start)
         else:

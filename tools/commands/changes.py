@@ -11,7 +11,7 @@ from ledger.answers.rows import as_row
 
 from .. import limits, output
 from ..progress import Bars
-from . import AT_LEAST, DB, POOL, VERIFY, level
+from . import AT_LEAST, DB, POOL, VERIFY, open_up_to_date
 
 ROWS_IN_A_TABLE = 50
 GAMES_SHOWN = 3  # of a part, in a table
@@ -49,7 +49,7 @@ def changes(
       rating-ledger changes club.db ann --since 917
       rating-ledger changes club.db lichess:ann --since 2024-01-31 --csv
     """
-    with level(db_path, verify=verify) as ledger:
+    with open_up_to_date(db_path, verify=verify) as ledger:
         with Bars() as bars:
             answer = as_row(rating_changes.changes(ledger, ledger.player(player), since, pool, bars))
         if fmt == "table":

@@ -15,7 +15,7 @@ from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 
 from .. import output, pictures
-from . import DB, POOL, level, settings_given
+from . import DB, POOL, open_up_to_date, settings_given
 
 Settings = dict[str, int | bool | str]
 WIDEST = 5  # schemes side by side in a table that people can still read
@@ -72,7 +72,7 @@ def compare(
             raise click.UsageError(f"--picture: a name that ends in .svg or .png, got {str(picture)!r}")
         pictures.check_available()
     chosen = _chosen(schemes, settings)
-    with level(db_path) as ledger:
+    with open_up_to_date(db_path) as ledger:
         candidates = _candidates(None if defaults else ledger.pool(pool), chosen)
         compared = comparison.compare(
             ledger,

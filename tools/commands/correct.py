@@ -21,7 +21,7 @@ from ledger.ledger import Ledger
 from .. import limits, output
 from ..groups import MAY_BE_EMPTY, Suggesting
 from ..wording import counted
-from . import AT_LEAST, DB, REFUSED, bring_level, confirmed, level
+from . import AT_LEAST, DB, REFUSED, bring_up_to_date, confirmed, open_up_to_date
 from .preview import check_seen, preview
 from .proposal_options import tell_proposed
 from .token_options import WHY as WHY_PROPOSED
@@ -161,8 +161,8 @@ def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) 
       rating-ledger correct club.db list --open -t
       rating-ledger correct club.db list --csv
     """
-    with level(db_path) as ledger:
-        with ledger.moment():
+    with open_up_to_date(db_path) as ledger:
+        with ledger.read_snapshot():
             rows = as_rows(corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only)))
         if fmt == "table":
             columns = ("proposal", "state", "what", "reason", "proposed_by", "decided_by")
@@ -192,7 +192,7 @@ def show(db_path: str, number: int, fmt: str | None) -> None:
     Example:
       rating-ledger correct club.db show 12 -t
     """
-    with level(db_path) as ledger:
+    with open_up_to_date(db_path) as ledger:
         row = as_row(corrections.proposal(ledger, number))
         if fmt is not None:
             what = row.pop("what")
@@ -246,7 +246,7 @@ def _decision(name: str, decision: Decision, words: str) -> click.Command:
             receipts = ledger.decide(
                 number, decision, by=by, token=token, reason=reason, seen=seen, despite_games=despite_games
             )
-            bring_level(ledger)
+            bring_up_to_date(ledger)
             output.answer(f"proposal {number} was {decision} at entry {receipts[0].position}")
 
     help_ = f"{words}\n\n\b\nExample:\n  rating-ledger correct club.db {name} 12 --by adam"

@@ -25,7 +25,7 @@ from ledger.answers.rows import as_rows
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
-from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, Number, level
+from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, Number, open_up_to_date
 
 TOURNAMENTS_IN_A_TABLE = 20
 FORMATS = ("txt", "html", "svg", "png", "json", "csv")
@@ -88,10 +88,10 @@ def tournaments(
     if tpr is not None and player is None:
         raise click.UsageError("--tpr goes with --player; 'crosstable' shows it for everybody")
     _check_instants(("--from", since), ("--to", until))
-    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         shown_rows = limits.shown(limit, fmt, TOURNAMENTS_IN_A_TABLE)
         sought = TournamentSearch(since=since, until=until, text=search, quiet_days=quiet_days, limit=shown_rows + 1)
-        with ledger.moment():
+        with ledger.read_snapshot():
             if player is None:
                 rows = as_rows(listing.tournaments(ledger, pool, sought))
             else:
@@ -208,7 +208,7 @@ def crosstable(
         kind=paired,
         quiet_days=quiet_days,
     )
-    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         page = table_of(ledger, event, pool, choice)
         content = _document(page, kind, theme, raw=raw)
     if page.edition.of > 1 and edition is None:

@@ -11,7 +11,7 @@ from ledger.answers.datasette_metadata import metadata
 from ledger.errors import MalformedError
 
 from .. import output
-from . import DB, level, no_dash
+from . import DB, no_dash, open_up_to_date
 
 
 @click.command()
@@ -32,7 +32,7 @@ def datasette(db_path: str, target: str | None, exported: str | None) -> None:
       rating-ledger datasette club.db --export open.db -o metadata.json
       datasette open.db --metadata metadata.json
     """
-    with level(db_path) as ledger:
+    with open_up_to_date(db_path) as ledger:
         made = metadata(ledger, exported)
         if target is None:
             output.write_one(made, None)

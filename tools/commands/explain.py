@@ -13,7 +13,7 @@ from ledger.answers.rows import as_row
 
 from .. import limits, output
 from ..wording import counted
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, VERIFY, open_up_to_date
 
 ROWS_IN_A_TABLE = 20  # of the terms that each game of a period has, and of its games
 _NUMBERED = re.compile(r"(.*?)_?\d+$")  # x17, R_17: the 17th game's term
@@ -52,8 +52,8 @@ def explain(
       rating-ledger explain club.db ann https://lichess.org/Mxzwh32Z -t
       rating-ledger explain club.db ann lichess:Mxzwh32Z --known-at 917 -t
     """
-    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
-        with ledger.moment():
+    with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
+        with ledger.read_snapshot():
             explanation = as_row(explanations.explain(ledger, ledger.player(player), game))
         if fmt == "table":
             _tell(explanation, limits.shown(limit, fmt, ROWS_IN_A_TABLE))

@@ -21,7 +21,7 @@ from ledger.schemes.scheme import unchanged_by_time
 from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, open_up_to_date
 
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS)})
 _WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
@@ -117,7 +117,7 @@ def export(
     chosen = file_format or (_of_standard_output(what) if to is None else format_of_file(what, Path(to)))
     if raw and chosen != "csv":
         raise click.UsageError("--raw goes with CSV")
-    with level(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
+    with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
         if to is None:
             output.documents(export_lines(ledger, what, fmt=chosen, selection=rows_asked, raw=raw))
@@ -159,7 +159,7 @@ def _to_server(
     if others:
         raise click.UsageError(f"--to copies every table whole and goes without {', '.join(others)}")
     # apart: a writer would wait for the server otherwise
-    with level(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger, Bars() as bars:
+    with open_up_to_date(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger, Bars() as bars:
         copied = copy_to_postgres(ledger, address, schema, names=names, proposal=as_if, progress=bars)
     for table, rows, changed in copied:
         output.answer(f"{schema}.{table}: {rows:,} {_rows(rows)}, {changed:,} new or changed")

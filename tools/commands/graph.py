@@ -24,7 +24,7 @@ from ledger.runtime.visible import visible
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from ..wording import counted
-from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, open_up_to_date
 
 MARKS_BELOW_A_GRAPH = 20
 FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess", "css")
@@ -136,8 +136,8 @@ def graph(
     if kind == "css":
         _deliver(html.style_sheet(look).encode(), file)
         return
-    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
-        with ledger.moment():
+    with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
+        with ledger.read_snapshot():
             person = ledger.player(player)
             beside = None if against is None else ledger.player(against)
             rating_graph = RatingGraph(

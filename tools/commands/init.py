@@ -147,7 +147,7 @@ def _keys_to_try(ledger: Ledger, player: int) -> str:
     """Return a note on keys that still reveal who the player was; the erasure does not wait for it."""
     try:
         with Bars() as bars:
-            ledger.level(bars)
+            ledger.ensure_up_to_date(bars)
         count = ledger.registry.count_guessable_keys(player)
     except LedgerError as error:
         return f"how many of the games stand under keys of an earlier release could not be counted ({error})"

@@ -79,7 +79,7 @@ def _positions(ledger: Ledger, every: float) -> Iterator[int]:
     while True:
         if ledger.journal.size() != position:
             with Bars() as bars:
-                ledger.level(bars)
+                ledger.ensure_up_to_date(bars)
             position = ledger.views.position()
             output.remark(f"{ledger.path.name}: level with entry {position:,}")
             yield position

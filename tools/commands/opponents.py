@@ -13,7 +13,7 @@ from ledger.answers.crosstables.performances import round_rating
 from ledger.answers.rows import as_row, as_rows
 
 from .. import limits, output
-from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, level
+from . import AS_IF, AT_LEAST, DB, POOL, VERIFY, instant, open_up_to_date
 
 BATCHES_IN_A_TABLE = 20
 BATCH = "batch"
@@ -70,9 +70,9 @@ def opponents(
     if against is not None and (at is not None or by != BATCH or limit is not None):
         raise click.UsageError("--against gives all games with one opponent: leave --by, --at and --limit out")
     then = instant(at, "--at")
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
         if against is not None:
-            with ledger.moment():
+            with ledger.read_snapshot():
                 answer = as_row(statistics.results_against(ledger, ledger.player(player), ledger.player(against), pool))
             if fmt == "table":
                 output.write(answer["games"], fmt)
@@ -80,7 +80,7 @@ def opponents(
             else:
                 output.write_one(answer, fmt)
             return
-        with ledger.moment():
+        with ledger.read_snapshot():
             rows = as_rows(_WAYS[by](ledger, ledger.player(player), pool, at=then))
         shown = limits.shown(limit, fmt, BATCHES_IN_A_TABLE)
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown)

@@ -9,7 +9,7 @@ from ledger.answers.rows import as_rows
 
 from .. import limits, output
 from ..wording import counted
-from . import AT_LEAST, DB, VERIFY, level
+from . import AT_LEAST, DB, VERIFY, open_up_to_date
 
 IDENTITIES_IN_A_TABLE = 50
 
@@ -35,7 +35,7 @@ def alike(db_path: str, limit: int | None, fmt: str | None, verify: bool) -> Non
       rating-ledger players alike club.db -t
       rating-ledger players alike club.db --csv > alike.csv
     """
-    with level(db_path, verify=verify) as ledger:
+    with open_up_to_date(db_path, verify=verify) as ledger:
         shown_rows = limits.shown(limit, fmt, IDENTITIES_IN_A_TABLE)
         groups = searching.similar_players(ledger)
         limits.write(as_rows(groups.rows), fmt, shown_rows)

@@ -15,7 +15,7 @@ from ledger.ledger import Ledger
 
 from .. import output
 from ..groups import Suggesting
-from . import AT_LEAST, DB, VERIFY, level, settings_given
+from . import AT_LEAST, DB, VERIFY, open_up_to_date, settings_given
 from .proposal_options import PROPOSE, REASON, naming_the_line, propose, wish
 from .token_options import identifying, token_given
 
@@ -49,7 +49,7 @@ def list_(db_path: str, at: str | None, fmt: str | None, verify: bool) -> None:
       rating-ledger policy list club.db -t
       rating-ledger policy list club.db --at 2023-06-30 --csv
     """
-    with level(db_path, verify=verify) as ledger:
+    with open_up_to_date(db_path, verify=verify) as ledger:
         try:
             rows = as_rows(policies.settings_in_force(ledger, at))
         except MalformedError as error:

@@ -18,7 +18,7 @@ from ledger.ledger import Ledger
 
 from .. import limits, move_pictures, output, pictures
 from ..wording import counted, entries
-from . import AT_LEAST, REFUSED, level
+from . import AT_LEAST, REFUSED, open_up_to_date
 from .proposal_options import tell_doubts
 
 MOVES_IN_A_TABLE = 20
@@ -50,7 +50,7 @@ def preview(db_path: str, number: int, picture: Path | None, limit: int | None, 
         if picture.suffix not in pictures.KINDS:
             raise click.UsageError(f"--picture: a name that ends in .svg or .png, got {str(picture)!r}")
         pictures.check_available()
-    with level(db_path) as ledger:
+    with open_up_to_date(db_path) as ledger:
         impact = ledger.preview(number)
         answer = impacts.impact_in_full(ledger, impact)
         tell_doubts(ledger, ledger.corrections.proposal(number).changes)

@@ -19,7 +19,7 @@ from ledger.publishing.publications import ONLY_NOTED, Complaint, Published
 from .. import limits, output
 from ..progress import Bars
 from ..wording import counted
-from . import AS_IF, AT_LEAST, DB, POOL, REFUSED, VERIFY, level
+from . import AS_IF, AT_LEAST, DB, POOL, REFUSED, VERIFY, open_up_to_date
 from .token_options import identifying, token_given
 
 LISTS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 20, 20  # where the reader does not say how many
@@ -52,7 +52,7 @@ def publish(
     _check_instant(as_of)
     with Ledger.open(db_path) as ledger:
         with Bars() as bars:
-            ledger.level(bars)
+            ledger.ensure_up_to_date(bars)
         try:
             done = ledger.publications.publish(
                 as_of, pool, actor=by, despite_complaints=despite_complaints, token=token_given(ledger, token_file)
@@ -128,19 +128,19 @@ def lists(
     """
     if restore_rows and published is None:
         raise click.UsageError("--restore-rows goes with a LIST")
-    with level(db_path, verify=verify) as ledger:
+    with open_up_to_date(db_path, verify=verify) as ledger:
         if restore_rows and published is not None:
             with Bars() as bars:
                 ledger.publications.restore_rows(ledger.publications.named(published), actor="admin", progress=bars)
         if published is None:
-            with ledger.moment():
+            with ledger.read_snapshot():
                 rows = as_rows(publications.published_lists(ledger, None if pool is None else ledger.pool(pool).name))
             shown_rows = limits.shown(limit, fmt, LISTS_IN_A_TABLE)
             columns = ("list", "players", "published_at", "by", "scheme", "entry")
             rows = [{column: row[column] for column in columns} for row in rows] if fmt == "table" else rows
             limits.write(rows, fmt, shown_rows, newest_last=True)
         else:
-            with ledger.moment():
+            with ledger.read_snapshot():
                 rows = as_rows(publications.published_list_rows(ledger, ledger.publications.named(published)))
             limits.write(rows, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
 
@@ -170,7 +170,7 @@ def diff(
       rating-ledger diff club.db standard@2024-02-29/1 now --csv > revised.csv
       rating-ledger diff club.db standard@2024-02-29/1 now --as-if 12
     """
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
         try:
             earlier, later = differences.lists_to_compare(ledger, published, other)
         except MalformedError as error:

@@ -8,7 +8,7 @@ from ledger.answers import querying, read_models
 from ledger.answers.rows import as_rows
 
 from .. import output
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, Number, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, Number, open_up_to_date
 
 
 @click.command()
@@ -57,7 +57,7 @@ def query(
       rating-ledger query club.db 'SELECT * FROM history WHERE player = :player' -p player 13 --csv > ann.csv
     """
     values = {name: _value(text) for name, text in parameters}
-    with level(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger:
+    with open_up_to_date(db_path, known_at=known_at, as_if=as_if, apart=True) as ledger:
         as_it_is = known_at is None and as_if is None
         rows = querying.query(ledger, statement, values, seconds=seconds, memory=memory, journal=as_it_is)
         output.write_each(rows, fmt)
@@ -87,7 +87,7 @@ def tables(db_path: str, of_columns: bool, fmt: str | None) -> None:
       rating-ledger tables club.db -t
       rating-ledger tables club.db --columns -t
     """
-    with level(db_path) as ledger:
+    with open_up_to_date(db_path) as ledger:
         output.write(
             as_rows(querying.readable_columns(ledger) if of_columns else querying.readable_tables(ledger)), fmt
         )
@@ -106,5 +106,5 @@ def projectors(db_path: str, fmt: str | None) -> None:
       rating-ledger projectors club.db -t
       rating-ledger policy set club.db read-models win_streaks=true
     """
-    with level(db_path) as ledger:
+    with open_up_to_date(db_path) as ledger:
         output.write(as_rows(read_models.read_model_rows(ledger)), fmt)

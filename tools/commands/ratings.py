@@ -17,7 +17,7 @@ from ledger.ledger import Ledger
 from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE
 
 from .. import limits, output
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, level
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, open_up_to_date
 
 PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 MOST_NOTED = 10  # ratings that no player can have, named one by one
@@ -90,8 +90,8 @@ def ratings(
         since=instant(since, "--since"),
         since_list=since_list,
     )
-    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
-        with ledger.moment():
+    with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
+        with ledger.read_snapshot():
             rows = as_rows(ranking(ledger, choice, details=details))
             extreme = [] if at else implausible_ratings(ledger, pool)
             name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row.players]

@@ -26,7 +26,7 @@ from ledger.recording.pool_choice import PoolChoice
 from .. import output
 from ..progress import Bars
 from ..wording import counted
-from . import DB, POOL, REFUSED, bring_level, check_pool
+from . import DB, POOL, REFUSED, bring_up_to_date, check_pool
 from .new_players import note_namesakes
 from .proposal_options import propose, proposing, wish
 from .token_options import acting, recorder, recording_token
@@ -76,9 +76,9 @@ def record(
     with Ledger.open(db_path) as ledger:
         ledger.views.refuse_foreign()
         chosen = pool or ledger.first_scheme().pool
-        check_pool(ledger, chosen, is_new=False)
+        check_pool(ledger, chosen)
         who = recorder(ledger, actor) if asked is None else actor
-        bring_level(ledger)
+        bring_up_to_date(ledger)
         words = _told(ledger, options)
         players = _players(ledger, options, is_new=new)
         game = build_game(words, *players)
@@ -153,7 +153,7 @@ def _player(ledger: Ledger, word: str, option: str, *, is_new: bool) -> tuple[st
     try:
         person = ledger.player(word)
     except UnknownNameError as error:
-        if not is_new or "several" in str(error):
+        if not is_new or error.is_ambiguous:
             hint = "" if is_new else "; --new registers somebody who is not known yet"
             raise MalformedError([f"{option}: {error}{hint}"]) from None
         return _newcomer(word, option)

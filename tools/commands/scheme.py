@@ -32,9 +32,9 @@ from . import (
     NEW_POOL,
     POOL,
     VERIFY,
-    bring_level,
+    bring_up_to_date,
     check_pool,
-    level,
+    open_up_to_date,
     settings_given,
     tell_package,
 )
@@ -164,7 +164,7 @@ def eras(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> None
     Example:
       rating-ledger scheme eras club.db -t
     """
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
         output.write(as_rows(pools.scheme_periods(ledger)), fmt)
 
 
@@ -257,7 +257,7 @@ def _says_again(event: SchemeAdopted, first: Era) -> bool:
 
 def _check_adoption(ledger: Ledger, event: SchemeAdopted) -> None:
     """Say what is surely meant otherwise, before anything is recorded, and what may be."""
-    bring_level(ledger)
+    bring_up_to_date(ledger)
     eras = next((pool.eras for pool in ledger.pools() if pool.name == event.pool), ())
     if event.effective_from is None:
         if eras and not _says_again(event, eras[0]):
@@ -313,7 +313,7 @@ def runs(
             instant_ms(on)
         except ValueError as error:
             raise click.UsageError(f"--on: {error}") from None
-    with level(db_path, verify=verify, as_if=as_if, known_at=known_at) as ledger:
+    with open_up_to_date(db_path, verify=verify, as_if=as_if, known_at=known_at) as ledger:
         shown_rows = limits.shown(limit, fmt, ROWS_IN_A_TABLE)
         asked = None if shown_rows == limits.EVERY_ROW else shown_rows + 1
         if on is None:

@@ -15,7 +15,7 @@ import click
 from ledger.runtime.ledger_files import journal_file
 
 from ..serve.settings import SETTINGS, ServeSetting, serving, word_of
-from . import DB, level
+from . import DB, open_up_to_date
 
 _NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
 UNIX_NEEDED = "serve needs Linux or macOS, for its processes share Unix sockets: on Windows, run it in WSL"
@@ -72,7 +72,7 @@ def serve(db_path: str, **options: Any) -> None:
     settings = serving(path, options)
     from ..serve import processes  # noqa: PLC0415  # no other command loads the server
 
-    with level(db_path):
+    with open_up_to_date(db_path):
         pass  # damage ends here with one line, and the first answer need not wait
     stopped = Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -14,7 +14,7 @@ from ledger.answers.rows import as_row, as_rows
 from ledger.ledger import Ledger
 
 from .. import limits, output
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, level, wait_for_least
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, open_up_to_date, wait_for_least
 
 # Rows of a table where the reader does not say how many.
 GAMES_IN_A_TABLE, ENTRIES_IN_A_TABLE = 50, 50
@@ -39,7 +39,7 @@ def pools(db_path: str, as_if: int | None, fmt: str | None, verify: bool) -> Non
     Example:
       rating-ledger pools club.db -t
     """
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
         output.write(as_rows(pools_of(ledger)), fmt)
 
 
@@ -83,8 +83,8 @@ def show(
       rating-ledger show club.db 'jishanshaikh4'
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
-    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
-        with ledger.moment():
+    with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
+        with ledger.read_snapshot():
             summary = as_row(players.summary(ledger, ledger.player(player), pool, instant(at, "--at")))
         if fmt == "table" and not summary["revised"]:
             summary = {name: value for name, value in summary.items() if name not in _ORIGINAL_COLUMNS}
@@ -156,9 +156,9 @@ def games(
     selection = player_games.GameFilter(tournament, round_, instant(on, "--on"))
     if player is None and tournament is None and on is None:
         raise click.UsageError("give a PLAYER, a --tournament, or the day of --on")
-    with level(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
+    with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         shown_rows = limits.shown(limit, fmt, GAMES_IN_A_TABLE)
-        with ledger.moment():
+        with ledger.read_snapshot():
             if player is None:
                 rows = as_rows(filtered_games(ledger, selection, pool, most=shown_rows + 1, everything=everything))
             else:
@@ -276,8 +276,8 @@ def predict(
       rating-ledger predict club.db ann bob -t
       rating-ledger predict club.db ann bob --at 2024-10-15
     """
-    with level(db_path, verify=verify, as_if=as_if) as ledger:
-        with ledger.moment():
+    with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
+        with ledger.read_snapshot():
             both = ledger.player(player), ledger.player(opponent)
             prediction = as_row(predictions.predict(ledger, *both, pool, instant(at, "--at")))
         why_not, unrated = prediction["not_rated"], prediction["unrated"]
@@ -343,7 +343,7 @@ def _list_about(ledger: Ledger, game: str, fmt: str | None) -> None:
     if fmt in {None, "nl"}:
         output.write(as_rows(ledger.log(game)), fmt)
         return
-    with ledger.moment():
+    with ledger.read_snapshot():
         rows, entries = recorded_games.game_log(ledger, game), ledger.log(game)
     if fmt == "table":
         output.write(as_rows(rows), fmt)

@@ -21,7 +21,7 @@ from ledger.schemes.scheme import Rhythm
 from .. import output
 from ..progress import Bars
 from ..wording import counted
-from . import DB, POOL, bring_level
+from . import DB, POOL, bring_up_to_date
 from .proposal_options import proposing, record, wish
 from .scheme import ACTOR, close, made
 
@@ -104,7 +104,7 @@ def close_tournament(db_path: str, tournament: str, pool: str | None, ended: str
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
-        bring_level(ledger)
+        bring_up_to_date(ledger)
         ledger.pool(name)  # names the pools if this one is misspelt
         event = made(lambda: TournamentClosed(pool=name, tournament=tournament, ended_at=ended))
         if wish() is None:  # of a proposal the gate says the same
@@ -199,7 +199,7 @@ def bye(
     """
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
-        bring_level(ledger)
+        bring_up_to_date(ledger)
         person = ledger.player(player)
         day = first_day_of_edition(ledger, name, tournament, edition)
 

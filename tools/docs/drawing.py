@@ -26,7 +26,7 @@ def pictures() -> Mapping[str, str]:
         ledger.people.adopt_secret(_SECRET)  # the same keys in every drawing
         with open_source(str(FILE)) as source:
             ledger.import_games(batch_games(pgn.read_games(source.lines(), source.reading)))
-        ledger.level()
+        ledger.ensure_up_to_date()
         ann, bob, emma = (ledger.player(name) for name in ("ann", "bob", "emma"))
         return {
             "emma.svg": svg.draw(page_reader.read_page(ledger, emma), Look(opponents=True)),

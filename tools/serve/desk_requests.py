@@ -277,7 +277,7 @@ class Visits:
         return self._drawn(page.template, Shown(shown=shown, tried=seen, desk=desk), around, status)
 
     def _gathered(self, ledger: Ledger, page: DeskPage, asked: Mapping[str, Any]) -> tuple[Any, int, str | None]:
-        with ledger.moment() as position:
+        with ledger.read_snapshot() as position:
             return page.gather(ledger, asked), position, self._reader.alarm
 
     def _drawn(self, template: str, shown: Any, around: Around, status: int) -> Response:

@@ -167,5 +167,5 @@ def correction(ledger: Ledger, query: Query) -> forms.CorrectionPage:
     for fact in dict.fromkeys(facts):
         if fact.startswith("game:") and len(games) < MOST_GAMES:
             with suppress(UnknownNameError):  # a late game that is not recorded yet
-                games.append(find_game(ledger.journal_of_moment, fact)[0])
+                games.append(find_game(ledger.snapshot_journal, fact)[0])
     return forms.CorrectionPage(shown=shown, change=change_card(ledger, changes), games=games)

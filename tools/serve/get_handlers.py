@@ -472,7 +472,7 @@ def board(ledger: Ledger, query: Query) -> boards.FinalPosition:
 
 def receipt(ledger: Ledger, query: Query) -> FileAnswer:
     """Return the proof that a game was recorded: the entry, and the path to the last checkpoint."""
-    name, entry = find_game(ledger.journal_of_moment, query["game"])
+    name, entry = find_game(ledger.snapshot_journal, query["game"])
     last = ledger.checkpoints.last()
     if last is None:
         raise UnknownNameError("receipt", name, "no checkpoint was ever signed here", where="as yet")

@@ -118,7 +118,7 @@ class Posting:
             ledger = self._reader.open().ledger
             if not ledger.tokens.is_valid(token):
                 return None
-            with ledger.moment():
+            with ledger.read_snapshot():
                 return ask(ledger)
 
         try:

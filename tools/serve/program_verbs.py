@@ -22,7 +22,7 @@ from .importing import Sent, previewed
 def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Record one fact that is no game: a closed run, a tournament that is announced or over."""
     event = codec.structure_event(args["kind"], args["facts"])
-    ledger.level()
+    ledger.ensure_up_to_date()
     ledger.pool(args["facts"]["pool"])  # names the pools if this one is misspelt
     ledger.check_early(event, Context.COMMAND)
     recorded = ledger.append(event, actor=DEFAULT_ACTOR, token=asks.token)

@@ -246,7 +246,7 @@ class Reader:
             LedgerError: the library refuses.
         """
         opened = self.open()
-        with opened.ledger.moment() as position, self.site.strangers():
+        with opened.ledger.read_snapshot() as position, self.site.strangers():
             signed = _signed(opened.ledger) if route.of_checkpoints else ""
             renaming = self._renaming(opened, position)
             # Views that were built again may differ: damage was repaired, or a scheme has another version.
@@ -288,7 +288,7 @@ class Reader:
         Raises:
             LedgerError: the library refuses.
         """
-        with self.open().ledger.moment() as position, self.site.strangers():
+        with self.open().ledger.read_snapshot() as position, self.site.strangers():
             return position, ask(self.open().ledger)
 
     def lasting(self, target: str, make: Callable[[Ledger], FileAnswer]) -> Answer:

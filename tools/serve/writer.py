@@ -247,7 +247,7 @@ class Folding:
 
     def _fold(self, *, is_last: bool) -> None:
         ledger = self._opened.ledger()
-        ledger.level()
+        ledger.ensure_up_to_date()
         position = ledger.views.position()
         if position != self.views:
             self.views = position

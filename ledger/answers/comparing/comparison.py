@@ -136,7 +136,7 @@ def compare(
         UnknownNameError: there is no pool of that name, or no game to predict.
     """
     # the replays take long: they work on what was read, and the log of the views does not grow
-    with ledger.moment():
+    with ledger.read_snapshot():
         actual, connection = ledger.pool(pool), ledger.views.connection
         games = replaying.load_games(connection, actual.pool, OPEN if until is None else instant_end_ms(until))
         window = _window(games, actual.name, since, until)

@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 import attrs
 
-from ledger.answers.asking import day, distinct_names, names, of_one_moment
+from ledger.answers.asking import day, distinct_names, in_one_snapshot, names
 from ledger.answers.crosstables import editions, performances, tie_breaks
 from ledger.answers.crosstables.crosstable_data import (
     Crosstable,
@@ -116,7 +116,7 @@ class TableOptions:
 DEFAULT_OPTIONS = TableOptions()
 
 
-@of_one_moment
+@in_one_snapshot
 def crosstable(
     ledger: OpenLedger, tournament: str, pool: str | None = None, choice: TableOptions = DEFAULT_OPTIONS
 ) -> Crosstable:

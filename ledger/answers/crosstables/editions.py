@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from ledger.answers.asking import day, of_one_moment
+from ledger.answers.asking import day, in_one_snapshot
 from ledger.answers.crosstables import event_games
 from ledger.answers.crosstables.event_games import Announcement, EventGame
 from ledger.book import tournament_editions
@@ -134,7 +134,7 @@ def choose_edition(tournament: str, every: Sequence[Edition], word: str | None, 
     return places[0]
 
 
-@of_one_moment
+@in_one_snapshot
 def check_tournament_name(ledger: OpenLedger, tournament: str, pool: str) -> None:
     """Refuse the name of a tournament if no game of a pool and no round without a game has it.
 
@@ -171,7 +171,7 @@ def refuse_unknown_tournament(
     raise UnknownNameError("tournament", tournament, f"{like}{advice}'tournaments' lists them", where=where)
 
 
-@of_one_moment
+@in_one_snapshot
 def first_day_of_edition(ledger: OpenLedger, pool: str, tournament: str, word: str | None) -> str:
     """Return the day that names an edition in a recorded fact: its first day, or a given whole day.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, of_one_moment, row_limit
+from ledger.answers.asking import EVERY_ROW, in_one_snapshot, row_limit
 from ledger.answers.crosstables import editions, event_games
 from ledger.answers.crosstables.crosstable import DEFAULT_OPTIONS, EventStandings, TableOptions, build_row
 from ledger.answers.crosstables.crosstable_data import FormatSource, PairingFormat
@@ -94,7 +94,7 @@ class PlayedTournamentRow:
     missing: str | None = documented("what of the tournament is not there; null: nothing is seen to be missing")
 
 
-@of_one_moment
+@in_one_snapshot
 def tournaments(
     ledger: OpenLedger, pool: str | None = None, search: TournamentSearch = ALL_TOURNAMENTS
 ) -> list[TournamentRow]:
@@ -222,7 +222,7 @@ def find_winners(event: EventStandings) -> list[int]:
     return [place.player for place in event.places if place.first == 1]
 
 
-@of_one_moment
+@in_one_snapshot
 def player_tournaments(
     ledger: OpenLedger,
     person: Person,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ledger.answers.asking import PERSONAL, of_one_moment
+from ledger.answers.asking import PERSONAL, in_one_snapshot
 from ledger.answers.crosstables.crosstable import TableOptions, crosstable
 from ledger.answers.crosstables.crosstable_data import Crosstable
 from ledger.answers.crosstables.listing import TournamentSearch, tournaments
@@ -394,7 +394,7 @@ NAMED_DATASETS: Mapping[str, Dataset] = {
 }
 
 
-@of_one_moment
+@in_one_snapshot
 def find_dataset(ledger: OpenLedger, name: str) -> Dataset:
     """Return the dataset of a name: one of ``NAMED_DATASETS``, or a table of the views unchanged.
 

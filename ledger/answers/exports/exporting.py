@@ -460,7 +460,7 @@ def _counted(part: ExportTable, counts: dict[str, int], ledger: OpenLedger, prog
 @contextmanager
 def open_snapshot(ledger: OpenLedger) -> Iterator[tuple[TableReader, int]]:
     """Open a reader of the up-to-date views at one position; yield it with that position."""
-    ledger.level()
+    ledger.ensure_up_to_date()
     views = ledger.views
     for attempt in range(_TRIES + 1):
         # a read snapshot that has begun already cannot be used by another process

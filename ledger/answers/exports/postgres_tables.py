@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ledger.answers.asking import PERSONAL, of_one_moment
+from ledger.answers.asking import PERSONAL, in_one_snapshot
 from ledger.answers.exports.columns import StoredColumn, stored_columns, table_parts
 from ledger.answers.querying import QUERY_ONLY_TABLES, view_tables
 from ledger.book.tables import POSITION, YES_NO, ColumnDoc, TableDoc
@@ -142,7 +142,7 @@ class PostgresTable:
         return written.getvalue()
 
 
-@of_one_moment
+@in_one_snapshot
 def postgres_tables(ledger: OpenLedger, *, names: bool = False) -> list[PostgresTable]:
     """Return every documented table of the views, including those of plug-ins, and on request the names.
 

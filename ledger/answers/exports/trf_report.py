@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import day, of_one_moment
+from ledger.answers.asking import day, in_one_snapshot
 from ledger.answers.crosstables import editions
 from ledger.answers.crosstables.crosstable import counted_byes
 from ledger.answers.crosstables.editions import EventFacts
@@ -76,7 +76,7 @@ class TrfReport:
     byes: Sequence[StoredRound] = ()
 
 
-@of_one_moment
+@in_one_snapshot
 def trf16_report(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
     """Return the TRF16 report of a tournament, line by line; days select one of several editions.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import attrs
 
-from ledger.answers.asking import day, display_name, of_one_moment
+from ledger.answers.asking import day, display_name, in_one_snapshot
 from ledger.answers.read_models import last_game_row
 from ledger.book.timeline import Pool
 from ledger.facts.json_schemas import documented
@@ -76,7 +76,7 @@ class Career:
     hera: CareerPoint | None = documented("the highest rating that counts as HERA; null: none counts yet")
 
 
-@of_one_moment
+@in_one_snapshot
 def career(ledger: OpenLedger, person: Person, pool: str | None = None, *, points: int = POINTS) -> Career:
     """Return a player's career.
 

@@ -78,7 +78,7 @@ class RatingGraph:
 
     def document(self, kind: str) -> bytes:
         """Return the graph in a format: svg, png, html, json or vega-lite."""
-        with self.ledger.moment():
+        with self.ledger.read_snapshot():
             page = self.page(kind)
             pgn = self.pgn(page) if kind == "html" else None
         return render_page(page, kind, self.look, pgn=pgn)

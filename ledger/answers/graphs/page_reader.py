@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, display_name, in_force_from, names, of_one_moment
+from ledger.answers.asking import RESULT, day, display_name, in_force_from, in_one_snapshot, names
 from ledger.answers.boards import final_board
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page, PlayerBars, Seam
 from ledger.answers.read_models import last_game_row
@@ -29,7 +29,7 @@ _DAY = len("2024-05-01")
 Row = dict[str, Any]
 
 
-@of_one_moment
+@in_one_snapshot
 def read_page(
     ledger: OpenLedger,
     person: Person,

@@ -92,5 +92,5 @@ def _cups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         )
         ledger.policies.set("upsets", {"margin": 300}, effective_from="2024-01-01", actor="eve")
         ledger.append_many(list(events()))
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger

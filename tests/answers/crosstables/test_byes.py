@@ -309,7 +309,7 @@ def test_a_bye_may_be_put_back_by_itself_when_its_tournament_was_voided(open_wit
     (key, *_) = [entry.key for entry in ledger.entries("round-without-game")]
 
     def standing() -> set[int]:
-        ledger.level()
+        ledger.ensure_up_to_date()
         rounds = rounds_of(ledger.views.connection, ledger.pool(), [OPEN])
         return {bye.position for byes in rounds.values() for bye in byes}
 

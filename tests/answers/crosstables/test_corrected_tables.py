@@ -32,7 +32,7 @@ def check_what_is_found(ledger: Ledger, *names: str) -> None:
 
 
 def points(ledger: Ledger) -> dict[str, float]:
-    ledger.level()
+    ledger.ensure_up_to_date()
     check_what_is_found(ledger, "Cup")
     return {standing.name: standing.points for standing in crosstable(ledger, "Cup").standings}
 
@@ -56,7 +56,7 @@ def test_a_game_that_is_moved_to_another_tournament_or_does_not_count_is_found(t
     before = points(three_games)
     check_what_is_found(three_games, "Cup", "Nothing")
     approve(three_games, three_games.corrections.drafts.replace("game:c2", {"tournament": "Other cup"}))
-    three_games.level()
+    three_games.ensure_up_to_date()
     check_what_is_found(three_games, "Other cup", "Cup")
     assert points(three_games) != before
     other = crosstable(three_games, "Other cup")
@@ -64,7 +64,7 @@ def test_a_game_that_is_moved_to_another_tournament_or_does_not_count_is_found(t
 
 
 def test_the_games_of_a_tournament_are_found_by_indexes(three_games: Ledger) -> None:
-    three_games.level()
+    three_games.ensure_up_to_date()
     connection = three_games.views.connection
     for statement, arguments, index in (
         (event_games.GAMES, (1, "Cup"), "games_by_tournament (pool=? AND tournament=?)"),
@@ -81,7 +81,7 @@ def test_the_games_of_a_tournament_are_found_by_indexes(three_games: Ledger) -> 
 def test_of_a_voided_tournament_it_is_said_by_which_proposal(three_games: Ledger) -> None:
     three_games.append(game_recorded("c2", white=1, black=2, half_moves=40, ended_at="2026-11-16", tournament="Final"))
     approve(three_games, ask(three_games, "void-tournament", tournament="Final"))
-    three_games.level()
+    three_games.ensure_up_to_date()
     with pytest.raises(UnknownNameError, match="not voided; they are voided by proposal 1: 'correct DB show 1' says"):
         crosstable(three_games, "Final")
     with pytest.raises(UnknownNameError, match="did you mean 'Cup'"):
@@ -92,7 +92,7 @@ def test_of_a_tournament_whose_games_were_moved_it_is_said_in_which_pool_they_ar
     three_games.append(scheme_adopted(pool="rapid"))
     three_games.append(bye(2, tournament="Cup", edition="2026-11-15"))
     approve(three_games, three_games.corrections.drafts.replace("game:g3", {"pool": "rapid"}))
-    three_games.level()
+    three_games.ensure_up_to_date()
     with pytest.raises(UnknownNameError, match="with games in 'standard'; it has games in 'rapid': ask in that pool"):
         filtered_games(three_games, GameFilter(tournament="Cup"))
     assert crosstable(three_games, "Cup", pool="rapid").games == 1

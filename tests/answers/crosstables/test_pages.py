@@ -175,7 +175,7 @@ def test_of_several_editions_in_a_year_the_one_is_meant_of_which_that_year_is_to
     ledger = club_of_two.ledger
     for key, day in (("c1", "1994"), ("c2", "1994-02-01"), ("c3", "1994-09-01")):
         ledger.append(game_recorded(key, ended_at=day, tournament=CUP))
-    ledger.level()
+    ledger.ensure_up_to_date()
     rows = tournaments(ledger)
     assert [(row.first_day, row.edition) for row in rows] == [("1994-09-01", "2 of 2"), ("1994", "1 of 2")]
     for row in rows:
@@ -188,7 +188,7 @@ def test_of_several_editions_in_a_year_the_one_is_meant_of_which_that_year_is_to
     ]
     for key, day in (("d1", "1995-02-01"), ("d2", "1995-09-01")):
         ledger.append(game_recorded(key, ended_at=day, tournament=EVIL))
-    ledger.level()
+    ledger.ensure_up_to_date()
     with pytest.raises(UnknownNameError, match="2 editions lie in it"):
         crosstable(ledger, EVIL, choice=TableOptions(edition="1995"))
     for number in (0, 3):
@@ -244,7 +244,7 @@ def test_an_edition_that_rests_between_two_days_is_found_by_them(
     ledger = club_of_two.ledger
     for key, day in (("l1", "2024-01-05"), ("l2", "2024-02-20"), ("y1", "1994"), ("y2", "1994-09-01")):
         ledger.append(game_recorded(key, ended_at=day, tournament=CUP if key < "y" else EVIL))
-    ledger.level()
+    ledger.ensure_up_to_date()
     monkeypatch.setattr(listing, "FIRST_GAMES_READ", 1)
     for since, until, name in (("2024-01-20", "2024-01-25", CUP), ("1994-03", "1994-05", EVIL)):
         rows = tournaments(ledger, search=TournamentSearch(since=since, until=until))

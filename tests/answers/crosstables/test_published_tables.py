@@ -42,7 +42,7 @@ def _events(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     assert cli.main(["init", str(path), "--scheme", "elo"]) == 0
     assert cli.main(["import", str(path), *files]) == 0
     with Ledger.open(path) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger
 
 

@@ -27,7 +27,7 @@ ENOUGH = 30 * 1024  # bytes of a drawing or a document of 10,000 games
 def _club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     with Ledger.create(tmp_path_factory.mktemp("careers") / "club.db", clock=lambda: NOW) as ledger:
         ledger.import_games(batch_games(source_games(1_500)))
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger
 
 
@@ -73,7 +73,7 @@ def test_a_scheme_by_period_gives_a_rating_a_list(tmp_path: Path) -> None:
                 key = f"{month}-{day}"
                 ended = f"2024-{month:02}-{day:02}"
                 ledger.append(game_recorded(key, white=ann, black=bob, ended_at=ended, half_moves=60))
-        ledger.level()
+        ledger.ensure_up_to_date()
         line = career(ledger, ledger.player("Ann"))
     assert line.is_by_list
     assert len({point.in_force for point in line.points}) == len(line.points)

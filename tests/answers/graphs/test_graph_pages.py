@@ -26,7 +26,7 @@ def drawn_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     path = tmp_path_factory.mktemp("drawn") / "club.db"
     with Ledger.create(path, clock=lambda: NOW) as ledger:
         ledger.import_games(batch_games(source_games(1_500)))
-        ledger.level()
+        ledger.ensure_up_to_date()
         (last,) = ledger.views.connection.execute("SELECT max(ended_at) FROM games").fetchone()
         (middle,) = ledger.views.connection.execute(
             "SELECT ended_at FROM games ORDER BY ended_ms LIMIT 1 OFFSET 900"
@@ -35,7 +35,7 @@ def drawn_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         ledger.append(
             SchemeAdopted(pool="standard", scheme="glicko2", settings={}, effective_from=middle[:10], carry=Carry.KEEP)
         )
-        ledger.level()
+        ledger.ensure_up_to_date()
         yield ledger
 
 
@@ -177,7 +177,7 @@ def test_a_player_with_one_game_and_a_player_without_a_game(tmp_path: Path) -> N
             game_recorded("lichess:abcdefgh", outcome=Outcome.WHITE, termination=Termination.TIME, half_moves=40)
         )
         ledger.append(RatingSeeded(player=3, pool="standard", rating="2100"))
-        ledger.level()
+        ledger.ensure_up_to_date()
         bob = page_reader.read_page(ledger, ledger.player("Bob"))
         (bar,) = bob.player.bars
         assert (bar.result, bar.time_loss, bar.colour) == ("loss", True, "black")
@@ -197,13 +197,13 @@ def test_a_player_with_one_game_and_a_player_without_a_game(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_a_corrected_game_and_a_list_that_said_otherwise_are_marked(sample_folder: Path, tmp_path: Path) -> None:
     with Ledger.open(copied(sample_folder, tmp_path)) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         ledger.publications.publish("2006-06-30", actor="eve")
         ann = ledger.player("ann")
         game = page_reader.read_page(ledger, ann).player.bars[11]
         drawn = ledger.corrections.drafts.replace(f"game:{game.game}", {"outcome": "draw"})
         approve(ledger, drawn)
-        ledger.level()
+        ledger.ensure_up_to_date()
         bars = {bar.n: bar for bar in page_reader.read_page(ledger, ann).player.bars}
         assert [n for n in bars if bars[n].corrected] == [game.n]
         marked = [bar for bar in bars.values() if bar.published_list]
@@ -214,7 +214,7 @@ def test_a_corrected_game_and_a_list_that_said_otherwise_are_marked(sample_folde
 
 def test_the_final_position_comes_from_the_moves_that_are_kept(sample_folder: Path, tmp_path: Path) -> None:
     with Ledger.open(copied(sample_folder, tmp_path)) as ledger:
-        ledger.level()
+        ledger.ensure_up_to_date()
         ann = ledger.player("ann")
         assert {bar.final_position for bar in page_reader.read_page(ledger, ann, number=1).player.bars} == {None}
         positions = [

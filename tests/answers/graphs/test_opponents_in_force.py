@@ -23,7 +23,7 @@ def test_the_square_is_the_rating_of_the_list_in_force(scheme: str, tmp_path: Pa
             for month in (2, 3):
                 ledger.append(game_recorded(f"g{month}{day}", ended_at=f"2021-0{month}-0{day}", half_moves=60))
         ledger.append(game_recorded("new", black=3, ended_at="2021-02-05", half_moves=60))
-        ledger.level()
+        ledger.ensure_up_to_date()
         ann = ledger.player("Ann")
         bars = page_reader.read_page(ledger, ann).player.bars
         rows = {row["game"]: row for row in as_rows(player_games.games(ledger, ann))}
