@@ -76,7 +76,7 @@ class ListedRating:
 def compare_list_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
     """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
 
-    The *report* is that of a dry run of ``registry.take_list``. The largest differences come first, then players who
+    The *report* is that of a dry run of ``Registry.take_list``. The largest differences come first, then players who
     have no rating yet, by number.
     """
     states, now_ms = ledger.states(ledger.pool(pool)), ledger.now_ms()

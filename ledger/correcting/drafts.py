@@ -1,7 +1,7 @@
 """Drafting the changes of a proposal: each names the corrected entry and the values that it has now.
 
-Also the entries of a proposal and of its approval. Nothing is recorded; ``book.proposal_judge`` decides whether a change
-may be proposed.
+Also the entries of a proposal and of its approval. Nothing is recorded; ``book.proposal_judge`` decides whether a
+change may be proposed.
 """
 
 from __future__ import annotations

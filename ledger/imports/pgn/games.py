@@ -1,6 +1,6 @@
 """Games in PGN of any dialect (Lichess, FICS, chess.com, TWIC, old ChessBase), in one pass.
 
-Lines become games in ``pgn.lines``, moves are read in ``pgn.movetext``, dates and clocks in ``times``; here
+Lines become games in ``pgn.lines``, moves are read in ``board.movetext``, dates and clocks in ``times``; here
 tags get their meaning. Moves are counted, never played: no board, no rules of chess. No file is opened here.
 """
 
