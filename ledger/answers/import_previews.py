@@ -122,7 +122,7 @@ class _DryNames(VerifiedNames):
         self.new: dict[str, Person] = {}  # by identity as it is compared
         self._free = people.highest() + 1
 
-    def number(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> AssignedNumbers:
+    def assign_numbers(self, named: Mapping[str, str], joined_at: str, find: FindEntries) -> AssignedNumbers:
         """Return what ``VerifiedNames.assign_numbers`` would, without storing a person."""
         people = self.people()
         persons = people.by_identity(list(named))

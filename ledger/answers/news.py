@@ -32,7 +32,7 @@ class Climber:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class News:
+class PoolNews:
     """The news of a pool up to its last rated game."""
 
     since: str = documented("the day from which on games are looked at")
@@ -42,7 +42,7 @@ class News:
 
 
 @in_one_snapshot
-def news(ledger: OpenLedger, pool: str | None = None, *, rated_games: int, most: int = 3) -> News | None:
+def news(ledger: OpenLedger, pool: str | None = None, *, rated_games: int, most: int = 3) -> PoolNews | None:
     """Return the news of the last 30 days with a game, or of the last 500 games if there were more; None without one.
 
     Args:
@@ -71,7 +71,7 @@ def news(ledger: OpenLedger, pool: str | None = None, *, rated_games: int, most:
     surprises: list[Upset] = []
     if rated_games <= MOST_OF_POOL and has_read_model(ledger, PROJECTOR):
         surprises = upsets(ledger, rated_by.name, since=day(since_ms), limit=most)
-    return News(
+    return PoolNews(
         since=day(since_ms),
         until=day(last_ms),
         climbers=[

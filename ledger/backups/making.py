@@ -45,6 +45,7 @@ class Backup:
     """A backup that was made.
 
     Attributes:
+        folder: of the backup.
         head: size and root of its journal, computed from the copied bytes.
         names: the number of names compared with their commitments.
         erased: the number of erased people.

@@ -176,6 +176,7 @@ class Restored:
     """A ledger that was restored from a backup.
 
     Attributes:
+        path: of the journal.
         head: size and root of the journal, recomputed from its bytes.
         names: the number of names compared with their commitments.
         views: True if the backup's views were restored; else the next command builds them.

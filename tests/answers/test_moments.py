@@ -29,6 +29,7 @@ from ledger.answers import (
     explanations,
     game_pgn,
     import_previews,
+    news,
     opponents,
     player_games,
     players,
@@ -51,7 +52,7 @@ from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting
 from ledger.answers.exports.columns import ExportFilter
-from ledger.answers.graphs import json_form, page_reader
+from ledger.answers.graphs import career, json_form, page_reader
 from ledger.answers.rows import as_row
 from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.facts.json_schemas import class_schema
@@ -96,6 +97,8 @@ QUESTIONS: dict[str, Question] = {
     "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
     "games_pgn": lambda ledger: game_pgn.games_pgn(ledger, ["moves", "g1"]),
     "read_page": lambda ledger: json_form.graph_json(page_reader.read_page(ledger, person(ledger))),
+    "career": lambda ledger: career.career(ledger, person(ledger)),
+    "news": lambda ledger: news.news(ledger, rated_games=10),
     "achievements": lambda ledger: achievements.achievements(ledger, person(ledger)),
     "statistics_by_batch": lambda ledger: opponents.statistics_by_batch(ledger, person(ledger)),
     "statistics_by_colour": lambda ledger: opponents.statistics_by_colour(ledger, person(ledger)),

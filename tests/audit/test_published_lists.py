@@ -115,7 +115,7 @@ def test_a_text_that_says_that_it_is_a_terabyte_is_named_and_not_unpacked(lists:
     )
     with Ledger.open(lists) as ledger:
         every = [ledger.publications.named(told) for told in (FIRST, SECOND)]
-        with pytest.raises(CorruptError, match="longer than any that this program keeps"):
+        with pytest.raises(CorruptError, match="longer than any that this program stores"):
             assert [list(ledger.publications.rows(publication)) for publication in every]
 
 

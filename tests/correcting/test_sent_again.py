@@ -78,7 +78,7 @@ def test_something_else_under_the_same_word_is_refused_and_of_another_person_it_
 def test_whoever_was_stopped_before_the_journal_took_it_sends_it_anew(
     four: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(*_: object) -> NoReturn:
+    def stopped(*_: object, **__: object) -> NoReturn:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

@@ -35,6 +35,7 @@ ADDRESSES = {
     "/players/{player}/games": "/players/ann/games?limit=7",
     "/players/{player}/history": "/players/ann/history",
     "/players/{player}/graph": "/players/ann/graph?last=50",
+    "/players/{player}/career": "/players/ann/career",
     "/players/{player}/changes": "/players/ann/changes?since=2006-01",
     "/players/{player}/prediction": "/players/ann/prediction?opponent=bob",
     "/players/{player}/best": "/players/ann/best",

@@ -45,8 +45,8 @@ def asking(path: Path, **settings: Any) -> Asked:
     return get
 
 
-@pytest.fixture(name="browse")
-def _browse(served: Path) -> Asked:
+@pytest.fixture(name="open_page")
+def _open_page(served: Path) -> Asked:
     return asking(served)
 
 
@@ -55,8 +55,8 @@ def player(path: Path, name: str) -> int:
         return ledger.player(name).player
 
 
-def test_a_player_is_shown_with_rating_trend_graph_career_and_latest_games(browse: Asked, served: Path) -> None:
-    text = browse(f"/players/{player(served, 'ann')}").text
+def test_a_player_is_shown_with_rating_trend_graph_career_and_latest_games(open_page: Asked, served: Path) -> None:
+    text = open_page(f"/players/{player(served, 'ann')}").text
     before, _, behind = text.partition('id="graph"')
     for word in ("in 90 days", "HERA", "rated games", "Career", "Options"):
         assert word in words(before), word
@@ -65,9 +65,9 @@ def test_a_player_is_shown_with_rating_trend_graph_career_and_latest_games(brows
     assert "heading" not in re.findall(r'<text[^>]*class="([^"]*)"', behind), "the page says the name itself"
 
 
-def test_a_career_leads_from_its_parts_to_the_games_of_then(browse: Asked, served: Path) -> None:
+def test_a_career_leads_from_its_parts_to_the_games_of_then(open_page: Asked, served: Path) -> None:
     number = player(served, "ann")
-    text = browse(f"/players/{number}?by=career").text
+    text = open_page(f"/players/{number}?by=career").text
     pages = [
         int(page) for page in re.findall(rf'href="/club/players/{number}\?page=(\d+)"[^>]*aria-label="games', text)
     ]
@@ -75,24 +75,24 @@ def test_a_career_leads_from_its_parts_to_the_games_of_then(browse: Asked, serve
     assert pages[-1] == 1, "the newest games are at the right"
 
 
-def test_a_number_of_a_list_has_a_page_with_its_games_formula_and_proof(browse: Asked, served: Path) -> None:
+def test_a_number_of_a_list_has_a_page_with_its_games_formula_and_proof(open_page: Asked, served: Path) -> None:
     number = player(served, "ann")
-    text = words(browse(f"/players/{number}/lists/2006-06").text)
+    text = words(open_page(f"/players/{number}/lists/2006-06").text)
     with Ledger.open(served, follow=False) as ledger:
         rows = ledger.publications.rows(ledger.publications.named("standard@2006-06-30"))
         (row,) = [row for row in rows if row.player == number]
     assert f"{row.rating:.4f}" in text
     for part in ("The games of this list", "The formula with its numbers", "What proves it", "example.org/club"):
         assert part in text
-    missing = browse(f"/players/{number}/lists/1999")
+    missing = open_page(f"/players/{number}/lists/1999")
     assert missing.status_code == 404
     assert "2006-06-30" in words(missing.text), "the lists that there are"
-    assert browse("/players/ann/lists/2006-06").headers["location"] == f"/club/players/{number}/lists/2006-06"
+    assert open_page("/players/ann/lists/2006-06").headers["location"] == f"/club/players/{number}/lists/2006-06"
 
 
-def test_a_correction_is_shown_with_players_and_values_and_keys_only_in_details(browse: Asked) -> None:
+def test_a_correction_is_shown_with_players_and_values_and_keys_only_in_details(open_page: Asked) -> None:
     for address in ("/", "/corrections", "/corrections/1"):
-        text = browse(address).text
+        text = open_page(address).text
         assert "does not count" in words(text), address
         assert "game:" not in words(re.sub(r"(?s)<details.*?</details>", "", text)), address
 
@@ -100,25 +100,25 @@ def test_a_correction_is_shown_with_players_and_values_and_keys_only_in_details(
 def test_a_replay_shows_each_position_without_script(served: Path) -> None:
     with Ledger.open(served) as ledger:
         (row,) = ledger.rows("games", "position = 20")
-    browse = asking(served, analyse="https://lichess.org/analysis/pgn/{pgn}")
-    first = browse(f"/games/{row['key']}?move=1").text
+    open_page = asking(served, analyse="https://lichess.org/analysis/pgn/{pgn}")
+    first = open_page(f"/games/{row['key']}?move=1").text
     assert re.search(r'alt="After 1\. c4\.', first)
     assert 'aria-label="Forward"' in first
     assert re.search(r'href="https://lichess\.org/analysis/pgn/1\.%20c4%20e5', first), "the moves, and no names"
-    begin = browse(f"/games/{row['key']}?move=0").text
+    begin = open_page(f"/games/{row['key']}?move=0").text
     assert 'alt="Before the first move.' in begin
-    picture = browse(f"/boards/{row['key']}?move=1").text
+    picture = open_page(f"/boards/{row['key']}?move=1").text
     assert "After 1. c4" in picture
-    assert picture != browse(f"/boards/{row['key']}").text
+    assert picture != open_page(f"/boards/{row['key']}").text
 
 
-def test_the_ranking_shows_established_players_unless_others_are_asked_for(browse: Asked, served: Path) -> None:
+def test_the_ranking_shows_established_players_unless_others_are_asked_for(open_page: Asked, served: Path) -> None:
     with Ledger.open(served) as ledger:
         newcomer = ledger.register("name:newcomer", "Newcomer")
         ledger.append(game_recorded("first", white=newcomer, black=1, half_moves=40, ended_at="2006-09-10"))
         ledger.ensure_up_to_date()
-    assert "Newcomer" not in browse("/ranking").text
-    everybody = browse("/ranking?provisional=yes").text
+    assert "Newcomer" not in open_page("/ranking").text
+    everybody = open_page("/ranking?provisional=yes").text
     assert "Newcomer" in everybody
     assert "A provisional rating" in everybody
 
@@ -129,17 +129,17 @@ def test_a_new_club_shows_everybody(tmp_path: Path) -> None:
         ann, bob = ledger.register("name:ann", "Ann"), ledger.register("name:bob", "Bob")
         ledger.append(game_recorded("first", white=ann, black=bob, half_moves=40, ended_at="2006-09-10"))
         ledger.ensure_up_to_date()
-    browse = asking(tmp_path / "new.db", title="New club", about="Since today.")
-    assert "Ann" in browse("/ranking").text
-    start = words(browse("/").text)
+    open_page = asking(tmp_path / "new.db", title="New club", about="Since today.")
+    assert "Ann" in open_page("/ranking").text
+    start = words(open_page("/").text)
     assert "New club" in start
     assert "Since today." in start
     assert "None yet" not in start, "no empty box"
 
 
-def test_an_undone_correction_stays_in_the_list_of_corrections(browse: Asked, served: Path) -> None:
+def test_an_undone_correction_stays_in_the_list_of_corrections(open_page: Asked, served: Path) -> None:
     with Ledger.open(served) as ledger:
         number = ledger.propose([ledger.corrections.drafts.undo(1)], reason=REASON, by=OFFICER).proposal
         ledger.decide(number, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
         ledger.ensure_up_to_date()
-    assert "undone" in words(browse("/corrections").text)
+    assert "undone" in words(open_page("/corrections").text)

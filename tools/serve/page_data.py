@@ -13,7 +13,7 @@ from ledger.answers.crosstables.listing import TournamentRow
 from ledger.answers.differences import ListDifference
 from ledger.answers.graphs.career import Career
 from ledger.answers.graphs.graph_data import Page
-from ledger.answers.news import News
+from ledger.answers.news import PoolNews
 from ledger.answers.opponents import ColourStatistics, OpponentBatch, ResultsAgainst, StrengthStatistics
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
@@ -57,7 +57,7 @@ class PoolShown:
 
     pool: PoolRow
     leaders: list[RankingRow]
-    news: News | None
+    news: PoolNews | None
 
 
 @attrs.frozen(kw_only=True)
