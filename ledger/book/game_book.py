@@ -58,7 +58,7 @@ class CorrectionApplier:
 
     def __init__(self, book: BookState) -> None:
         self._book = book
-        self._connection, self._journal, self._decided = book.connection, book.journal, book.proposals
+        self._connection, self._journal, self._proposals = book.connection, book.journal, book.proposals
         self._issued = IssuedTokens(book.journal)
         self._toggled: list[int] = []  # proposals that began or ceased to act
 
@@ -67,11 +67,11 @@ class CorrectionApplier:
         event = entry.event
         if isinstance(event, CorrectionProposed):
             proven = self._is_proven(entry, event, Role.CORRECTOR)
-            self._decided.add_proposal(entry.position, entry.actor, event, proven=proven)
+            self._proposals.add_proposal(entry.position, entry.actor, event, proven=proven)
         elif isinstance(event, CorrectionDecided):
             proven = self._is_proven(entry, event, ROLES_OF[event.decision])
             why_not = self._broken_policy(entry, event, proven=proven)
-            self._toggled += self._decided.add_decision(entry.position, entry.actor, event, why_not, proven=proven)
+            self._toggled += self._proposals.add_decision(entry.position, entry.actor, event, why_not, proven=proven)
 
     def _is_proven(self, entry: Entry, event: CorrectionProposed | CorrectionDecided, role: Role) -> bool:
         """Return whether a token authenticates the actor of an entry, by what the journal held at its position."""
@@ -82,7 +82,7 @@ class CorrectionApplier:
         """Return the rule that a decision breaks, so that it has no effect; None if it breaks none."""
         if event.proven and not proven:
             return UNPROVEN
-        proposal = self._decided.proposal(event.proposal)
+        proposal = self._proposals.proposal(event.proposal)
         if proposal is None:
             return None
         decided = Party(entry.actor, proven)
@@ -91,7 +91,7 @@ class CorrectionApplier:
 
     def apply(self, reratings: Reratings) -> None:
         """Apply the corrections in force to all facts affected by decisions since the last call."""
-        changes = list(self._decided.changes(self._toggled)) if self._toggled else []
+        changes = list(self._proposals.changes(self._toggled)) if self._toggled else []
         games = set(self._book.unsettled)
         self._toggled = []
         self._book.unsettled.clear()
@@ -104,7 +104,7 @@ class CorrectionApplier:
             # Persons first: the games of a span follow from the merges, and the former spans say which games it meant
             # until now.
             games |= self._settle_persons(changes)
-            self._decided.load_spans()
+            self._proposals.load_spans()
             if any(change.do in _OF_TOURNAMENTS for change in changes):
                 self._reapply_facts([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], reratings)
             for change in changes:
@@ -116,13 +116,13 @@ class CorrectionApplier:
 
     def apply_all(self, reratings: Reratings) -> None:
         """Apply everything that was ever approved, at the end of a build."""
-        self._toggled = self._decided.approved_proposals()
+        self._toggled = self._proposals.approved_proposals()
         self.apply(reratings)
 
     @property
     def any_approved(self) -> bool:
         """True if a proposal was ever approved."""
-        return self._decided.any_approved
+        return self._proposals.any_approved
 
     def _reapply_facts(self, keys: Sequence[str], reratings: Reratings) -> None:
         """Apply the corrections in force to facts other than games."""
@@ -147,27 +147,27 @@ class CorrectionApplier:
 
     def _settle_persons(self, changes: list[Change]) -> set[int]:
         """Update the merges; return the games whose players may be other persons now."""
-        decided = self._decided
+        proposals = self._proposals
         merging = (change for change in changes if change.do in {Verb.MERGE, Verb.PART})
         players = sorted({change.player for change in merging if change.player is not None})
         if not players:
             return set()
-        before, concerned = dict(decided.merges), set[int]()
+        before, concerned = dict(proposals.merges), set[int]()
         for player in players:
             subject = f"person:{player}"
-            merge = decisions.merge_in_force(decided.approved_changes([subject])[subject])
-            decided.set_merge(player, *((None, 0) if merge is None else (merge.change.into, merge.proposal)))
+            merge = decisions.merge_in_force(proposals.approved_changes([subject])[subject])
+            proposals.set_merge(player, *((None, 0) if merge is None else (merge.change.into, merge.proposal)))
             concerned |= decisions.numbers_of_person(before, player) | decisions.numbers_of_person(
-                decided.merges, player
+                proposals.merges, player
             )
         root = decisions.person_of
-        moved = {player for player in concerned if root(before, player) != root(decided.merges, player)}
+        moved = {player for player in concerned if root(before, player) != root(proposals.merges, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
         # the games of a person who is another one now
-        for span in decided.spans:
+        for span in proposals.spans:
             change = span.change
             if change.do is Verb.ANNUL_GAMES and change.player is not None:
-                for merges in (before, decided.merges):
+                for merges in (before, proposals.merges):
                     person = decisions.person_of(merges, change.player)
                     games |= self._positions(_OF_PERSON, (person, *decisions.span_ms(change)))
         return games
@@ -176,7 +176,7 @@ class CorrectionApplier:
         """Yield the games that a change means, by position."""
         match change.do:
             case Verb.ANNUL_GAMES:
-                person = decisions.person_of(self._decided.merges, change.player or 0)
+                person = decisions.person_of(self._proposals.merges, change.player or 0)
                 yield from self._positions(_OF_PERSON, (person, *decisions.span_ms(change)))
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
                 pool = self._book.pools.get(change.pool or "")

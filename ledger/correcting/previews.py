@@ -289,11 +289,11 @@ def _further(seen: int, named: Sequence[tuple[str, Event]]) -> list[Entry]:
     ]
 
 
-def _concern_games_alone(decided: StoredProposals, changes: Iterable[Change]) -> bool:
+def _concern_games_alone(proposals: StoredProposals, changes: Iterable[Change]) -> bool:
     """Return whether changes, and those that they undo, concern only games or the days of tournaments."""
     return all(
         change.do is Verb.UNDO or change.do in _OF_GAMES or (change.fact or "").startswith(_FACTS_OF_GAMES)
-        for change in decided.with_undone(changes)
+        for change in proposals.with_undone(changes)
     )
 
 
