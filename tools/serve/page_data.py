@@ -21,7 +21,7 @@ from ledger.answers.pools import EraRow, PoolRow
 from ledger.answers.predictions import Prediction
 from ledger.answers.publications import PublishedPlayerRow
 from ledger.answers.rankings import RankingRow
-from ledger.answers.rating_changes import RatingChanges
+from ledger.answers.rating_changes import RatingChanges, RatingPart
 from ledger.answers.recorded_games import RecordedGame
 from ledger.answers.searching import NamedPlayer
 from ledger.answers.streaks import Streak
@@ -274,11 +274,20 @@ class StatisticsPage:
 
 @attrs.frozen(kw_only=True)
 class ChangesPage:
-    """The causes of a rating's change since a day; *parts* is how many are shown."""
+    """The causes of a rating's change since a day.
+
+    Attributes:
+        head: the player.
+        since: the day; None: not chosen yet.
+        changes: the causes; None without a day.
+        parts: those of this page, each with its game if it is about one.
+        paging: the page among all.
+    """
 
     head: PlayerHead
     since: str | None
     changes: RatingChanges | None
+    parts: list[tuple[RatingPart, PlayerGame | None]]
     paging: Paging
 
 

@@ -38,6 +38,7 @@ UPSETS = 20
 SHOWN = 50  # games of a graph, unless the reader asks for more
 LATEST = 6  # games on the player's own page
 TREND_DAYS = 90
+MOST_GAMES = 2_000  # newest games among which those of a change are looked up
 MOST_BESIDE = 200  # games of a second player in a graph
 
 
@@ -195,8 +196,11 @@ def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query
     made = None
     if query["since"] is not None and head.is_rated:
         made = get_handlers.changes_since(ledger, person, query["since"], head.pool)
-    _, paging = paged(query, [] if made is None else made.parts)
-    return forms.ChangesPage(head=head, since=query["since"], changes=made, paging=paging)
+    parts, paging = paged(query, [] if made is None else made.parts)
+    games = player_games.games(ledger, person, head.pool, last=MOST_GAMES) if any(part.games for part in parts) else []
+    by_key = {game.game: game for game in games}
+    with_games = [(part, by_key.get(part.games[0]) if len(part.games) == 1 else None) for part in parts]
+    return forms.ChangesPage(head=head, since=query["since"], changes=made, parts=with_games, paging=paging)
 
 
 @of_player("/players/{}/prediction")
