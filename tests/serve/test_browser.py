@@ -114,7 +114,7 @@ def panel(page: Page) -> str:
 def test_the_panel_follows_pointer_and_keyboard_and_shows_the_board(visit: Visit, addressed: dict[str, Any]) -> None:
     page = visit(f"/players/{addressed['ann']}")
     bars = page.locator("#graph .rg a")
-    assert bars.count() == 100
+    assert bars.count() == 50
     newest = bars.nth(0).get_attribute("aria-label") or ""
     assert newest.split(",")[0] in panel(page)
     bars.nth(30).hover()
@@ -128,12 +128,12 @@ def test_the_panel_follows_pointer_and_keyboard_and_shows_the_board(visit: Visit
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == bars.nth(2).get_attribute("aria-label")
     assert (bars.nth(2).get_attribute("aria-label") or "").split(",")[0] in panel(page)
     page.keyboard.press("End")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == bars.nth(99).get_attribute(
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == bars.nth(49).get_attribute(
         "aria-label"
     )
     board = page.locator("#panel img")
     until(lambda: bool(board.evaluate("image => image.naturalWidth > 0")))
-    where = bars.nth(99).get_attribute("href") or ""
+    where = bars.nth(49).get_attribute("href") or ""
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{where}")
     assert "What the journal says about it" in page.inner_text("main")
@@ -150,37 +150,91 @@ def test_on_their_days_the_bars_are_reached_from_left_to_right(visit: Visit, add
     assert places[0] < places[-1]
 
 
-def test_the_form_of_the_graph_chooses_its_modes(visit: Visit, addressed: dict[str, Any]) -> None:
+def test_a_first_tap_shows_a_game_and_a_second_one_opens_it(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    top = page.locator("#graph .rg").bounding_box()
+    assert top is not None
+    assert top["y"] + 200 < 844, "the graph is on the first screen"
+    bar = page.locator("#graph .rg a").nth(7)
+    name = (bar.get_attribute("aria-label") or "").split(",")[0]
+    assert name not in panel(page)
+    bar.locator("rect").first.tap(force=True)
+    until(lambda: name in panel(page))
+    assert "/games/" not in page.url
+    bar.locator("rect").first.tap(force=True)
+    page.wait_for_url("**/games/**")
+
+
+def test_the_panel_offers_what_one_does_with_a_game(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}", permissions=["clipboard-read", "clipboard-write"])
+    for words in ("View", "Open", "Share", "PGN"):
+        assert words in page.inner_text("#panel .actions")
+    page.get_by_role("button", name="PGN").click()
+    until(lambda: "PGN copied" in panel(page))
+    assert "[White " in page.evaluate("navigator.clipboard.readText()")
+    page.get_by_role("button", name="Share").click()
+    until(lambda: "Link copied" in panel(page))
+    assert "/games/" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_the_controls_of_the_graph_choose_its_modes(visit: Visit, addressed: dict[str, Any]) -> None:
     page = visit(f"/players/{addressed['ann']}")
-    page.check("text=on their days")
-    page.check("text=opponents")
-    page.check("text=black and white")
-    page.select_option("#last", "50")
-    page.fill("#at", "2006-01")
-    page.click("main form button")
+    page.get_by_role("link", name="Days").click()
     page.wait_for_url("**by=date**")
-    assert page.locator("#graph .rg a").count() == 50
+    page.get_by_text("Options").click()
+    page.check("text=opponents")
+    page.wait_for_url("**opponents=yes**")  # at once
     assert page.locator("#graph .rg .spot").count() > 40
+    page.get_by_text("Options").click()
+    page.check("text=black and white")
+    page.wait_for_url("**mono=yes**")
     assert page.locator("figure.mono").count() == 1
+    page.get_by_text("Options").click()
+    page.fill("#at", "2006-01")
+    page.press("#at", "Enter")
+    page.wait_for_url("**at=2006-01**")
     assert "2006-01" in page.inner_text(".figures")
     page.fill("#against", "bob")
-    page.click("main form button")
+    page.press("#against", "Enter")
     page.wait_for_url("**against=bob**")
     assert page.locator("#graph .rg .line").count() == 2  # the line, and the one of the legend
 
 
-def test_pages_of_the_graph_lead_to_older_and_newer_games(visit: Visit, addressed: dict[str, Any]) -> None:
+def test_pages_of_the_graph_and_its_career_lead_to_older_and_newer_games(
+    visit: Visit, addressed: dict[str, Any]
+) -> None:
     page = visit(f"/players/{addressed['ann']}?page=1&opponents=yes")
     newest = page.locator("#graph .rg a").nth(0).get_attribute("aria-label")
-    page.click("text=older »")
+    page.click("text=Older ›")
     page.wait_for_url("**page=2**")
     assert "opponents=yes" in page.url
     assert page.locator("#graph .rg a").count() == 50
-    page.click("text=« newer")
+    page.click("text=‹ Newer")
     page.wait_for_url("**page=1**")
     assert page.locator("#graph .rg a").nth(0).get_attribute("aria-label") == newest
-    page.click("main >> text=List")
+    page.locator(".strip a").first.click(force=True)
+    page.wait_for_url("**page=3**")
+    page.click("main >> text=/All .* games/")
     assert page.locator("main table tbody tr").count() == 100
+
+
+def test_a_game_is_replayed_by_buttons_moves_and_keys(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/games/{addressed['plain']}")
+    shown = lambda: int(page.locator(".replay").get_attribute("data-move") or -1)  # noqa: E731
+    last = shown()
+    page.get_by_role("link", name="First position").click()
+    assert shown() == 0
+    page.get_by_role("link", name="Forward").click()
+    assert (shown(), page.locator(".moves [aria-current]").inner_text()) == (1, "c4")
+    page.locator(".moves a").nth(3).click()
+    assert shown() == 4
+    page.keyboard.press("ArrowLeft")
+    assert shown() == 3
+    page.keyboard.press("End")
+    assert shown() == last
+    board = page.locator(".replay img")
+    until(lambda: bool(board.evaluate("image => image.naturalWidth > 0")))
+    assert "Position after" in (board.get_attribute("alt") or "")
 
 
 def test_all_can_be_read_and_reached_without_script(visit: Visit, addressed: dict[str, Any]) -> None:
@@ -189,7 +243,7 @@ def test_all_can_be_read_and_reached_without_script(visit: Visit, addressed: dic
     page.press("#find", "Enter")
     page.click("main a:has-text('emma')")
     assert page.inner_text("h1") == "emma"
-    assert page.locator("#graph .rg a").count() == 100
+    assert page.locator("#graph .rg a").count() == 50
     assert not page.locator("#panel").is_visible()
     page.locator("#graph .rg a").nth(5).click(force=True)
     page.wait_for_url("**/games/**")
@@ -229,7 +283,7 @@ def test_a_page_of_another_site_may_frame_the_graph_and_nothing_else(
         page = chromium.new_page()
         page.goto(f"http://localhost:{other.server_port}/?{'&'.join(map(quote, addresses))}")
         embedded, whole = (page.frame_locator(f"iframe >> nth={place}") for place in (0, 1))
-        until(lambda: embedded.locator("main .rg a").count() >= 100)
+        until(lambda: embedded.locator("main .rg a").count() >= 50)
         fill = embedded.locator(".rg .fill-win >> nth=0").evaluate("bar => getComputedStyle(bar).fill")
         assert fill == "rgb(0, 114, 178)"
         assert whole.locator(".rg, header.site").count() == 0  # the browser shows a page of its own instead
@@ -253,7 +307,8 @@ def test_every_page_is_as_wide_as_its_window_follows_the_readers_light_and_bars_
 ) -> None:
     ann = addressed["ann"]
     addresses = [
-        "/", "/search?q=ann", "/ranking", f"/players/{ann}", f"/players/{ann}?by=date&mono=yes&opponents=yes",
+        "/", "/search?q=ann", "/ranking", f"/players/{ann}", f"/players/{ann}?by=career",
+        f"/players/{ann}/lists/2006-06", "/ranking?provisional=yes", f"/players/{ann}?by=date&mono=yes&opponents=yes",
         f"/players/{addressed['evil']}", f"/players/{ann}?against=bob", f"/players/{ann}/games",
         f"/players/{ann}/statistics", f"/players/{ann}/changes?since=2006-01",
         f"/players/{ann}/prediction?opponent=bob", f"/embed/players/{ann}", f"/games/{addressed['plain']}",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.outside, *NEEDS_CHROMIUM]
 PAGES = (
+    "health",
     "", "import", "players", "players/alike", "propose", f"propose/result?game={GAME}", "batch", "queue",
     "publish?at=2026-03-31", "history",
 )  # fmt: skip
@@ -89,8 +90,8 @@ def test_a_correction_by_two_people_changes_the_graph(at_desk: Callable[..., Pag
     eve.get_by_role("button", name="Propose").click()
     assert "Proposed. It acts once another person approves it." in eve.inner_text("main")
     adam.goto("/desk/queue")
-    adam.locator("main th a").first.click()
-    adam.get_by_role("link", name="What it would move, and approve").click()
+    adam.locator(".proposal h3 a").first.click()
+    adam.get_by_role("link", name="See every change, then approve").click()
     adam.get_by_role("button", name="Approve").click()
     assert "Approved. The ratings follow." in adam.inner_text("main")
     assert adam_sees(adam) != before
