@@ -179,7 +179,7 @@ def test_the_panel_offers_what_one_does_with_a_game(visit: Visit, addressed: dic
 
 def test_the_controls_of_the_graph_choose_its_modes(visit: Visit, addressed: dict[str, Any]) -> None:
     page = visit(f"/players/{addressed['ann']}")
-    page.get_by_role("link", name="Days").click()
+    page.get_by_role("link", name="Days", exact=True).click()
     page.wait_for_url("**by=date**")
     page.get_by_text("Options").click()
     page.check("text=opponents")

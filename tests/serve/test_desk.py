@@ -341,7 +341,7 @@ def test_health_tells_how_the_ledger_does_and_who_was_refused(
 ) -> None:
     # one who is refused, whatever ran before
     staff["rita"].do("/desk/propose/void", "/desk/propose/void", {"game": GAME, "reason": "x"})
-    said = words(staff["adam"].look("/desk").text)
+    said = words(staff["adam"].look("/desk/health").text)
     for part in (
         "Entries of the journal",
         "Free on the disk",

@@ -24,6 +24,7 @@ def _policy(*, frames: str) -> str:
         "style-src": _OWN,
         "script-src": _OWN,
         "img-src": f"{_OWN} data:",
+        "connect-src": _OWN,  # the moves of a game, when somebody copies or analyses them
         "form-action": _OWN,
         "base-uri": "'none'",
         "frame-ancestors": frames,

@@ -70,9 +70,11 @@ def drawn(
     """
     plot = _Plot(career, height)
     title = f"Career of {career.name}: {wording.count_noun(career.games, 'rated game')}"
+    role = "img" if link is None else "group"  # a picture hides the links in it from screen readers
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="rg career" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
-        f'height="{height}" role="img" aria-label="{in_markup(title)}"><title>{in_markup(title)}</title>{definitions}'
+        f'height="{height}" role="{role}" aria-label="{in_markup(title)}">',
+        f"<title>{in_markup(title)}</title>{definitions}",
     ]
     if shown is not None:
         first, last = plot.x(shown[0]), plot.x(shown[1])
