@@ -17,6 +17,7 @@ import orjson
 from ledger.answers.crosstables.crosstable import crosstable as table_of
 from ledger.answers.exports.exporting import export as export_history
 from ledger.answers.graphs import json_form, page_reader, svg
+from ledger.answers.graphs.career import career
 from ledger.answers.graphs.looks import Look
 from ledger.answers.rankings import RankingChoice
 from ledger.answers.rankings import ranking as ranking_of
@@ -300,8 +301,8 @@ def crosstable(run: Run) -> Iterator[Line]:
 
 
 def graph(run: Run) -> Iterator[Line]:
-    """Answer pages of the players with most games: JSON compared with statement and encoder, SVG with the JSON."""
-    kinds = {"bare": _bare_page, "json": _json_page, "svg": _svg_page}
+    """Answer pages and careers of the players with most games; JSON is compared with statement and encoder."""
+    kinds = {"bare": _bare_page, "json": _json_page, "svg": _svg_page, "career": _json_career}
     for data in (run.real, *run.sets):
         with data.open() as ledger:
             rows = ledger.views.connection.execute(WORKS["statements"]["players_with_most_games"], (GAMES, PLAYERS))
@@ -312,6 +313,7 @@ def graph(run: Run) -> Iterator[Line]:
             costs = timed(works, run.short)
         yield from both_lines("graph-json", data.name, costs["json"], costs["bare"])
         yield from both_lines("graph-svg", data.name, costs["svg"], costs["json"])
+        yield from both_lines("career-json", data.name, costs["career"], costs["json"])
 
 
 def _pages(page: Callable[[Ledger, Person], bytes], ledger: Ledger, people: Iterable[Person]) -> None:
@@ -335,6 +337,10 @@ def _json_page(ledger: Ledger, person: Person) -> bytes:
 
 def _svg_page(ledger: Ledger, person: Person) -> bytes:
     return svg.draw(page_reader.read_page(ledger, person, last=GAMES), Look(opponents=True)).encode()
+
+
+def _json_career(ledger: Ledger, person: Person) -> bytes:
+    return json_form.dump_json(career(ledger, person))
 
 
 def pgn(run: Run) -> Iterator[Line]:
