@@ -245,7 +245,7 @@ def _fields(form: Any, value: Mapping[str, Any], place: str, faults: list[Fault]
 def _note_twice(value: Mapping[str, Any], place: str, faults: list[Fault]) -> None:
     faults += [
         Fault(parameter=None, detail="stands twice; once is enough", pointer=place + pointer(name))
-        for name in getattr(value, "twice", ())
+        for name in getattr(value, "repeated", ())
     ]
 
 
