@@ -229,7 +229,7 @@ class OpenLedger:
         return Tokens(self.token_store, self._issued, self._recorder)
 
     def now_ms(self) -> int:
-        """Return the present time, milliseconds since 1970."""
+        """Return the present time in milliseconds since 1970."""
         return int(self.clock().timestamp() * 1000)
 
     # -- of one moment ---------------------------------------------------------------------------------------------

@@ -187,7 +187,9 @@ class ImportPreview:
             record_alike=record_alike,
             keep_differences=keep_differences,
         )
-        return job.run(blocks_of(frames), strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds)
+        return job.import_blocks(
+            blocks_of(frames), strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+        )
 
     @property
     def new_players(self) -> list[Person]:

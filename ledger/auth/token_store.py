@@ -97,13 +97,16 @@ class TokensDatabase(Protocol):
         """The key under which words are hashed."""
 
     def rows(self, query: str, **values: Value) -> list[Any]:
-        """Return the rows of a query."""
+        """Return the rows of an SQL query."""
 
     def run(self, statement: str, **values: Value) -> int:
-        """Run a statement; return how many rows it changed."""
+        """Run an SQL statement, and return the number of rows that it changed."""
 
     def run_in_turn(self, *statements: tuple[str, Mapping[str, Value]]) -> list[int]:
-        """Run all statements or none, one writer after another, so that each gives the next number."""
+        """Run all SQL statements or none.
+
+        One writer runs after another, so that each gives the next number.
+        """
 
 
 class TokenStore(ABC):

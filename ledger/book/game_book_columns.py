@@ -164,14 +164,16 @@ def non_canonical_bodies(bodies: Sequence[bytes]) -> list[bytes]:
     return strange
 
 
-def fold_columns(
+def apply_decoded_block(
     book: GameBook,
     block: DecodedBlock,
     fresh: Changes,
     insert: Insert | None = None,
     columns: Sequence[str] = RATED_COLUMNS,
 ) -> DataFrame:
-    """Apply a block of entries; return its rated games, in *columns* of the table ``games``, in journal order.
+    """Apply a block of entries to the game book; return its rated games in journal order.
+
+    They have the given *columns* of the table ``games``.
 
     Players and games are written by *insert*, without one by the book's connection; other facts always by the latter,
     for they may concern any earlier game. A build that gives *insert* places the games of tournaments that are rated

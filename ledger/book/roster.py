@@ -130,7 +130,7 @@ def standing_sql(row: str, ms: str | None = None) -> str:
 
 
 class StoredSeed(NamedTuple):
-    """A list rating as the table ``seeds`` stores it: from when it holds, milliseconds, the seed, and its list."""
+    """A list rating as the table ``seeds`` stores it: since when it holds, the seed, and its list."""
 
     ms: int
     seed: Seed
@@ -258,9 +258,10 @@ class Roster:
         return next((listed for listed in reversed(self.seeds(pool, player)) if listed.ms <= ms), None)
 
     def shown_rating(self, pool: Pool, player: int, ms: int) -> int | None:
-        """Return the rating that the source shows for a player's first rated game, which the pool goes by; or None.
+        """Return the rating that the source shows for a player's first rated game, from which the player starts.
 
-        None also before that game ended: the rating was unknown then.
+        It is None if the pool does not go by it, if the source shows none, and before that game ended: the rating was
+        unknown then.
         """
         if not pool.eras[pool.era_at(ms)].from_shown:
             return None

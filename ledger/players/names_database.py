@@ -34,11 +34,11 @@ class NamesDatabase(ABC):
 
     @abstractmethod
     def rows(self, query: str, **values: Value) -> list[Any]:
-        """Return the rows of a query."""
+        """Return the rows of an SQL query."""
 
     @abstractmethod
     def run(self, statement: str, **values: Value) -> int:
-        """Run a statement within the write transaction; return how many rows it changed."""
+        """Run an SQL statement within the write transaction, and return the number of rows that it changed."""
 
     @abstractmethod
     def add(self, table: str, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> int:

@@ -201,7 +201,7 @@ def apply_entries(
         only = Changes({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = ReratedGames(start_ms, games, frozenset(watched[number].players))
-    fact_folds.fold_changed_facts(book, listeners, seen, seen + len(entries), fresh)
+    fact_folds.project_changed_facts(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class PlayerState(NamedTuple):
-    """One player's state at some place in rating order.
+    """One player's state at some point of the rating order.
 
     Attributes:
         player: the player number.
@@ -113,12 +113,12 @@ class PlayerStates:
         return self.closed_at(self.today_ms(today_ms))
 
     def today_ms(self, now_ms: int) -> int:
-        """Return the instant of the present ranking, ms: now or, if that is later, the end of the last game."""
+        """Return the instant of the present ranking in milliseconds: now, or the end of the last game if later."""
         return now_ms if self.latest_ms is None else max(self.latest_ms, now_ms)
 
     @cached_property
     def latest_ms(self) -> int | None:
-        """The instant at which the pool's last rated game ended, milliseconds; None if there is none."""
+        """The instant in milliseconds at which the pool's last rated game ended; None if there is none."""
         row = self._row(queries.LATEST_END, self.pool.pool)
         return None if row is None or row["ms"] is None else int(row["ms"])
 
@@ -138,7 +138,7 @@ class PlayerStates:
 
     @cached_property
     def latest_era(self) -> int:
-        """The place of the era of ``now``: that of the last game or, if a later era rates it, of its rating."""
+        """The index of the era that rates now: that of the last game, or a later one that rates that game."""
         era = 0 if self.latest_ms is None else self.pool.era_at(self.latest_ms)
         last = self._row(queries.LAST_PLACE, self.pool.pool) if self.pool.tournaments_cross_eras else None
         return era if last is None or last["ms"] is None else max(era, self.pool.era_at(last["ms"]))
@@ -313,7 +313,7 @@ class PlayerStates:
         return self._state_from(player, row, ms, lists_until=ms - 1), self._state_from(player, row, ms)
 
     def waiting_until(self, state: PlayerState, ms: int) -> int | None:
-        """Return when the unrated games that a player had finished by *ms* will count, milliseconds.
+        """Return the time in milliseconds at which the unrated games that a player finished by *ms* will count.
 
         None if no game waits; ``OPEN`` if they wait for a rating period that has not closed.
         """
@@ -334,7 +334,7 @@ class PlayerStates:
         return self._into(player, row, era, first_ms, rated_ms)
 
     def into_game(self, row: dict[str, Any]) -> tuple[float, ...]:
-        """Return the state with which a side enters its game, under a scheme that rates each game by itself."""
+        """Return the state with which a player enters a game, under a scheme that rates each game by itself."""
         before = self._row(queries.ROW, self.pool.pool, row["player"], row["n"] - 1)
         return self._into(row["player"], before, self.pool.era_at(row["ended_ms"]), row["ended_ms"], row["ended_ms"])
 
@@ -353,7 +353,7 @@ class PlayerStates:
 
     @cached_property
     def rows_current_since_ms(self) -> int:
-        """The place in rating order from which on last rows have the present rating, and whether it is listed.
+        """The rating time from which on players' last rows have their present rating and listing.
 
         Earlier rows belong to another era, or time alone may have changed them; ``BEGINNING`` if all rows are current.
         """

@@ -102,7 +102,7 @@ class ViewsConnection:
 
 
 class DryRunSlot:
-    """The place of one dry run at a time, and the second connection to the views, which is kept for the next one."""
+    """The one dry run that may be under way at a time, and the second connection to the views that it uses."""
 
     def __init__(self) -> None:
         self._second: ViewsConnection | None = None
@@ -123,7 +123,7 @@ class DryRunSlot:
 
     @contextmanager
     def taken(self, path: Path) -> Iterator[None]:
-        """Reserve the place for a dry run in the block, in which nothing can be folded in.
+        """Reserve the slot for a dry run in the block, in which no entries can be applied.
 
         Raises:
             StorageError: another one is under way.

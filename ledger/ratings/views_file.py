@@ -367,14 +367,14 @@ def check_integrity(connection: sqlite3.Connection, path: str | Path) -> None:
 
 
 class ViewsHead(NamedTuple):
-    """The last entry that is folded in, and the Merkle root at that position."""
+    """The position of the last entry that the views contain, and the Merkle root there."""
 
     position: int
     root: bytes
 
 
 def checkpoint(connection: sqlite3.Connection) -> ViewsHead:
-    """Return the last entry that is folded in, and its journal.
+    """Return the position of the last entry that the views contain, and its Merkle root.
 
     Raises:
         CorruptError: that is not said, or said twice.
@@ -389,7 +389,7 @@ def checkpoint(connection: sqlite3.Connection) -> ViewsHead:
 
 
 def position(connection: sqlite3.Connection) -> int:
-    """Return the last entry that is folded in."""
+    """Return the position of the last entry that the views contain."""
     return checkpoint(connection).position
 
 
@@ -399,7 +399,10 @@ def data_version(connection: sqlite3.Connection) -> int:
 
 
 def set_checkpoint(connection: sqlite3.Connection, reached: int, root: bytes) -> None:
-    """Note how far the journal is folded in, and its root there; in the same transaction as the rows."""
+    """Store the position of the last entry that the views contain, and its root.
+
+    The rows are written in the same transaction.
+    """
     connection.execute("UPDATE progress SET position = ?, root = ?", (reached, root))
 
 

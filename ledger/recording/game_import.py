@@ -179,7 +179,7 @@ class GameImport:
         self._reported = ReportedEntries()
         self._report = ImportReport()
 
-    def run(
+    def import_blocks(
         self,
         blocks: Iterable[GameBlock],
         *,
@@ -188,7 +188,7 @@ class GameImport:
         advance: Callable[[int], None],
         rounds: Callable[[], Sequence[SourceRound]],
     ) -> ImportReport:
-        """Take blocks of games in order, then the rounds without a game; return the outcome.
+        """Record blocks of games in order, then the rounds without a game; return the report.
 
         Args:
             blocks: the games of one file.

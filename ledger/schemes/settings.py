@@ -1,4 +1,4 @@
-"""The settings of schemes: how a setting is said, those of schemes by period, and the same as kernels take them.
+"""The settings of schemes: their declaration, those of schemes by period, and their form for kernels.
 
 A setting is a field of an attrs class with its default, its description, its unit, and the place of its rule. The
 module ``scheme`` defines schemes; each scheme has its own settings.
