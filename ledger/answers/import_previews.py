@@ -74,7 +74,9 @@ class ListedRating:
 
 @of_one_moment
 def compare_list_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
-    """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
+    """Compare the new ratings of a list with those in force on its day.
+
+    If the list holds from the beginning, they are compared with today's.
 
     The *report* is that of a dry run of ``registry.take_list``. The largest differences come first, then players who
     have no rating yet, by number.

@@ -49,7 +49,7 @@ class TokenRow(NamedTuple):
 
 
 class RefusalRow(NamedTuple):
-    """A refused attempt; or a sign-in or sign-out at the desk, as its rule says.
+    """A row of the log: a refused attempt, or a sign-in or sign-out at the desk.
 
     Attributes:
         number: from 1, in the order of time.
@@ -189,7 +189,10 @@ class TokenStore(ABC):
         return next(starmap(SessionRow, rows), None)
 
     def begin_session(self, word: str, session: SessionRow) -> None:
-        """Store a session; expired ones are deleted, and the oldest of the same token if there are too many."""
+        """Store a session.
+
+        Expired ones are deleted, and the oldest of the same token if there are too many.
+        """
         now_ms = session.begun_ms
         # what began in the future was begun by a clock that was wrong
         expired = "DELETE FROM {s}.sessions WHERE ends_ms < :now OR used_ms < :idle OR begun_ms > :now"

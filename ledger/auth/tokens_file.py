@@ -84,7 +84,10 @@ class FileTables:
 
 
 class TokensFile(TokenStore):
-    """The token store of a ledger in files; it is opened for each question, so that the file may be replaced."""
+    """The token store of a ledger in files.
+
+    It is opened for each question, so that the file may be replaced.
+    """
 
     keeps_claims = True
 

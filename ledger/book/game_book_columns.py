@@ -101,7 +101,10 @@ def _unfit_entries() -> Iterator[None]:
 
 @_unfit_entries()
 def decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
-    """Read the bodies of entries as columns; no database is used, so that another thread may do it."""
+    """Decode the bodies of entries, and return them as columns.
+
+    No database is used, so that another thread may do it.
+    """
     # No text of a body has these bytes, for its quotation marks are escaped, and facts have no field "kind".
     games: list[bytes] = []
     rest: list[bytes] = []

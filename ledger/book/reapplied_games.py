@@ -68,7 +68,9 @@ def apply_supplements(book: BookState, supplements: Iterable[Supplement], fresh:
 
 
 def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], fresh: Changes) -> None:
-    """Apply supplements and corrections to games again; note the games to be rated again in *fresh*.
+    """Apply supplements and corrections to games again.
+
+    The games to be rated again are noted in *fresh*.
 
     Args:
         book: the book of the games.

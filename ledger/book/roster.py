@@ -173,7 +173,10 @@ class Roster:
             self.standing[player] = STANDING_CODE[standing]
 
     def add_change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
-        """Note a change of status from *ms* on; of two that begin together the more precise instant holds."""
+        """Note a change of membership status from *ms* on.
+
+        Of two that begin together the more precise instant holds.
+        """
         # Not by the whole row: a declared rating may be None, which no number can be compared with.
         entry = (ms, at, position, STANDING_CODE[standing], declared)
         self.changes[player] = sorted([*self.changes.get(player, []), entry], key=lambda row: row[:3])
@@ -200,7 +203,9 @@ class Roster:
         return {*self.standing, *self.changes}
 
     def preload(self, *, pasts: bool = True, shown: bool = True) -> None:
-        """Read the facts about all players with games into memory; from then on nothing may change.
+        """Read the facts about all players with games into memory.
+
+        From then on nothing may change.
 
         Args:
             pasts: False if no player has a declared rating, a year of birth or a seed.
@@ -232,7 +237,10 @@ class Roster:
         return [_stored_seed(*row) for row in self._connection.execute(_SEEDS, (pool, player))]
 
     def has_seeds(self, pool: int) -> bool:
-        """Return whether any player, after ``preload`` any with a game, has a list rating in a pool; cached."""
+        """Return whether any player has a list rating in a pool.
+
+        After ``preload`` it is any player with a game. The answer is cached.
+        """
         if pool not in self._with_lists:
             if self._preloaded is not None:
                 has_seed = any(number == pool for number, _ in self._preloaded.seeds)

@@ -123,7 +123,10 @@ class StoredProposals:
         self.load_range_changes()
 
     def add_proposal(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
-        """Store an entry of a proposal; *proven*: a token of the journal authenticates the proposer."""
+        """Store an entry of a proposal.
+
+        *proven* says that a token of the journal authenticates the proposer.
+        """
         # Parts follow each other in the journal without a gap: this is the place of the first one.
         row = (event.proposal, position - event.part + 1, actor, int(proven), event.reason, event.parts)
         self._connection.execute(_ADD_PROPOSAL, row)

@@ -281,7 +281,7 @@ class Pool:
         return by_end
 
     def gap_before(self, end: int) -> float:
-        """Return the number of days without a game, before one that ended then, that do not end an edition; or 0."""
+        """Return the number of days without a game that do not end an edition, before a game that ended then; or 0."""
         return self._calendars[self.era_at(end)].gap
 
     def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:

@@ -176,7 +176,9 @@ class NameGroups:
         return self._lowest.get(number, number)
 
     def of_person(self, person: Person | None, name: str) -> tuple[int, int]:
-        """Return the number of a player and the lowest number of the name; ``UNREGISTERED`` for each without one.
+        """Return the number of a player and the lowest number of the name.
+
+        ``UNREGISTERED`` stands for a missing number.
 
         Args:
             person: the player; None if not registered.

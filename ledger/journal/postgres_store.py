@@ -261,7 +261,9 @@ class PostgresJournal(StoredTree):
             raise StorageError(self.path, message)
 
     def session(self) -> ServerSession:
-        """Return the session, to share this journal's transactions; an open writer's pending statements are sent first.
+        """Return the database session, to share this journal's transactions.
+
+        An open writer's pending statements are sent first.
 
         Raises:
             StorageError: an open transaction was lost with its connection.
@@ -432,7 +434,7 @@ class PostgresJournal(StoredTree):
         return next(iter(answer.column()), None)
 
     def mark_moved(self, place: str) -> None:
-        """Refuse all further entries, for the ledger was moved to another place, which the refusal names.
+        """Refuse all further entries, because the ledger was moved to an address that the refusal names.
 
         Call it within a write transaction, so that nothing was recorded since the other place has all entries.
         """
@@ -646,7 +648,7 @@ class PostgresWriter(StoredWriter):
         self._journal._refuse_unreplicated()
 
     def remember(self, keys: Iterable[str], entries: Mapping[str, StoredEntry]) -> None:
-        """Remember the entries of a few keys, looked up under the lock; keys without an entry are free."""
+        """Cache the entries of a few keys, looked up under the lock; keys without an entry are free."""
         self.saw_any = self.saw_any or bool(entries)
         self._looked_up |= {key: entries.get(key) for key in keys}
 

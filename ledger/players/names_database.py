@@ -66,7 +66,10 @@ class NamesDatabase(ABC):
         return True
 
     def has_index(self, _table: str) -> bool:
-        """Return whether a table of an index of names exists; the first names that enter it make it in a file."""
+        """Return whether a table of an index of names exists.
+
+        In a file the first names that enter it make it.
+        """
         return True
 
     def _people(self, sealed_salts: str) -> str:

@@ -130,7 +130,9 @@ class Publications:
         seen: int | None = None,
         despite_games: bool = False,
     ) -> Published:
-        """Publish the list in force at the end of an instant; its rows are stored outside the journal.
+        """Publish the list in force at the end of an instant.
+
+        Its rows are stored outside the journal.
 
         If the last edition has the same rows, nothing is recorded.
 

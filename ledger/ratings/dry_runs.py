@@ -47,7 +47,9 @@ class _OverError(Exception):
 
 @contextmanager
 def dry_run(views: Views, at_most: float | None = None, *, apart: bool = False) -> Iterator[Views]:
-    """Open up-to-date views in which anything may be written that is gone after the block; a copy if they are locked.
+    """Open up-to-date views in which everything that is written is rolled back after the block.
+
+    It is a copy if the views are locked.
 
     Args:
         views: up to date.
@@ -113,7 +115,9 @@ def _locked(views: Views, *, apart: bool) -> Iterator[Views]:
 
 @contextmanager
 def copy_of_views(views: Views) -> Iterator[Views]:
-    """Open a copy of views in a temporary folder for the block; it costs reading and writing all of them.
+    """Open a copy of views in a temporary folder for the block.
+
+    It costs reading and writing all of them.
 
     Raises:
         StorageError: the disk refuses.

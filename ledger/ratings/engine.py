@@ -303,7 +303,9 @@ def initial_states(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> lis
 def rate(
     cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column, counts: Column
 ) -> SideRatings:
-    """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``); the same bits.
+    """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``).
+
+    Both give the same bits.
 
     *state* is (players * fields) floats, *counts* (players) 32-bit whole numbers, rated games so far; both are changed
     in place.

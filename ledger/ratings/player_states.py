@@ -67,7 +67,10 @@ class PlayerState(NamedTuple):
 
 
 class PlayerStates:
-    """The states of one pool's players in the present state of the views; after a write a caller makes another one."""
+    """The states of one pool's players in the present state of the views.
+
+    After a write a caller makes another one.
+    """
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool, roster: Callable[[], Roster] | None = None) -> None:
         """Take the views and, if several pools share it, the roster; nothing is read."""
@@ -165,7 +168,9 @@ class PlayerStates:
         return self._state_from(player, self._row(query, self.pool.pool, player, *place), ms)
 
     def now(self, player: int, today_ms: int) -> PlayerState:
-        """Return a player's state after the pool's last game; a period that is not over counts as if it closed then.
+        """Return a player's state after the pool's last game.
+
+        A period that is not over counts as if it closed then.
 
         A player with a seed and no rated game has the state of the seed, even if it is later than the last game.
         *today_ms* says which seeds are in force, and is the instant if the pool has no game.
@@ -281,7 +286,10 @@ class PlayerStates:
     # -- around a game -------------------------------------------------------------------------------------------
 
     def before_game(self, row: dict[str, Any]) -> PlayerState:
-        """Return the state in force before the game of a history row; by game, after the game before."""
+        """Return the state in force before the game of a history row.
+
+        In a scheme by game it is the state after the game before.
+        """
         player, ms = row["player"], row["ended_ms"]
         era = self.pool.eras[self.pool.era_at(ms)]
         if era.scheme.rhythm is not Rhythm.GAME:
@@ -290,7 +298,10 @@ class PlayerStates:
         return self._state_from(player, last, ms)
 
     def rating_before_game(self, row: dict[str, Any]) -> float | None:
-        """Return the rating in force before the game of a history row; other rows are read only if needed."""
+        """Return the rating in force before the game of a history row.
+
+        Other rows are read only if needed.
+        """
         if row["n"] > 1 and self.rows_say_before:
             return float(row["rating_before"])
         return self.before_game(row).in_force
@@ -321,7 +332,10 @@ class PlayerStates:
         return None if row is None or row["ms"] is None else int(row["ms"])
 
     def after_period(self, player: int, closing_ms: int) -> PlayerState:
-        """Return the state after the period or event that closes then; an open one closes now."""
+        """Return the state after the period or event that closes then.
+
+        An open one closes now.
+        """
         return (
             self.now(player, 0) if closing_ms == OPEN else self.at(player, closing_ms)
         )  # a player with a game needs no day

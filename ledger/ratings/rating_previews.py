@@ -91,7 +91,7 @@ MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each
 
 
 class PlayerFigures(NamedTuple):
-    """A player's figures in a pool after all rated games; without one, those of a list rating.
+    """A player's rank, rating and games in a pool after all rated games; without one, those of a list rating.
 
     Attributes:
         rating: as ``PlayerStates.now`` says it: a period that is not over counts as if it closed now; points.

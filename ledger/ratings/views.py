@@ -166,7 +166,9 @@ class Views:
         return self._reads.pools(self.connection, self.path)
 
     def states(self, pool: Pool) -> PlayerStates:
-        """Return the states of a pool's players; within a read snapshot one answer reuses the reads of another.
+        """Return the states of a pool's players.
+
+        Within a read snapshot one answer reuses the reads of another.
 
         The reads are stored until the next write: from snapshot to snapshot they stay the same.
         """
@@ -234,7 +236,9 @@ class Views:
 
     @contextmanager
     def read_snapshot(self) -> Iterator[int]:
-        """Read everything within the block in one transaction, whatever is written meanwhile; yield the position.
+        """Read everything within the block in one transaction, and yield the position of the views.
+
+        Writes meanwhile are not seen.
 
         A snapshot within another one, or within a dry run, is that one. As long as it lasts, the log of the views grows
         with what others write: what is long to work out or to print follows after the block.

@@ -71,7 +71,10 @@ class ViewsConnection:
             )
 
     def is_there(self) -> bool:
-        """Return whether there is a file of this layout; closes the connection to one that was replaced or deleted."""
+        """Return whether there is a file of this layout.
+
+        A connection to one that was replaced or deleted is closed.
+        """
         try:
             status = self.path.stat()
         except FileNotFoundError:

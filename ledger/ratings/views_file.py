@@ -1,4 +1,4 @@
-"""The views database: its tables, its checkpoint, its place on disk. Everything in it is derived and disposable.
+"""The views database: its tables, its checkpoint, its path on disk. Everything in it is derived and disposable.
 
 Tables are plain and typed, for SQL, Datasette or pandas to read:
 
@@ -76,7 +76,10 @@ SELECT pool, {_band("rating")}, count(*) FROM current WHERE listed = 1 GROUP BY 
 
 
 def count_distribution(connection: sqlite3.Connection) -> None:
-    """Count the listed players of new views, and let triggers keep the counts; in the caller's transaction."""
+    """Count the listed players of new views, and let triggers update the counts.
+
+    It runs in the caller's transaction.
+    """
     connection.execute(_COUNT)
     for statement in COUNTING_TRIGGERS:
         connection.execute(statement)

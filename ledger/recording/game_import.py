@@ -87,7 +87,10 @@ class ImportReport(FaultsFound):
     differences: list[Difference] = attrs.Factory(list)
 
     def differ(self, difference: Difference) -> None:
-        """Store a game that the file reports with other facts than the current ones; past the limit it is a fault."""
+        """Store a game that the file reports with other facts than the current ones.
+
+        Past the limit it is a fault.
+        """
         if len(self.differences) < MAX_DIFFERENCES:
             self.differences.append(difference)
         else:

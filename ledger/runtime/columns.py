@@ -138,7 +138,7 @@ class Columns:
         return max((b - a for a, b in pairwise(starts)), default=0)
 
     def select_rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
-        """Return the rows at these indexes, or all, of a flat table with *width* numbers a row; flat.
+        """Return the rows at these indexes, or all, of a flat table with *width* numbers a row, as a flat column.
 
         Only the *fields* of each row are returned.
         """
@@ -286,7 +286,7 @@ class ArrayColumns(Columns):
 
     def select_rows(self, flat: Column, places: Column | None, width: int, fields: slice = ALL) -> Column:
         # NumPy does not know how many rows of width 0 there are, as a table without such numbers has them.
-        """Return the rows at these indexes, or all, of a flat table with *width* numbers a row; flat."""
+        """Return the rows at these indexes, or all, of a flat table with *width* numbers a row, as a flat array."""
         return flat.reshape(-1, width or 1)[ALL if places is None else places, fields].reshape(-1)
 
     def write_rows(self, flat: Column, places: Column, width: int, rows: Column, first: int | None = None) -> None:

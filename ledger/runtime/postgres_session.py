@@ -239,7 +239,7 @@ class ServerSession:
         return [answers[place] for place in places]
 
     def copy_in(self, sql: str, pieces: Iterable[bytes]) -> int:
-        """Run a COPY … FROM STDIN and the statements that precede it in the text; return the number of rows added.
+        """Run a COPY … FROM STDIN and the statements before it in the text; return the number of rows added.
 
         Raises:
             StatementRefusedError: the server refused a row.

@@ -126,7 +126,7 @@ def holds(
     games: float,
     years: float,
 ) -> bool:
-    """Return whether a row of the table of K fits: every limit that is not switched off (0) holds.
+    """Return whether a row of the table of K fits: it has a limit, and every limit that is on holds; 0 is off.
 
     An unknown age fits no row with a limit of age.
     """

@@ -86,7 +86,7 @@ def slope(ratio: float, old: float, excess: float, spread: float) -> float:
 
 
 def bracket(old: float, excess: float, spread: float, per_y: float, tau: float) -> tuple[float, float, float]:
-    """Return the other end of the search of step 5.2: e^B and f(B).
+    """Return the other end B of the search of step 5.2, with e^B and f(B).
 
     B = ln(Δ² - φ² - v), or a - kτ with the first k for which f is not negative.
 

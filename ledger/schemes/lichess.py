@@ -233,7 +233,7 @@ def hold(player: Player, before: float, numbers: Settings) -> None:
 
 
 def sane(rating: float, rd: float, volatility: float, numbers: Settings) -> bool:
-    """Return whether a result passes the sanity check; if not, reset the player's state to a newcomer's."""
+    """Return whether a new state passes the sanity check: rating, RD and volatility within wide limits."""
     return (
         0.0 < rating < numbers.rating_limit
         and 0.0 < rd < MOST_RD

@@ -47,7 +47,7 @@ def state(doc: str, start: float = 0.0) -> Any:
 
 
 class Seed(NamedTuple):
-    """The past that a player brings along from a list; None for what the list omits.
+    """The rating and history that a player brings along from a list; None for what the list omits.
 
     Attributes:
         rating: rating, in what the scheme counts in.

@@ -15,7 +15,7 @@ import attrs
 
 
 def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
-    """Return a field of a settings class: its default, its description, its unit, and the place of its rule.
+    """Return a field of a settings class: its default, its description, its unit, and the source of its rule.
 
     The default is the meaning of an adoption that does not name the setting, so it never changes once released;
     ``Scheme.for_new_pools`` holds the value for a pool that begins now, if it differs.

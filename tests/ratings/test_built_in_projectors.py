@@ -97,7 +97,7 @@ def test_only_a_win_against_a_higher_rating_has_a_surplus() -> None:
 
 def test_nobody_stands_in_places_that_are_empty() -> None:
     state = [nan] * 5
-    bests.enter(state, 1500.0, 1.0)
+    bests.insert_rating(state, 1500.0, 1.0)
     assert state[0] == 1500.0
     assert all(isnan(value) for value in state[1:])
 

@@ -195,7 +195,9 @@ def order_games(
     *,
     from_shown: bool = False,
 ) -> list[RatingOrder]:
-    """Return the games of a pool in the rating order of each scheme; nothing else reads the views.
+    """Return the games of a pool in the rating order of each scheme.
+
+    Nothing else reads the views.
 
     With *from_shown*, or if a candidate's settings say so, a player without a declared rating begins with the one that
     the source shows with the first game, if the scheme counts in the same points.

@@ -276,7 +276,9 @@ _RATED_GAMES = "SELECT pool, player, n FROM current ORDER BY pool, player"
 
 
 def table_parts(connection: sqlite3.Connection, table: str) -> Iterator[list[str]]:
-    """Yield the SQL conditions of the parts in which a table is read, in key order; a stored table is one part.
+    """Yield the SQL conditions of the parts in which a table is read, in key order.
+
+    A stored table is one part.
 
     The performances in tournaments are calculated on demand. A block behind a key would be taken from all of them,
     calculated again for each: 3 s a block of those of 200,000 games. SQLite calculates those of players alone if the
