@@ -118,7 +118,9 @@ class OpenLedger:
         follow: bool = True,
         clock: Callable[[], datetime] = utc_now,
     ) -> Self:
-        """Open an existing ledger; for reading only, with a warning, where its last checkpoint does not fit it.
+        """Open an existing ledger.
+
+        If its last checkpoint does not fit the journal, it is opened for reading only, with a warning.
 
         Args:
             path: the journal's file.
@@ -171,7 +173,7 @@ class OpenLedger:
         self.close()
 
     def close(self) -> None:
-        """Release all files; in a forked process there is nothing to release.
+        """Release all files; a forked process has nothing to release.
 
         Raises:
             StorageError: another thread opened the ledger.
@@ -193,7 +195,7 @@ class OpenLedger:
 
     @property
     def journal(self) -> Journal:
-        """The facts.
+        """The journal of the ledger's facts.
 
         Raises:
             StorageError: another thread opened the ledger.
@@ -203,7 +205,7 @@ class OpenLedger:
 
     @property
     def views(self) -> Views:
-        """The views of the facts.
+        """The views that are derived from the facts.
 
         Raises:
             StorageError: another thread opened the ledger.
@@ -213,7 +215,9 @@ class OpenLedger:
 
     @property
     def people(self) -> People:
-        """The people file. At its first use, its two ends are compared with the journal's commitments.
+        """The people file.
+
+        At its first use, its two ends are compared with the journal's commitments.
 
         Raises:
             StorageError: it is the people file of another ledger, or one of the two rows was changed; or another
@@ -229,17 +233,20 @@ class OpenLedger:
         return Tokens(self.token_store, self._issued, self._recorder)
 
     def now_ms(self) -> int:
-        """Return the present time, milliseconds since 1970."""
+        """Return the present time in milliseconds since 1970."""
         return int(self.clock().timestamp() * 1000)
 
     # -- of one moment ---------------------------------------------------------------------------------------------
 
     def ensure_up_to_date(self, progress: Progress = no_progress) -> None:
-        """Bring the views up to date before questions are asked, as ``Views.ensure_up_to_date`` does."""
+        """Bring the views up to date before questions are asked.
+
+        It does what ``Views.ensure_up_to_date`` does.
+        """
         self.views.ensure_up_to_date(progress)
 
     def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
-        """Return once the journal has an entry, so that what is asked after it follows from that one, too.
+        """Wait until the journal has an entry, so that later answers include it.
 
         A server that leads now may not have an entry that another one acknowledged before it was lost.
 
@@ -263,7 +270,7 @@ class OpenLedger:
 
     @contextmanager
     def read_snapshot(self, progress: Progress = no_progress) -> Iterator[int]:
-        """Make all answers within the block answers of one moment, and give the journal's position that they are of.
+        """Take all answers within the block from one read snapshot, and yield the journal position that it is of.
 
         The views are brought level first; then what others record meanwhile is not seen before the block ends. Every
         answer is such a block by itself; several answers that belong together are asked in one.
@@ -278,7 +285,7 @@ class OpenLedger:
 
     @property
     def snapshot_journal(self) -> Journal:
-        """The journal up to the entry that the present moment is of; outside of a moment all of it."""
+        """The journal up to the entry that the open read snapshot is of; without a snapshot all of it."""
         # of what was known at an entry the journal ends there already, with the list that the question named
         if self.views.in_snapshot and not isinstance(self.journal, ScratchJournal):
             position = self.views.position()
@@ -289,7 +296,7 @@ class OpenLedger:
     # -- what everybody asks ---------------------------------------------------------------------------------------
 
     def first_scheme(self) -> SchemeAdopted:
-        """The adoption that the ledger was made with; StorageError where the journal does not begin with one."""
+        """The scheme adoption with which the ledger was made; StorageError if the journal does not begin with one."""
         self.refuse_other_threads()
         if self._first is None:
             event = next((codec.decode(bodies[0]).event for bodies in self.journal.read(0, 1)), None)
@@ -304,7 +311,7 @@ class OpenLedger:
         return self.first_scheme().pool
 
     def pool(self, name: str | None = None) -> Pool:
-        """A pool of the views; the ledger's first one by default.
+        """Return a pool of the views; by default the ledger's first one.
 
         Raises:
             UnknownNameError: there is no such pool.
@@ -316,16 +323,16 @@ class OpenLedger:
         return pools[pool_name]
 
     def pools(self) -> list[Pool]:
-        """Every pool with its timeline, in order of their first schemes."""
+        """Return every pool with its timeline, in order of their first schemes."""
         with self.read_snapshot():
             return self.views.pools()
 
     def states(self, pool: Pool) -> PlayerStates:
-        """The states of a pool's players, as ``Views.states`` has them."""
+        """Return the states of a pool's players, as ``Views.states`` does."""
         return self.views.states(pool)
 
     def player(self, player: str | int) -> Person:
-        """The one player of that name, identity or number, compared with what the journal sealed.
+        """Return the one player of a name, identity or number, verified against the journal's commitment.
 
         Who was merged into another player is that one.
 
@@ -338,11 +345,11 @@ class OpenLedger:
         return called if person == called.player else self.player_as_told(str(person))
 
     def player_as_told(self, player: str) -> Person:
-        """Return the same under the given number, before merges."""
+        """Return the one player of a name, identity or number under the reported number, before merges."""
         return find_player(self.journal, self.names, player)
 
     def unseen(self, what: str, seen: int | None, size: int, *, despite_games: bool) -> str | None:
-        """Return why something that was decided at fewer entries may not be recorded; None: it may.
+        """Return why something that was decided at fewer entries may not be recorded; None if it may.
 
         Args:
             what: was looked at, in words.
@@ -363,7 +370,7 @@ class OpenLedger:
 
     @property
     def derived_keys(self) -> DerivedKeys:
-        """The keys of games whose source gave none."""
+        """The keys of games whose source gave none, derived with the ledger's secret."""
         return DerivedKeys(self.journal, self.names.file.secret)
 
     def catch_up_if_corrected(self) -> None:
@@ -372,7 +379,10 @@ class OpenLedger:
             self.ensure_up_to_date()
 
     def erased_sides(self, keys: DerivedKeys | None = None) -> ErasedPlayerMatcher:
-        """Return the matcher of a file's games with those of erased players; the views catch up for it."""
+        """Return the matcher of a file's games with recorded games of erased players.
+
+        The views catch up for it.
+        """
         has_nameless = self.names.file.has_nameless()
         if has_nameless:
             # before the journal is written: views follow from what is committed
@@ -388,7 +398,7 @@ class OpenLedger:
         return ErasedPlayerMatcher(self.names.file, keys or self.derived_keys, games_of)
 
     def movetext(self, sha256: str) -> str | None:
-        """The movetext kept under a game's ``text``, or None.
+        """Return the movetext stored under a game's ``text``, or None.
 
         Raises:
             MalformedError: it is no SHA-256.
@@ -430,7 +440,7 @@ class OpenLedger:
         return self._noted(self._recorder.append_judged(gate, actor))
 
     def recorder_named(self, token: str | None, actor: str, unnamed: str = DEFAULT_ACTOR) -> str:
-        """Return the recorder by a token and a name; refuse for lack of a right."""
+        """Return the recorder by a token and a name, or refuse a token that lacks the right."""
         return self.tokens.authenticate_recorder(token, actor, unnamed)
 
     def _noted(self, recorded: RecordedEvents) -> list[Receipt]:

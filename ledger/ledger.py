@@ -444,7 +444,9 @@ class Ledger(OpenLedger):
             keep_differences=keep_differences,
         )
         with self.names.registering():
-            report = job.run(blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds)
+            report = job.import_blocks(
+                blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+            )
         # Once more, for the new players of this import enter the index now.
         self.names.file.whole_names.catch_up()
         return report

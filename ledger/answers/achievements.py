@@ -37,7 +37,10 @@ _WINS, _LOSSES = (_BESTS.format(f"opponent_rating_before {order}, n") for order 
 
 @attrs.frozen(kw_only=True, slots=False)
 class LowestRating:
-    """The lowest rating of a player under the current scheme, from 50 rated games on; all null: fewer games."""
+    """The lowest rating of a player under the current scheme after at least 50 rated games.
+
+    All fields are null for a player with fewer games.
+    """
 
     lowest: float | None = documented("the lowest rating from 50 rated games on, points")
     lowest_date: str | None = documented("day from which it was in force")
@@ -151,7 +154,7 @@ def highest_before_games(listed: StoredSeed | None) -> tuple[float, str | None, 
 
 @in_one_snapshot
 def lowest_rating(ledger: OpenLedger, pool: Pool, player: int, n: int, current_scheme: str) -> LowestRating:
-    """Return the lowest rating of a player's first *n* games if the scheme *current_scheme* gave it."""
+    """Return the lowest rating of a player's first *n* games, if the scheme *current_scheme* gave it; else None."""
     # The latest era comes first.
     row = queries.fetch_first(ledger.views.connection, _ERAS + " LIMIT 1", (pool.pool, player, n))
     if row is None or not row["lowest_n"] or pool.eras[row["era"]].scheme.name != current_scheme:

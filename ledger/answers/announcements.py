@@ -1,4 +1,4 @@
-"""Announcements days of tournaments: the reason why games are not rated together, and games that ended on other days.
+"""Announced days of tournaments: reasons why games are not rated together, and games that ended on other days.
 
 The module also finds the tournaments that a file reports with days and that the ledger does not know yet.
 ``book.rules_by_facts`` defines the possible announcements. Everything is read from the journal.
@@ -135,7 +135,7 @@ class OutsideGames:
 
 @checked
 def outside_games(ledger: OpenLedger, pool: str) -> OutsideGames:
-    """Return a collector for an import into a pool, with the announced days of the pool's tournaments."""
+    """Return a collector of games of an import that ended outside the announced days of a pool's tournaments."""
     return OutsideGames(announcements_by_tournament(ledger.journal, pool))
 
 

@@ -48,7 +48,7 @@ def in_one_snapshot(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable
 
 
 def row_limit(limit: int | None) -> int:
-    """Return the number of rows that a limit allows: with 0, as on the command line, and with None ``EVERY_ROW``.
+    """Return the number of rows that a limit allows: ``EVERY_ROW`` for None and for 0, as on the command line.
 
     Raises:
         MalformedError: it is below 0.
@@ -59,7 +59,10 @@ def row_limit(limit: int | None) -> int:
 
 
 def format_average(value: float | None) -> str:
-    """Return an average of ratings as text, to the nearest point, half up (FIDE C.07, 10); ``-`` for None."""
+    """Return an average of ratings as text, rounded to the nearest point, one half up; ``-`` for None.
+
+    The rounding is that of FIDE C.07, 10.
+    """
     return "-" if value is None else f"{floor(value + 0.5)}"
 
 
@@ -112,29 +115,32 @@ def hide_personal_data(naming: Naming, *, entries: bool = False) -> Iterator[Non
 
 
 def current_naming() -> Naming:
-    """Return the form in which players are shown here: in full outside ``hide_personal_data``."""
+    """Return how answers show players now: by full name, unless ``hide_personal_data`` asks for another form."""
     public_view = _public_view.get()
     return Naming.FULL if public_view is None else public_view.naming
 
 
 def is_field_hidden(field: str) -> bool:
-    """Return whether a field of a player is personal and hidden here."""
+    """Return whether a field of a player is personal and hidden within this ``hide_personal_data`` block."""
     return field in PERSONAL and _public_view.get() is not None
 
 
 def is_recorder_shown(actor: str) -> bool:
-    """Return whether an answer may name the recorder of an entry: entries are shown here, or no person recorded it."""
+    """Return whether an answer may name the recorder of an entry.
+
+    It may if entries are shown here, or if no person recorded the entry.
+    """
     public_view = _public_view.get()
     return public_view is None or public_view.entries or actor in OWN_WORDS
 
 
 def display_name(person: Person) -> str:
-    """Return the name under which a person is shown; an erased person keeps the number only."""
+    """Return the name under which answers show a person; for an erased person only the number."""
     return shown_name(person.player, person.name)
 
 
 def shown_name(player: int, name: str | None) -> str:
-    """Return the form in which the name of a player is shown; None or empty: it was erased."""
+    """Return a player's name in the form in which players are shown now; an erased name (None or empty) stays so."""
     if not name:
         return f"{ERASED} {player}"
     match current_naming():
@@ -165,7 +171,7 @@ def distinct_names(called: Mapping[int, str]) -> dict[int, str]:
 
 
 def names(ledger: OpenLedger, players: set[int]) -> dict[int, str]:
-    """Return the names under which players are shown, by player number."""
+    """Return the names under which answers show players, by player number."""
     people = ledger.people.by_number(sorted(players))
     # a player without a row in the people file was not erased
     return {player: display_name(people[player]) if player in people else missing(player) for player in players}

@@ -155,7 +155,10 @@ class Calculation:
 
     @property
     def after(self) -> float | None:
-        """The rating after the games, points; None: the scheme lists no such player, or no game has a result."""
+        """The rating after the games, in rating points.
+
+        It is None if the scheme lists no such player, or if no game has a result.
+        """
         return None if self.effects is None else self.effects.rating_after
 
 
@@ -341,7 +344,10 @@ def _foretold(calculator: _Calculator, states: Sequence[tuple[float, ...]]) -> P
 def result_effects(
     scheme: Scheme, numbers: Any, own: Sequence[float], other: Sequence[float], when: When, before: float | None
 ) -> dict[str, ResultEffect]:
-    """Return the ratings after a win, a draw and a loss by the states of two players; *before* is the player's now."""
+    """Return the ratings after a win, a draw and a loss, from the states of two players.
+
+    *before* is the player's rating now.
+    """
     effects = {}
     for word, state in engine.predict(scheme, numbers, own, other, when).items():
         rating = state[0] if scheme.is_listed(state, numbers) else None

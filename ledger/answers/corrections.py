@@ -10,7 +10,7 @@ import attrs
 from ledger import schemes
 from ledger.answers.asking import ERASED, anonymous_label, in_one_snapshot, is_field_hidden, names
 from ledger.correcting.corrections import Corrections, ProposalDetails
-from ledger.facts.changes import BLANK, AnnulledGames, Change, Verb
+from ledger.facts.changes import BLANK, AnnulmentScope, Change, Verb
 from ledger.facts.events import GameRecorded, SchemeAdopted
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented, flattened
@@ -156,7 +156,7 @@ def _words(change: Change, called: dict[int, str]) -> str:
         case Verb.PART:
             return f"{player} is not {into}"
         case Verb.ANNUL_GAMES:
-            games = "all rated games" if change.which == AnnulledGames.ALL else "the rated games lost by opponents"
+            games = "all rated games" if change.which == AnnulmentScope.ALL else "the rated games lost by opponents"
             return f"annul {games} of {player}{between}"
         case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
             verb = _ANNULLING[0] if change.do is Verb.ANNUL_TOURNAMENT else _RESTORING[0]

@@ -74,7 +74,9 @@ class ListedRating:
 
 @in_one_snapshot
 def compare_list_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | None = None) -> list[ListedRating]:
-    """Compare the new ratings of a list with those in force on its day; today's if it holds from the beginning.
+    """Compare the new ratings of a list with those in force on its day.
+
+    If the list holds from the beginning, they are compared with today's.
 
     The *report* is that of a dry run of ``Registry.take_list``. The largest differences come first, then players who
     have no rating yet, by number.
@@ -187,7 +189,9 @@ class ImportPreview:
             record_alike=record_alike,
             keep_differences=keep_differences,
         )
-        return job.run(blocks_of(frames), strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds)
+        return job.import_blocks(
+            blocks_of(frames), strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+        )
 
     @property
     def new_players(self) -> list[Person]:

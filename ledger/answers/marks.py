@@ -98,7 +98,9 @@ def unrated_games(ledger: OpenLedger, pool: Pool, player: int, last: int) -> lis
 
 @in_one_snapshot
 def game_marks(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any], key: str) -> GameMarks:
-    """Return the marks of a player's game, by its key; *side_row* is the player's row of the history with ``rated_ms``.
+    """Return the marks of a player's game, by its key.
+
+    *side_row* is the player's row of the history with ``rated_ms``.
 
     The published list is the first one that counts the game, if the player's rating on it would be another one now.
     """

@@ -106,7 +106,10 @@ class PlayerSummary:
 
     @property
     def highest(self) -> float | None:
-        """The highest rating that was ever in force from 50 rated games on (HERA), points; None: none counts yet."""
+        """The highest rating that was ever in force after at least 50 rated games (HERA), in rating points.
+
+        It is None until one counts.
+        """
         return self.results.hera.hera
 
 

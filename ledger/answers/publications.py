@@ -159,7 +159,7 @@ def last_published_rating(
     ledger: OpenLedger, pool: Pool, player: int, at_ms: int | None = None
 ) -> PublishedRatingFields:
     """Return a player's rating on the last list of a pool, by default of all its lists, else up to an instant."""
-    publication = Publications(ledger).in_force_at(pool.name, MAX_WHOLE if at_ms is None else at_ms)
+    publication = Publications(ledger).list_in_force_at(pool.name, MAX_WHOLE if at_ms is None else at_ms)
     if publication is None:
         return PublishedRatingFields(published_list=None, published_rating=None, revised_rating=None, revised=False)
     original = _of(ledger, pool, player, publication)

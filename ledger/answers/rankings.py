@@ -92,7 +92,7 @@ class RankingPlace:
 
 @in_one_snapshot
 def ranking_place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
-    """Return a player's place in the current ranking with ``min_games=0``, with percentile, class and strength."""
+    """Return a player's rank in the current ranking with ``min_games=0``, with percentile, class and strength."""
     standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms())
     rating, limits = state.in_force, class_limits(ledger, pool.name)
     words = None if rating is None else (rating_class(rating, limits), rating_strength(rating, limits))

@@ -65,7 +65,7 @@ def count_rated_games(ledger: OpenLedger, pool: Pool, person: Person, at: str | 
 
 @in_one_snapshot
 def count_games_in_force(ledger: OpenLedger, pool: Pool, person: Person, ms: int) -> int:
-    """Return the number of a player's rated games in force at an instant, milliseconds since 1970.
+    """Return the number of a player's rated games in force at an instant in milliseconds since 1970.
 
     If the scheme rates by period or event, a game is in force when its period or event is over.
 

@@ -155,7 +155,10 @@ class Replay:
 
 @contextmanager
 def replay(ledger: OpenLedger, position: int, progress: Progress) -> Iterator[Replay]:
-    """Open the views after the first *position* entries for a replay; they are closed at the end of the block."""
+    """Open the views after the first *position* entries for a replay.
+
+    They are closed at the end of the block.
+    """
     with ExitStack() as closing:
         views = ledger.views
         # a reader that does not update the views writes nothing

@@ -61,11 +61,11 @@ class VerifiedJournal(SqliteJournal):
         return self._head
 
     def close(self) -> None:
-        """Do nothing."""
+        """Do nothing: the caller closes the verified snapshot."""
 
 
 class VerifiedPeople(SqlitePeople):
-    """A read-only people file over a verified snapshot, which the caller closes."""
+    """A read-only store of names over a verified snapshot of the people file; the caller closes the snapshot."""
 
     def __init__(self, file: Snapshot) -> None:
         # As in the journal above: the very bytes that were compared, even if the file is another one by now.
@@ -73,7 +73,7 @@ class VerifiedPeople(SqlitePeople):
         self._connection = file.connection  # type: ignore[assignment]  # every byte that it reads was read before
 
     def close(self) -> None:
-        """Do nothing."""
+        """Do nothing: the caller closes the verified snapshot."""
 
 
 BLOCK = 5_000
@@ -175,12 +175,12 @@ def temporary_views(projectors: Sequence[ReadModel], journal: Journal) -> Iterat
 
 
 def build_views(made: Views, until: int, progress: Progress) -> list[Falsehood]:
-    """Build temporary views of the first *until* entries; return the falsehood of an entry that cannot be folded."""
-    return _folded(made.journal, 0, until, lambda: made.build_until(until, progress))
+    """Build temporary views of the first *until* entries; return the falsehood of an entry that cannot be applied."""
+    return _folded(made.journal, 0, until, lambda: made.build_up_to_entry(until, progress))
 
 
 def catch_up_views(made: Views, progress: Progress) -> list[Falsehood]:
-    """Catch up temporary views with their journal; return the falsehood of an entry that cannot be folded."""
+    """Catch up temporary views with their journal; return the falsehood of an entry that cannot be applied."""
     return _folded(made.journal, made.position(), made.journal.size(), lambda: made.catch_up(progress))
 
 

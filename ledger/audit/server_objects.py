@@ -111,7 +111,7 @@ def server_faults(address: str, schema: str) -> list[str]:
 
 
 def moved_to(address: str, schema: str) -> str | None:
-    """Return the place that the ledger in a schema was moved to; None if it was not moved.
+    """Return the address to which the ledger in a schema was moved; None if it was not moved.
 
     Raises:
         StorageError: the server does not answer, or there is no ledger in the schema.

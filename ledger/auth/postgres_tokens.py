@@ -59,16 +59,19 @@ class PostgresTokens(TokenStore):
         return self._key
 
     def rows(self, query: str, **values: Value) -> list[Any]:
-        """Return the rows of a query."""
+        """Return the rows of an SQL query."""
         (answer,) = self._journal.ask(self._statement(query, values))
         return answer.rows()
 
     def run(self, statement: str, **values: Value) -> int:
-        """Run a statement; return how many rows it changed."""
+        """Run an SQL statement, and return the number of rows that it changed."""
         return self._journal.run(self._statement(statement, values))[0].count
 
     def run_in_turn(self, *statements: tuple[str, Mapping[str, Value]]) -> list[int]:
-        """Run all statements or none, one writer after another, so that each gives the next number."""
+        """Run all SQL statements or none.
+
+        One writer runs after another, so that each gives the next number.
+        """
         # The lock is asked for first: each statement sees then what the writer before has committed.
         lock = ServerStatement(writer_lock_sql(schema_of(self._journal.schema)))
         answers = self._journal.run(lock, *(self._statement(sql, values) for sql, values in statements))

@@ -89,6 +89,9 @@ def form_token(word: str, form: str) -> str:
 
 
 def is_form_token(word: str, form: str, token: str) -> bool:
-    """Return whether a text is the CSRF token of a form; compared in constant time."""
+    """Return whether a text is the CSRF token of a form.
+
+    The comparison takes constant time.
+    """
     # ``compare_digest`` raises on a text beyond ASCII, and a form may send any.
     return hmac.compare_digest(form_token(word, form), token.encode("ascii", "replace").decode())

@@ -49,7 +49,7 @@ class TokenRow(NamedTuple):
 
 
 class RefusalRow(NamedTuple):
-    """A refused attempt; or a sign-in or sign-out at the desk, as its rule says.
+    """A row of the log: a refused attempt, or a sign-in or sign-out at the desk.
 
     Attributes:
         number: from 1, in the order of time.
@@ -97,13 +97,16 @@ class TokensDatabase(Protocol):
         """The key under which words are hashed."""
 
     def rows(self, query: str, **values: Value) -> list[Any]:
-        """Return the rows of a query."""
+        """Return the rows of an SQL query."""
 
     def run(self, statement: str, **values: Value) -> int:
-        """Run a statement; return how many rows it changed."""
+        """Run an SQL statement, and return the number of rows that it changed."""
 
     def run_in_turn(self, *statements: tuple[str, Mapping[str, Value]]) -> list[int]:
-        """Run all statements or none, one writer after another, so that each gives the next number."""
+        """Run all SQL statements or none.
+
+        One writer runs after another, so that each gives the next number.
+        """
 
 
 class TokenStore(ABC):
@@ -186,7 +189,10 @@ class TokenStore(ABC):
         return next(starmap(SessionRow, rows), None)
 
     def begin_session(self, word: str, session: SessionRow) -> None:
-        """Store a session; expired ones are deleted, and the oldest of the same token if there are too many."""
+        """Store a session.
+
+        Expired ones are deleted, and the oldest of the same token if there are too many.
+        """
         now_ms = session.begun_ms
         # what began in the future was begun by a clock that was wrong
         expired = "DELETE FROM {s}.sessions WHERE ends_ms < :now OR used_ms < :idle OR begun_ms > :now"

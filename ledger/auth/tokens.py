@@ -125,7 +125,9 @@ class Tokens:
         token: str | None = None,
         show: Callable[[str], object] = lambda _: None,
     ) -> str:
-        """Issue a token to a person; only this answer ever shows it.
+        """Issue a token to a person, and return it.
+
+        Only this answer ever shows it.
 
         Args:
             name: of the person.
@@ -151,7 +153,7 @@ class Tokens:
         )
 
     def reset(self, name: str, *, by: str | None = None, show: Callable[[str], object] = lambda _: None) -> str:
-        """Issue a new token to an approver whose token is lost, in the place of all that this person had.
+        """Issue a new token to an approver who lost one; it replaces all tokens of this person.
 
         It needs no token, for there may be no person left with one; the audit reports it for ever.
 
@@ -313,7 +315,9 @@ class Tokens:
         return any(role in token.roles for token in self.issued.register().tokens.values() if token.void is None)
 
     def authenticate(self, token: str | None, claimed: str | None, role: Role, tried: str) -> Actor:
-        """Authenticate the actor by a token, if tokens are set up, and return the actor; a refusal goes into the log.
+        """Authenticate the actor by a token, if tokens are set up, and return the actor.
+
+        A refusal goes into the log.
 
         Args:
             token: what was shown; None without.
@@ -345,7 +349,9 @@ class Tokens:
         return presented.until_ms is None or presented.until_ms >= self._records.clock_ms()
 
     def person_of(self, token: str, tried: str) -> str:
-        """Return the name of a valid token's person, whatever its roles; a refusal goes into the log.
+        """Return the name of a valid token's person, whatever its roles.
+
+        A refusal goes into the log.
 
         Args:
             token: what was shown.

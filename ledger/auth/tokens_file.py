@@ -71,20 +71,23 @@ class FileTables:
         return bytes(self._connection.execute("SELECT hash_key FROM file").fetchone()[0])
 
     def rows(self, query: str, **values: Value) -> list[Any]:
-        """Return the rows of a query."""
+        """Return the rows of an SQL query."""
         return self._connection.execute(query.replace("{s}", "main"), values).fetchall()
 
     def run(self, statement: str, **values: Value) -> int:
-        """Run a statement; return how many rows it changed."""
+        """Run an SQL statement, and return the number of rows that it changed."""
         return self._connection.execute(statement.replace("{s}", "main"), values).rowcount
 
     def run_in_turn(self, *statements: tuple[str, Mapping[str, Value]]) -> list[int]:
-        """Run statements within the write transaction."""
+        """Run SQL statements within the write transaction."""
         return [self.run(statement, **values) for statement, values in statements]
 
 
 class TokensFile(TokenStore):
-    """The token store of a ledger in files; it is opened for each question, so that the file may be replaced."""
+    """The token store of a ledger in files.
+
+    It is opened for each question, so that the file may be replaced.
+    """
 
     keeps_claims = True
 

@@ -78,7 +78,7 @@ def permissions_of(path: Path) -> int:
 
 
 def make_empty_folder(folder: Path, permissions: int = 0o777) -> None:
-    """Make an empty folder in the place of any older one, with the permissions given and all for its owner."""
+    """Make an empty folder, and delete an older one at its path; its owner has all rights, others those given."""
     with translate_os_errors(folder):
         if folder.exists():
             shutil.rmtree(folder)

@@ -23,7 +23,9 @@ _LOCK = "held"  # the file of a copy that its process keeps locked
 
 @contextmanager
 def ledger_as_files(path: str | Path, progress: Progress = no_progress, *, with_views: bool = True) -> Iterator[Path]:
-    """Yield the journal's file of a ledger, with the other files next to it; copy a ledger on a server into files.
+    """Yield the path of a ledger's journal as a file, with the other files next to it.
+
+    A ledger on a server is copied into files.
 
     The copy is exact, row by row, in a folder of its own next to the views, which other users may not enter. It is
     deleted when the block ends or, if the process is killed before, with the next copy.

@@ -1,1 +1,1 @@
-"""Games as corrected; the roster of players, scheme periods, rating periods, tournaments. Nothing is rated here."""
+"""Games as corrected, and the roster of players, scheme periods, rating periods, tournaments. Nothing is rated here."""

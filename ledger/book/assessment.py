@@ -1,4 +1,4 @@
-"""Assessments of games: the reason why a game is not rated, and its place in rating order.
+"""Assessments of games: the reason why a game is not rated, and its position in rating order.
 
 Games are assessed one by one or, if there are many, as columns. A later fact may affect games of the book: they are
 assessed again, and those that change are noted.
@@ -51,7 +51,7 @@ class RatedGame(NamedTuple):
 
 @attrs.define
 class Reratings:
-    """The effects of new entries on ratings: by pool, from when on and for which players games are rated again.
+    """The effects of new entries on ratings: for each pool, from when on and for which players games are rerated.
 
     Attributes:
         start_ms: by pool, the earliest place in rating order of a new or changed game, milliseconds.
@@ -191,7 +191,7 @@ Assessment = tuple[str | None, int, str, int | None]  # why a game does not coun
 
 
 class GameAssessor:
-    """Assesses the games of one game book: is a game rated, and where in rating order."""
+    """Decides for the games of one game book whether each is rated, and where it lies in rating order."""
 
     def __init__(self, connection: sqlite3.Connection, pools: Mapping[str, Pool], roster: Roster) -> None:
         """Take the database of the book, its current pools, and the roster of players."""
@@ -212,7 +212,7 @@ class GameAssessor:
         tournament: str | None,
         edition: Edition | None = None,
     ) -> Assessment:
-        """Return why a game does not count (None if it does), and its place in rating order."""
+        """Return the reason why a game is not rated (None if it is), and its position in rating order."""
         # Where a tournament may cross a change of scheme, its place says whose rules refuse the game; elsewhere a game
         # that does not count needs none.
         place = pool.place(ms, tournament, edition) if pool.tournaments_cross_eras else None
@@ -238,7 +238,9 @@ class GameAssessor:
         player: int | None = None,
         everybody: bool = False,
     ) -> None:
-        """Assess games again that a later fact affects; those that change, and on request all, are rated again.
+        """Assess games again that a later fact affects, and note for rerating the games whose assessment changes.
+
+        On request all of them are noted.
 
         Args:
             where: the condition that selects the games.

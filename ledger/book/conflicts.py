@@ -191,7 +191,7 @@ def _same(fields: Sequence[str], first: Facts, second: Facts) -> bool:
 
 
 def key_collisions(connection: sqlite3.Connection, after: WhatIfFacts, keys: Mapping[str, int]) -> Iterator[Refusal]:
-    """Yield refusals of facts that would have the place of another fact.
+    """Yield refusals of facts whose corrected key would be that of another fact.
 
     Args:
         connection: the views.
@@ -212,7 +212,7 @@ def key_collisions(connection: sqlite3.Connection, after: WhatIfFacts, keys: Map
 
 
 def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event) -> ConflictError | None:
-    """Return the refusal of a new fact at a place to which a correction moved another fact."""
+    """Return the refusal of a new fact whose key a correction gave to another fact; None if there is none."""
     key = key_moved_to(connection, journal, event)
     if key is None:
         return None
@@ -221,7 +221,7 @@ def key_conflict(connection: sqlite3.Connection, journal: Journal, event: Event)
 
 
 def key_moved_to(connection: sqlite3.Connection, journal: Journal, event: Event) -> str | None:
-    """Return the key of the fact that a correction moved to the place of a new one; None if there is none."""
+    """Return the recorded key of the fact that a correction moved to the key of a new one; None if there is none."""
     rows = connection.execute(_CORRECTED, (f"{_family(event.key)}*",)).fetchall()
     facts = WhatIfFacts(connection, journal) if rows else None
     for (subject,) in rows:
@@ -231,7 +231,10 @@ def key_moved_to(connection: sqlite3.Connection, journal: Journal, event: Event)
 
 
 def keys_beginning(journal: Journal, place: str) -> Iterator[str]:
-    """Yield the journal's keys that begin with *place*, which ends with ``@``; an instant or an edition follows."""
+    """Yield the journal's keys that begin with *place*, which ends with ``@``.
+
+    An instant or an edition follows in the key.
+    """
     # the text that follows all of them: a span of keys is looked up in the index
     return journal.keys(place, place[:-1] + chr(ord("@") + 1))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, AnnulledGames, Change, Verb
+from ledger.facts.changes import BLANK, AnnulmentScope, Change, Verb
 from ledger.facts.events import Event
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Outcome
@@ -80,7 +80,7 @@ class CombinedChange(NamedTuple):
 
 
 def find_undone(approved: Sequence[UndoingProposal]) -> dict[int, DecisionPlace]:
-    """Return by number of an undone proposal the place of the change that undid it.
+    """Return, by number of an undone proposal, the change that undid it: its entry's position and its number.
 
     Args:
         approved: the proposals that undo others, in any order.
@@ -135,7 +135,7 @@ def span_ms(change: Change) -> tuple[int, int]:
 
 def annuls_game(change: Change, player: int, white: int, outcome: str) -> bool:
     """Return whether an ``annul-games`` of *player* annuls a rated game in its time; players are persons."""
-    return change.which is AnnulledGames.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
+    return change.which is AnnulmentScope.ALL or outcome == (Outcome.WHITE if player == white else Outcome.BLACK)
 
 
 def merge_in_force(acting: Iterable[ApprovedChange]) -> ApprovedChange | None:

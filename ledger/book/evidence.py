@@ -74,7 +74,10 @@ class CurrentFacts:
         return next((pool for pool in self.views.pools() if pool.name == name), None)
 
     def has_proposals(self) -> bool:
-        """Return whether the journal has a proposal; if not, every fact is as it was recorded."""
+        """Return whether the journal has a proposal.
+
+        If not, every fact is as it was recorded.
+        """
         return bool(self.journal.find([FIRST_PROPOSAL]))
 
     def corrected_facts(self) -> conflicts.WhatIfFacts | None:
@@ -230,5 +233,8 @@ class Evidence:
 
 
 def subject_of(event: Event) -> str:
-    """Return the key of a fact without its instant; one word for all games, since a closing asks for all of them."""
+    """Return the key of a fact without its instant, by which facts about one subject are found.
+
+    Games have one word for all, since a closing asks for all of them.
+    """
     return "game" if isinstance(event, GameRecorded) else event.key.partition("@")[0]

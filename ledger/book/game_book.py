@@ -104,7 +104,7 @@ class CorrectionApplier:
             # Persons first: the games of a span follow from the merges, and the former spans say which games it meant
             # until now.
             games |= self._settle_persons(changes)
-            self._proposals.load_spans()
+            self._proposals.load_range_changes()
             if any(change.do in _OF_TOURNAMENTS for change in changes):
                 self._reapply_facts([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], reratings)
             for change in changes:
@@ -164,7 +164,7 @@ class CorrectionApplier:
         moved = {player for player in concerned if root(before, player) != root(proposals.merges, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
         # the games of a person who is another one now
-        for span in proposals.spans:
+        for span in proposals.range_changes:
             change = span.change
             if change.do is Verb.ANNUL_GAMES and change.player is not None:
                 for merges in (before, proposals.merges):
@@ -221,12 +221,15 @@ class GameBook(BookState):
         self.corrections = CorrectionApplier(self)
 
     def apply_entries(self, entries: Iterable[codec.Entry | RecordedEvent], reratings: Reratings) -> None:
-        """Apply entries, decisions among them; note the games to be rated again in *reratings*."""
+        """Apply entries, decisions too, to the table of games; note in *reratings* the games to be rated again."""
         self.apply_facts(entries, reratings)
         self.apply_decisions(reratings)
 
     def apply_facts(self, entries: Iterable[codec.Entry | RecordedEvent], reratings: Reratings) -> None:
-        """Apply the facts of entries; their decisions wait for ``apply_decisions``, which needs all facts concerned."""
+        """Apply the facts of entries to the table of games.
+
+        Their decisions wait for ``apply_decisions``, which needs all facts concerned.
+        """
         supplements: list[Supplement] = []  # of games that may be among these entries
         for entry in entries:
             match entry.event:
@@ -242,13 +245,13 @@ class GameBook(BookState):
             apply_supplements(self, supplements, reratings)
 
     def apply_decisions(self, reratings: Reratings) -> None:
-        """Apply decided corrections, and place the games that new facts moved."""
+        """Apply decided corrections, and assess again the games whose position in rating order new facts changed."""
         self.corrections.apply(reratings)
         self.place_periods(reratings)
         self.place_tournaments(reratings)
 
     def finish_build(self, reratings: Reratings) -> None:
-        """Apply all corrections and place the games of all tournaments, at the end of a build."""
+        """Apply all corrections and assess the games of all tournaments, at the end of a build."""
         if self.corrections.any_approved:
             self.corrections.apply_all(reratings)
             self.place_periods(reratings)

@@ -101,7 +101,10 @@ def _unfit_entries() -> Iterator[None]:
 
 @_unfit_entries()
 def decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
-    """Read the bodies of entries as columns; no database is used, so that another thread may do it."""
+    """Decode the bodies of entries, and return them as columns.
+
+    No database is used, so that another thread may do it.
+    """
     # No text of a body has these bytes, for its quotation marks are escaped, and facts have no field "kind".
     games: list[bytes] = []
     rest: list[bytes] = []
@@ -164,14 +167,16 @@ def non_canonical_bodies(bodies: Sequence[bytes]) -> list[bytes]:
     return strange
 
 
-def fold_columns(
+def apply_decoded_block(
     book: GameBook,
     block: DecodedBlock,
     reratings: Reratings,
     insert: Insert | None = None,
     columns: Sequence[str] = RATED_COLUMNS,
 ) -> DataFrame:
-    """Apply a block of entries; return its rated games, in *columns* of the table ``games``, in journal order.
+    """Apply a block of entries to the game book; return its rated games in journal order.
+
+    They have the given *columns* of the table ``games``.
 
     Players and games are written by *insert*, without one by the book's connection; other facts always by the latter,
     for they may concern any earlier game. A build that gives *insert* places the games of tournaments that are rated

@@ -105,7 +105,10 @@ def seed_effect(pool: Pool, first_ms: int | None, since_ms: int, until_ms: int =
 
 
 def seed_instants(connection: sqlite3.Connection, pool: Pool, players: Sequence[int]) -> set[tuple[int, int]]:
-    """Return the list ratings of players in a pool: pairs of player and instant, milliseconds, from when each holds."""
+    """Return the list ratings of players in a pool: pairs of player and instant in milliseconds since 1970.
+
+    Each holds from its instant on.
+    """
     return {(player, ms) for player, ms in _rows(connection, _LISTED_FROM, (pool.pool, json.dumps(players)))}
 
 

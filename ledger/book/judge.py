@@ -157,7 +157,9 @@ def check(event: Event, evidence: Evidence) -> None:
 
 
 def check_games(games: Sequence[GameRecorded], evidence: Evidence) -> None:
-    """Raise the refusal of the first game that may not be recorded; most games pass in one look at all of them.
+    """Raise the refusal of the first game that may not be recorded.
+
+    Most games pass in one look at all of them.
 
     Raises:
         RejectedError: as ``check`` raises it.

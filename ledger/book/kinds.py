@@ -133,7 +133,10 @@ class Kind:
         return former
 
     def reassess_affected(self, book: BookState, change: FactChange) -> None:
-        """Assess the games again that a changed fact affects, and note those to be rated again; by default none."""
+        """Assess the games again that a changed fact affects, and note those to be rated again.
+
+        By default none is affected.
+        """
 
 
 def rerate_player(connection: sqlite3.Connection, player: int, pool: int | None, reratings: Reratings) -> None:

@@ -202,7 +202,10 @@ def check_settings(name: str, settings: Settings, since: str | None = None) -> N
 
 
 class Policies:
-    """All settings of policies over time; of two for the same instant the later entry holds."""
+    """The settings of a ledger's policies (four eyes, checks before publishing, upsets, ...) over time.
+
+    Of two settings for the same instant the later entry holds.
+    """
 
     def __init__(self, rows: Iterable[PolicyRow]) -> None:
         self.rows = tuple(sorted(rows, key=lambda row: (row.policy, row.number)))
@@ -213,7 +216,7 @@ class Policies:
             timeline.sort(key=lambda row: (row.since_ms, row.number))
 
     def row_at(self, name: str, ms: int) -> PolicyRow | None:
-        """Return the row in force of a policy at an instant, milliseconds since 1970; None if there is none.
+        """Return the row of a policy in force at an instant in milliseconds since 1970; None if there is none.
 
         Raises:
             UnknownNameError: this version knows no such policy.
@@ -228,7 +231,10 @@ class Policies:
         return max((row for row in self.rows if row.policy == name), key=lambda row: row.position, default=None)
 
     def settings_at(self, name: str, ms: int) -> dict[str, Value]:
-        """Return every setting of a policy at an instant, milliseconds since 1970; raises as ``row_at``."""
+        """Return every setting of a policy at an instant in milliseconds since 1970.
+
+        Raises as ``row_at``.
+        """
         return complete_settings(name, self.row_at(name, ms))
 
     def settings_before(self, name: str, position: int) -> dict[str, Value]:

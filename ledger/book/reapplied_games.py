@@ -68,7 +68,9 @@ def apply_supplements(book: BookState, supplements: Iterable[Supplement], rerati
 
 
 def reapply_games(book: BookState, games: Mapping[int, Mapping[str, Any]], reratings: Reratings) -> None:
-    """Apply supplements and corrections to games again; note the games to be rated again in *reratings*.
+    """Apply supplements and corrections to games again.
+
+    The games to be rated again are noted in *reratings*.
 
     Args:
         book: the book of the games.
@@ -139,7 +141,7 @@ def _after(book: BookState, row: Row, pool: str, recorded: Mapping[str, Any], ac
 
 def _spans(proposals: StoredProposals, row: Row, pool: str) -> Iterator[ApprovedChange]:
     """Yield the changes in force of all games of a player or tournament that a game is among."""
-    for span in proposals.spans_for_game(row["white"], row["black"], pool, row["tournament"]):
+    for span in proposals.range_changes_for_game(row["white"], row["black"], pool, row["tournament"]):
         change, (first, last) = span.change, decisions.span_ms(span.change)
         if not first <= row["ended_ms"] <= last:
             continue

@@ -130,7 +130,7 @@ def standing_sql(row: str, ms: str | None = None) -> str:
 
 
 class StoredSeed(NamedTuple):
-    """A list rating as the table ``seeds`` stores it: from when it holds, milliseconds, the seed, and its list."""
+    """A list rating as the table ``seeds`` stores it: since when it holds, the seed, and its list."""
 
     ms: int
     seed: Seed
@@ -173,7 +173,10 @@ class Roster:
             self.standing[player] = STANDING_CODE[standing]
 
     def add_change(self, player: int, ms: int, at: str, position: int, standing: str, declared: int | None) -> None:
-        """Note a change of status from *ms* on; of two that begin together the more precise instant holds."""
+        """Note a change of membership status from *ms* on.
+
+        Of two that begin together the more precise instant holds.
+        """
         # Not by the whole row: a declared rating may be None, which no number can be compared with.
         entry = (ms, at, position, STANDING_CODE[standing], declared)
         self.changes[player] = sorted([*self.changes.get(player, []), entry], key=lambda row: row[:3])
@@ -200,7 +203,9 @@ class Roster:
         return {*self.standing, *self.changes}
 
     def preload(self, *, pasts: bool = True, shown: bool = True) -> None:
-        """Read the facts about all players with games into memory; from then on nothing may change.
+        """Read the facts about all players with games into memory.
+
+        From then on nothing may change.
 
         Args:
             pasts: False if no player has a declared rating, a year of birth or a seed.
@@ -232,7 +237,10 @@ class Roster:
         return [_stored_seed(*row) for row in self._connection.execute(_SEEDS, (pool, player))]
 
     def has_seeds(self, pool: int) -> bool:
-        """Return whether any player, after ``preload`` any with a game, has a list rating in a pool; cached."""
+        """Return whether any player has a list rating in a pool.
+
+        After ``preload`` it is any player with a game. The answer is cached.
+        """
         if pool not in self._with_lists:
             if self._preloaded is not None:
                 has_seed = any(number == pool for number, _ in self._preloaded.seeds)
@@ -258,9 +266,10 @@ class Roster:
         return next((listed for listed in reversed(self.seeds(pool, player)) if listed.ms <= ms), None)
 
     def shown_rating(self, pool: Pool, player: int, ms: int) -> int | None:
-        """Return the rating that the source shows for a player's first rated game, which the pool goes by; or None.
+        """Return the rating that the source shows for a player's first rated game, from which the player starts.
 
-        None also before that game ended: the rating was unknown then.
+        It is None if the pool does not go by it, if the source shows none, and before that game ended: the rating was
+        unknown then.
         """
         if not pool.eras[pool.era_at(ms)].from_shown:
             return None

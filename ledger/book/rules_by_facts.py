@@ -113,7 +113,7 @@ def _late_declaration(event: PlayerChanged, facts: CurrentFacts) -> RejectedErro
 
 
 def exists_with_different_key(event: Event, evidence: Evidence) -> ConflictError | None:
-    """Refuse a fact at a place to which a correction moved another fact: correct that one, or take it back."""
+    """Refuse a fact whose key a correction gave to another fact: correct that one, or take it back."""
     facts = evidence.facts
     if isinstance(event, RoundWithoutGame):
         key = facts.recorded_round(event, evidence.others.get(subject_of(event), ()), catch_up=True).key

@@ -103,12 +103,12 @@ class Proposal(NamedTuple):
 
 
 class StoredProposals:
-    """The proposals of one views database, open and decided.
+    """The corrections proposed in a ledger and the decisions about them, as its views store them.
 
     Attributes:
         any_approved: True if one was ever approved.
         merges: by number of a merged player, the number that the player was merged into directly.
-        spans: the changes in force of all games of a player or tournament.
+        range_changes: the changes in force of all games of a player or tournament.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -117,13 +117,16 @@ class StoredProposals:
         cursor = connection.execute(f"SELECT EXISTS(SELECT 1 FROM proposals WHERE {_APPROVED})")
         # held here: a build asks while another process writes the file
         self.any_approved = bool(cursor.fetchone()[0])
-        self.spans: list[ApprovedChange] = []
+        self.range_changes: list[ApprovedChange] = []
         self._by_player: dict[int, list[ApprovedChange]] = {}
         self._by_tournament: dict[tuple[str, str], list[ApprovedChange]] = {}
-        self.load_spans()
+        self.load_range_changes()
 
     def add_proposal(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
-        """Store an entry of a proposal; *proven*: a token of the journal authenticates the proposer."""
+        """Store an entry of a proposal.
+
+        *proven* says that a token of the journal authenticates the proposer.
+        """
         # Parts follow each other in the journal without a gap: this is the place of the first one.
         row = (event.proposal, position - event.part + 1, actor, int(proven), event.reason, event.parts)
         self._connection.execute(_ADD_PROPOSAL, row)
@@ -187,7 +190,7 @@ class StoredProposals:
     def undone_proposals(
         self, further: Sequence[UndoingProposal] = (), *, until: int | None = None
     ) -> dict[int, DecisionPlace]:
-        """Return by number of an undone proposal the place of the change that undid it.
+        """Return, by number of an undone proposal, the change that undid it: its entry's position and its number.
 
         Args:
             further: further proposals, as if they were approved.
@@ -275,14 +278,14 @@ class StoredProposals:
             changes[subject].append(_approved_change(undone, *row))
         return changes
 
-    def load_spans(self) -> None:
-        """Read the changes in force of all games of a player or tournament."""
+    def load_range_changes(self) -> None:
+        """Read from the database the changes in force that cover every game of a player or tournament."""
         rows = self._connection.execute(_ACTING + _SPANS).fetchall()
         # Only changes in force are read: none of them is undone.
-        self.spans = [_approved_change({}, *row) for _, *row in rows]
+        self.range_changes = [_approved_change({}, *row) for _, *row in rows]
         self._by_player.clear()
         self._by_tournament.clear()
-        for span in self.spans:
+        for span in self.range_changes:
             change = span.change
             if change.do is Verb.ANNUL_GAMES:
                 # By the present person: games of the book have persons, whatever number was reported.
@@ -291,13 +294,21 @@ class StoredProposals:
             else:
                 self._by_tournament.setdefault((change.pool or "", change.tournament or ""), []).append(span)
 
-    def spans_for_game(self, white: int, black: int, pool: str, tournament: str | None) -> list[ApprovedChange]:
-        """Return the changes in force of all games of White or Black, who are persons, or of the tournament."""
-        of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
-        return of_players + self.spans_for_tournament(pool, tournament or "")
+    def range_changes_for_game(self, white: int, black: int, pool: str, tournament: str | None) -> list[ApprovedChange]:
+        """Return the changes in force that cover every game of one of its players, or of its tournament.
 
-    def spans_for_tournament(self, pool: str, tournament: str, *, until: int | None = None) -> list[ApprovedChange]:
-        """Return the changes in force of all games of a tournament; *until* as of ``approved_changes``."""
+        White and Black are persons: numbers after all merges.
+        """
+        of_players = self._by_player.get(white, []) + self._by_player.get(black, [])
+        return of_players + self.range_changes_for_tournament(pool, tournament or "")
+
+    def range_changes_for_tournament(
+        self, pool: str, tournament: str, *, until: int | None = None
+    ) -> list[ApprovedChange]:
+        """Return the changes in force that cover every game of a tournament.
+
+        *until* is as in ``approved_changes``.
+        """
         if until is None:
             return self._by_tournament.get((pool, tournament), [])
         subject = tournament_subject(pool, tournament)
@@ -305,7 +316,7 @@ class StoredProposals:
 
     def may_affect(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
         """Return whether a correction in force may change a new game of these players or this tournament."""
-        if not self.merges and not self.spans:
+        if not self.merges and not self.range_changes:
             return False
         return (
             white in self.merges
@@ -317,7 +328,7 @@ class StoredProposals:
 
     @property
     def players_and_tournaments_affected(self) -> tuple[set[int], set[tuple[str, str]]]:
-        """The players, and the pairs of pool and tournament, whose new games ``may_affect`` is true of."""
+        """The players, and pairs of pool and tournament, whose new games a correction in force may change."""
         return {*self.merges, *self._by_player}, set(self._by_tournament)
 
     def set_merge(self, player: int, into: int | None, proposal: int) -> None:

@@ -1,4 +1,4 @@
-"""A pool's timeline: its eras, each with a scheme, the places of games in rating order, and states carried over eras.
+"""A pool's timeline: its eras, each with a scheme; the positions of games in rating order; states carried over eras.
 
 An *era* begins when a ``scheme-adopted`` takes effect and ends when the next one does. A game belongs to the era of its
 place in rating order. If the scheme rates games by themselves, that place is the game's end; if it rates whole periods
@@ -109,7 +109,7 @@ NO_BATCH = ""  # the batch of a game that is rated by itself, or of a whole peri
 
 
 class Place(NamedTuple):
-    """The place of a game in rating order.
+    """The position of a game in rating order.
 
     Attributes:
         rated_ms: its instant, milliseconds.
@@ -131,7 +131,7 @@ class ListRating(NamedTuple):
 
 
 class EraState(NamedTuple):
-    """A player's state at the end of an era: the era's place in the timeline, the state, rated games in the pool."""
+    """A player's state at the end of an era: the era's index, the scheme's state, the number of rated games."""
 
     era: int
     state: tuple[float, ...]
@@ -170,7 +170,7 @@ class Pool:
 
     @cached_property
     def restarts(self) -> tuple[int, ...]:
-        """By era, the place of the last era up to it in which ratings restarted; 0 if there was none."""
+        """For each era, the index of the last era up to it in which ratings restarted; 0 if there was none."""
         places = [0]
         for place, era in enumerate(self.eras[1:], 1):
             places.append(place if era.carry is Carry.RESTART else places[-1])
@@ -188,7 +188,7 @@ class Pool:
 
     @cached_property
     def reach_ms(self) -> int:
-        """The longest time between two games of a tournament whose places depend on each other."""
+        """The longest time in milliseconds over which one game of a tournament may change when another is rated."""
         days = (int(calendar.gap + calendar.longest) + 1 for calendar in self._calendars if calendar.by_event)
         return max(days, default=0) * DAY_MS
 
@@ -215,11 +215,14 @@ class Pool:
         return all(era.scheme.listed is always_listed for era in self.eras)
 
     def rates_single_games_at(self, rated_ms: int) -> bool:
-        """Return whether games with a place at *rated_ms* are each rated by itself."""
+        """Return whether games whose rating time is *rated_ms* are each rated by itself."""
         return self.eras[self.era_at(rated_ms)].scheme.rhythm is Rhythm.GAME
 
     def era_at(self, ms: int) -> int:
-        """Return the place of the era of an instant; the era of a game's place in rating order rates the game."""
+        """Return the index of the era of an instant.
+
+        The era of a game's place in rating order rates the game.
+        """
         # to the right: the first millisecond of an era is its own
         place = bisect_right(self._begins, ms) - 1
         return max(place, 0)
@@ -278,11 +281,11 @@ class Pool:
         return by_end
 
     def gap_before(self, end: int) -> float:
-        """Return the number of days without a game, before one that ended then, that do not end an edition; or 0."""
+        """Return the number of days without a game that do not end an edition, before a game that ended then; or 0."""
         return self._calendars[self.era_at(end)].gap
 
     def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:
-        """Return the place of a game in rating order; a game without an *edition* is alone in its tournament."""
+        """Return the position of a game in rating order; a game without an *edition* is alone in its tournament."""
         era = self.era_at(ended_ms)
         scheme, last = self.eras[era].scheme, self._last_ms(era)
         if scheme.rhythm is Rhythm.GAME:
@@ -350,7 +353,7 @@ class Pool:
         tournament: Sequence[str | None],
         editions: Mapping[str, Mapping[int, Edition]] | None = None,
     ) -> tuple[Any, list[str], list[int | None]]:
-        """Return the places of games as columns: an int64 array, and two lists.
+        """Return the positions of games in rating order as columns: an int64 array, and two lists.
 
         Args:
             ended_ms: an int64 array.
@@ -379,7 +382,7 @@ class Pool:
         return rated_ms, batch, began
 
     def when(self, era: int, rated_ms: int, ended_ms: int) -> When:
-        """Return the time of a batch for kernels; an open rating period counts as closed with its last game."""
+        """Return the time of a batch as kernels take it; an open rating period counts as closed with its last game."""
         scheme = self.eras[era].scheme
         period = 0
         if scheme.rhythm is Rhythm.PERIOD:
@@ -453,7 +456,7 @@ class Pool:
         return new.scheme.carried(rating, rated.get("games", float(games)), newcomer, new.numbers), None
 
     def at_time(self, era: int, state: Sequence[float], ms: int) -> tuple[float, ...]:
-        """Return a player's state of *era* as it is at an instant, milliseconds."""
+        """Return a player's state of *era* as it is at an instant in milliseconds since 1970."""
         rated_by = self.eras[era]
         return scheme.at_time(rated_by.scheme, rated_by.numbers, state, self.when(era, ms, ms))
 

@@ -100,7 +100,7 @@ def tournaments_with_rounds_since(connection: sqlite3.Connection, pool: Pool, ms
 
 
 def max_distance_ms(pool: Pool, quiet_days: float | None) -> int:
-    """Return how far apart two games of one edition may be, milliseconds, if it was not announced."""
+    """Return how many milliseconds apart two games of one edition may be, if it was not announced."""
     days = QUIET_DAYS if quiet_days is None else min(quiet_days, _AGES)
     return max(int(max(days, _VAGUE) + 1) * DAY_MS, pool.reach_ms)
 
@@ -113,7 +113,7 @@ def tournaments_with_rounds_of(connection: sqlite3.Connection, pool: Pool, playe
 
 
 def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]) -> dict[str, list[StoredRound]]:
-    """By name of a tournament its rounds without a game, of all editions; none of what was voided with its games."""
+    """Return the rounds without a game by name of their tournament, of all editions; voided ones are left out."""
     rounds: dict[str, list[StoredRound]] = {}
     rows = connection.execute(_OF_NAMES, (pool.pool, json.dumps(sorted(names)))).fetchall()
     # as nearly always: nothing else is asked then
@@ -123,7 +123,7 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
     for row in rows:
         stored = StoredRound._make(row)
         # only then is it worth asking which changes are of the round alone
-        if decided.spans_for_tournament(pool.name, stored.tournament):
+        if decided.range_changes_for_tournament(pool.name, stored.tournament):
             subjects = [subject for (subject,) in connection.execute(_CORRECTED, (stored.position,))]
             changes = [change for of_one in decided.approved_changes(subjects).values() for change in of_one]
             if annulled_by(decided, pool.name, stored, decisions.combined_change(changes)) is not None:
@@ -150,7 +150,7 @@ def annulled_by(
         in_force: the changes of the round alone.
         until: the last entry whose decisions count; by default all that were applied.
     """
-    spans = decided.spans_for_tournament(pool, stored.tournament, until=until)
+    spans = decided.range_changes_for_tournament(pool, stored.tournament, until=until)
     times = ((span, *decisions.span_ms(span.change)) for span in spans)
     return in_force.annulled_by(
         span for span, first, last in times if first <= stored.last_ms and stored.edition_ms <= last
@@ -168,7 +168,7 @@ QUIET_DAYS = 60.0  # without a game; a league pauses over Christmas for less, a 
 def editions_by_end(
     pool: Pool, tournament: str, ends: Mapping[int, str], quiet_days: float | None
 ) -> dict[int, Edition]:
-    """By end of a game, its edition.
+    """Return the edition of each game of a tournament, by end of the game.
 
     Args:
         pool: the pool.

@@ -49,13 +49,19 @@ class Announcements:
         return attrs.evolve(self, closed=tuple(sorted({*self.closed, last})))
 
     def with_opening(self, first: int, last: int) -> Announcements:
-        """Return the announcements with one more opening; of two with one beginning the longer holds."""
+        """Return the announcements with one more opening.
+
+        Of two with one beginning the longer holds.
+        """
         opened = dict(self.opened)
         opened[first] = max(last, opened.get(first, last))
         return attrs.evolve(self, opened=tuple(sorted(opened.items())))
 
     def editions(self) -> list[Edition]:
-        """Return the opened editions in order; each ends before the next one begins, or with a closing within it."""
+        """Return the opened editions in order.
+
+        Each ends before the next one begins, or with a closing within it.
+        """
         spans = []
         begins = [first for first, _ in self.opened]
         for place, (first, last) in enumerate(self.opened):

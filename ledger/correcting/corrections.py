@@ -162,7 +162,9 @@ class Corrections:
         token: str | None = None,
         idempotency_key: IdempotencyKey | None = None,
     ) -> list[RecordedProposal]:
-        """Record proposals in one transaction: all, or none; each takes effect once it is approved.
+        """Record proposals in one transaction: all, or none.
+
+        Each takes effect once it is approved.
 
         Args:
             proposals: the changes of each proposal; ``drafts`` makes them.
@@ -395,7 +397,9 @@ class Corrections:
     def preview(
         self, proposal: int | Sequence[Change], *, others_wait: float | None = None, at_most: float | None = None
     ) -> Impact:
-        """Return the impact of an approval, by a dry run in the views that is rolled back; others can read meanwhile.
+        """Return the impact of an approval, by a dry run in the views that is rolled back.
+
+        Others can read meanwhile.
 
         Args:
             proposal: the number of an open proposal, or changes that are not proposed yet.

@@ -19,7 +19,7 @@ from ledger.book.conflicts import Fact, WhatIfFacts
 from ledger.book.stored_proposals import StoredProposals
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, MOST_CHANGES, AnnulledGames, Change, Verb
+from ledger.facts.changes import BLANK, MOST_CHANGES, AnnulmentScope, Change, Verb
 from ledger.facts.events import CorrectionProposed, Event, GameRecorded, PlayerChanged, SchemeAdopted
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome, Standing, Termination, becomes_drawn_by_time, result_fault
@@ -99,7 +99,7 @@ class Drafts:
         return Change(do=Verb.RESTORE, fact=key, entry=self.fact(key).entry)
 
     def reassign(self, game: str, player: int, to: int) -> Change:
-        """Return the change that gives a player's side of a game to another player.
+        """Return the change that replaces the player who has White or Black in a game by another player.
 
         Args:
             game: the journal key of the game.
@@ -128,14 +128,17 @@ class Drafts:
         return self.add(PlayerChanged(player=player, effective_at=since, standing=Standing.CLOSED))
 
     def declare(self, player: int, rating: int, since: str) -> Change:
-        """Return the change that sets a player's declared rating, points, from an instant on; the standing stays."""
+        """Return the change that sets a player's declared rating, in rating points, from an instant on.
+
+        The membership status stays.
+        """
         self.ledger.ensure_up_to_date()
         # the event has rating and membership status together: a change of one must not change the other
         standing = Standing(initial_ratings.standing_at(self.ledger.views.connection, player, instant_ms(since)))
         return self.add(PlayerChanged(player=player, effective_at=since, standing=standing, declared_rating=rating))
 
     @staticmethod
-    def annul_games(player: int, which: AnnulledGames, since: str | None = None, until: str | None = None) -> Change:
+    def annul_games(player: int, which: AnnulmentScope, since: str | None = None, until: str | None = None) -> Change:
         """Return the change that voids a player's rated games between two instants, or only those they won."""
         return Change(do=Verb.ANNUL_GAMES, player=player, which=which, since=since, until=until)
 

@@ -14,7 +14,7 @@ import orjson
 
 from ledger.book import decisions
 from ledger.book.reapplied_games import game_rows, recorded_facts
-from ledger.facts.changes import AnnulledGames, Change, Verb, parse_change, tournament_subject
+from ledger.facts.changes import AnnulmentScope, Change, Verb, parse_change, tournament_subject
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms
 from ledger.facts.words import Outcome
@@ -190,7 +190,7 @@ def _means(change: Change, white: set[int], black: set[int], facts: Mapping[str,
     # Such a change annuls rated games alone.
     if facts["rated"] == {False}:
         return False
-    if change.which is AnnulledGames.ALL:
+    if change.which is AnnulmentScope.ALL:
         return True
     # What is left are the losses of the opponents: games that the player won.
     won = {Outcome.WHITE: white, Outcome.BLACK: black}

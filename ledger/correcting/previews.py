@@ -61,7 +61,7 @@ class Move(RowChange[PlayerFigures]):
 
     @property
     def ratings(self) -> tuple[float | None, float | None]:
-        """The ratings before and after, points; None without one, and if the scheme does not list the player."""
+        """The ratings before and after, in rating points; None where the scheme lists no rating of the player."""
         before, after = (side.rating if side and side.listed else None for side in (self.before, self.after))
         return before, after
 

@@ -24,7 +24,7 @@ from ledger.correcting.drafts import Drafts
 from ledger.duplicates.game_keys import DerivedKeys
 from ledger.duplicates.repeats import Difference
 from ledger.errors import LedgerError, MalformedError, Refusal, UnknownNameError
-from ledger.facts.changes import BLANK, AnnulledGames, Change
+from ledger.facts.changes import BLANK, AnnulmentScope, Change
 from ledger.facts.events import (
     BirthYearLearnt,
     ConversionRange,
@@ -197,7 +197,7 @@ WORD_HELP: Mapping[str, str] = {  # what each word says; those that a command ta
 }  # fmt: skip
 _CHOICES: Mapping[str, type[StrEnum]] = {
     "termination": Termination,
-    "which": AnnulledGames,
+    "which": AnnulmentScope,
     "carry": Carry,
     "format": Format,
     "brings": Brings,
@@ -336,7 +336,7 @@ def _bye(drafts: Drafts, words: Words) -> Change:
 
 
 def _annul(drafts: Drafts, words: Words) -> Change:
-    which = _choice(AnnulledGames, "which", words["which"])
+    which = _choice(AnnulmentScope, "which", words["which"])
     return drafts.annul_games(_number(drafts, words["player"]), which, words.get("from"), words.get("until"))
 
 

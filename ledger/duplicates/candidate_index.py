@@ -117,7 +117,7 @@ class CandidateGames(ABC):
         return self._numbers[identity][0]
 
     def sides(self, ids: tuple[str, str], numbers: tuple[int, int]) -> SideMatches:
-        """Return which side of a report, White and Black, is which side of a recorded game, by numbers or names."""
+        """Return which player of a report, White or Black, is which of a recorded game, by numbers or names."""
         (white, black), (recorded_white, recorded_black) = ids, map(self._names.lowest, numbers)
         own_white, own_black = self._numbers[white][1], self._numbers[black][1]
         return SideMatches(

@@ -109,7 +109,9 @@ class DuplicateDetector:
         self._claimed = bytearray()  # by entry, 1 if the file has reported that game
 
     def split_off_duplicates(self, games: Block, find: FindEntries, size: int) -> tuple[Block, list[ProbableDuplicate]]:
-        """Return the games without those that are held back; recorded ones get the keys of their records.
+        """Return the games without probable duplicates, which are held back.
+
+        Recorded games get the keys of their records.
 
         Args:
             games: in the fields of ``SourceGame``, and ``pool``.
@@ -275,7 +277,9 @@ class _Report:
 
 
 def resembles(report: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
-    """Return whether no field contradicts that two sources would write in the same way; players are not compared.
+    """Return whether two reports agree in every field that two sources would write in the same way.
+
+    Players are not compared.
 
     Args:
         report: the facts of a report.

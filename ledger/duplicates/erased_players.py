@@ -30,7 +30,7 @@ GamesOf = Callable[[Iterable[int]], Iterable[Mapping[str, Any]]]
 
 
 class ErasedPlayerMatcher:
-    """Matches the games of one file with recorded games of which a side is nameless."""
+    """Matches the games of one file with recorded games in which White or Black has no name any more."""
 
     def __init__(self, people: People, keys: DerivedKeys, games_of: GamesOf) -> None:
         """Take the people; nothing is read before the first question.

@@ -118,7 +118,10 @@ class DerivedKeys:
         return games.with_column("plain", plain).with_column("game", keys)
 
     def further_games(self, made: str, find: FindEntries) -> Iterator[StoredEntry]:
-        """Yield the entries of the second game of some facts and later ones; *made* is the plain key of the first."""
+        """Yield the entries of the second game of some facts and later ones.
+
+        *made* is the plain key of the first.
+        """
         for number in range(2, MOST_OF_ONE_KEY + 1):
             (key,) = self.keys([numbered_key(made, number)], find)
             stored = find([f"game:{key}"])

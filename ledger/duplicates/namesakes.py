@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ledger.errors import MalformedError
 from ledger.facts.person_names import PLAIN_LETTERS, are_different_people, folded, spelt
 from ledger.players.misspelt_names import find_similar_names
-from ledger.players.name_indexes import fold
+from ledger.players.name_indexes import plain_lower_case
 from ledger.players.people import People
 from ledger.players.persons import Person
 from ledger.runtime.lazy import np, pl
@@ -29,7 +29,7 @@ _LETTERS = {"ß": "ss", **PLAIN_LETTERS}
 
 
 class Namesakes(NamedTuple):
-    """A new player, by place among the new ones, and the identities of others with that name."""
+    """A new player, by index among the new ones, and the identities of other players with that name."""
 
     place: int
     identity: str
@@ -166,7 +166,7 @@ class NameGroups:
             reported_names: by identity, the reported names of all players of the games.
         """
         names = {
-            fold(persons[identity].name or "" if identity in persons else name)
+            plain_lower_case(persons[identity].name or "" if identity in persons else name)
             for identity, name in reported_names.items()
         }
         return cls(people.whole_names.players_named(names - {""}))
@@ -176,7 +176,9 @@ class NameGroups:
         return self._lowest.get(number, number)
 
     def of_person(self, person: Person | None, name: str) -> tuple[int, int]:
-        """Return the number of a player and the lowest number of the name; ``UNREGISTERED`` for each without one.
+        """Return the number of a player and the lowest number of the name.
+
+        ``UNREGISTERED`` stands for a missing number.
 
         Args:
             person: the player; None if not registered.
@@ -184,13 +186,13 @@ class NameGroups:
         """
         if person is not None:
             return person.player, self.lowest(person.player)
-        bearers = self._bearers.get(fold(name))
+        bearers = self._bearers.get(plain_lower_case(name))
         return UNREGISTERED, UNREGISTERED if bearers is None else bearers[0]
 
     def numbers(self, person: Person | None, name: str) -> Sequence[int]:
         """Return the numbers of all players of a player's name, as of ``of_person``."""
         own_name = name if person is None else person.name or ""
-        bearers = self._bearers.get(fold(own_name), [])
+        bearers = self._bearers.get(plain_lower_case(own_name), [])
         return bearers if person is None or person.player in bearers else [person.player]
 
     @cached_property

@@ -63,7 +63,7 @@ class NumberIndex:
 
 
 def find_spans(ascending: Any, places: Any) -> tuple[Any, Any]:
-    """Return for each number its first place among sorted ones, and the place after its last.
+    """Return for each number its first index in a sorted array, and the index after its last.
 
     Args:
         ascending: an array, ascending.

@@ -50,8 +50,8 @@ class Verb(StrEnum):
     UNDO = "undo"  # an approved proposal
 
 
-class AnnulledGames(StrEnum):
-    """The choice of a player's games that are annulled."""
+class AnnulmentScope(StrEnum):
+    """The games of a player that an annulment covers: all, or only those that the opponents lost."""
 
     ALL = "all"  # as if the player had never played them
     LOSSES = "losses"  # of the opponents: their wins and draws remain
@@ -132,7 +132,7 @@ class Change:
     )
     player: int | None = integer_field("number of the player", 1, MAX_PLAYER, optional=True)
     into: int | None = integer_field("number of the player that stays", 1, MAX_PLAYER, optional=True)
-    which: AnnulledGames | None = one_of_field("which games of the player", AnnulledGames, optional=True)
+    which: AnnulmentScope | None = one_of_field("which games of the player", AnnulmentScope, optional=True)
     pool: str | None = pattern_field("rating pool of the tournament", NAME_PATTERN, optional=True)
     tournament: str | None = text_field("name of the tournament", 128, optional=True)
     since: str | None = instant_field("first instant whose games are meant", optional=True, absent="from the beginning")
@@ -212,6 +212,6 @@ def _schema_of(verb: Verb) -> dict[str, Any]:
 
 def parse_change(plain: Mapping[str, Any]) -> Change:
     """Return the change that ``Change.plain`` wrote."""
-    words: Mapping[str, type[StrEnum]] = {"do": Verb, "which": AnnulledGames}
+    words: Mapping[str, type[StrEnum]] = {"do": Verb, "which": AnnulmentScope}
     fields: dict[str, Any] = {name: words[name](value) if name in words else value for name, value in plain.items()}
     return Change(**fields)

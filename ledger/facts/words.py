@@ -57,7 +57,7 @@ TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Te
 
 
 def time_loss(outcome: str, termination: str) -> int:
-    """Return the side that overstepped the time: 0 neither, 1 White, 2 Black."""
+    """Return the player who overstepped the time as a number: 0 neither, 1 White, 2 Black."""
     return LOSER[outcome] if termination == Termination.TIME else 0
 
 
@@ -117,7 +117,7 @@ _ROUND = re.compile(r"(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?", re.ASCII)
 
 
 def round_order(text: str | None) -> int:
-    """Return a number that sorts rounds as people do: ``2`` before ``10``, ``3.1`` before ``3.2``; unknown first.
+    """Return a number by which rounds sort as people do: ``2`` before ``10``, ``3.1`` before ``3.2``; unknown first.
 
     Up to three numbers divided by full stops count; anything else ("Final", missing) gives 0.
     """

@@ -168,7 +168,9 @@ class Source:
 
 @contextmanager
 def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
-    """Open a file, or standard input for ``-``, as a source; gzip, zip, bzip2 and zstd are unpacked.
+    """Open a file, or standard input for ``-``, as a source.
+
+    gzip, zip, bzip2 and zstd are unpacked.
 
     A stream that is cut off or damaged gives what can be read, then one fault.
 

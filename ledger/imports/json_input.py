@@ -31,7 +31,7 @@ _NAME = re.compile(rb"\s*:\s*\Z")
 
 
 class RawGame(NamedTuple):
-    """The bytes of one game in a JSON document, with its line and its place.
+    """The bytes of one game in a JSON document, with its line and its JSON path.
 
     Attributes:
         line: where it begins, from 1.

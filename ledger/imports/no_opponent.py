@@ -167,7 +167,7 @@ def means_no_opponent(name: str | None, *, perhaps: bool = False) -> bool:
 
 
 def is_bye_side(name: str | None, *, has_played: bool, has_won: bool) -> bool:
-    """Return whether one side of a game is a bye, by its name and by the facts of the game.
+    """Return whether one player of a game is a bye, by the name and by the facts of the game.
 
     Args:
         name: of the side, of whom no identity but the name is known.

@@ -132,7 +132,10 @@ class Reading(FaultsFound):
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
 
     def note(self, line: int, message: str) -> None:
-        """Note something in the file that a person should look at; equal notes are counted."""
+        """Note something in the file that a person should look at.
+
+        Equal notes are counted.
+        """
         words = shortened(message)
         if words in self._noted:
             first, lines = self._noted[words]

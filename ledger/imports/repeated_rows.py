@@ -43,7 +43,7 @@ class HashTable:
     _runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32]]] = attrs.Factory(list)
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """Return the numbers of each hash, a row for each of the *width*; 0 for unknown hashes."""
+        """Return the sums stored under each hash, a row for each of the *width* numbers; 0 for unknown hashes."""
         numbers = np.zeros((self.width, len(hashes)), np.uint32)
         for run, run_numbers in self._runs:
             # A hash behind the whole run is compared with the last one: a place must lie within the run.
@@ -134,7 +134,7 @@ class EqualRows:
     _any_moves: _FirstLines = attrs.Factory(_FirstLines)
 
     def drop_repeats(self, frame: DataFrame) -> tuple[DataFrame, list[FileFault]]:
-        """Return a frame without the games that repeat an earlier row, and the faults of these."""
+        """Return a frame without the games that repeat an earlier row, and a fault for each dropped game."""
         plain = _with_plain_rounds(frame)
         lines = frame["line"].to_numpy().astype(np.uint32)
         moves = frame["half_moves"].fill_null(0).to_numpy().astype(np.uint32)

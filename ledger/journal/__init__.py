@@ -46,7 +46,7 @@ class Writer(Protocol):
         """Return when the last entry was recorded; None in an empty journal."""
 
     def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
-        """Return the entries with these keys, those of this transaction included."""
+        """Return the entries with these unique keys of facts, by key; entries of this transaction included."""
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
         """Add entries at the next positions; return their leaf hashes.
@@ -91,14 +91,14 @@ class Journal(Protocol):
         """Return size and Merkle root of the committed entries."""
 
     def root_at(self, size: int) -> bytes:
-        """Return the Merkle root of the first *size* committed entries, 32 bytes.
+        """Return the Merkle root of the first *size* committed entries, in 32 bytes.
 
         Raises:
             ValueError: the journal holds fewer.
         """
 
     def subtree_root(self, first: int, last: int) -> bytes:
-        """Return the root over the entries with first < position <= last, a subtree of the Merkle tree; 32 bytes.
+        """Return the 32-byte root over the entries with first < position <= last, a subtree of the Merkle tree.
 
         Its number of entries is a power of two, or less at the right edge of some size of the tree; it begins at a
         multiple of the power of two that is not below it.
@@ -120,10 +120,10 @@ class Journal(Protocol):
         """Yield the bodies of the entries with position > *after* (and <= *until*), in order, in blocks."""
 
     def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
-        """Return the committed entries with these keys."""
+        """Return the committed entries with these unique keys of facts (such as ``game:...``), by key."""
 
     def keys(self, first: str, last: str) -> Iterator[str]:
-        """Yield the committed keys from *first* on and before *last*, in order of their UTF-8 bytes."""
+        """Yield the committed keys of facts from *first* on and before *last*, in order of their UTF-8 bytes."""
 
     def text(self, sha256: bytes) -> bytes | None:
         """Return the zstd frame of a movetext, or None."""

@@ -87,7 +87,7 @@ class CheckpointFiles:
         return last_checkpoint(self.cosigned_file)
 
     def keep_cosigned(self, made: Checkpoint, line: str) -> None:
-        """Store a checkpoint with the signature line of a witness, in the place of the one before.
+        """Store a checkpoint with the signature line of a witness, and replace the one before.
 
         Raises:
             StorageError: the file cannot be written.

@@ -21,7 +21,7 @@ RootOf = Callable[[int, int], bytes]  # the root over the leaves with first <= i
 
 
 def leaf_hash(body: bytes) -> bytes:
-    """Return the SHA-256 leaf hash of an entry's body, 32 bytes."""
+    """Return the 32-byte SHA-256 leaf hash of an entry's body."""
     # The byte in front separates leaves from nodes: without it the two hashes of a node could be shown as an entry (RFC
     # 6962, section 2.1).
     return sha256(b"\x00" + body).digest()
@@ -33,7 +33,7 @@ def leaf_hashes(bodies: Sequence[bytes]) -> list[bytes]:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the SHA-256 hash of two children, 32 bytes."""
+    """Return the 32-byte SHA-256 hash of two children."""
     return sha256(b"\x01" + left + right).digest()
 
 

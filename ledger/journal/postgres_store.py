@@ -221,7 +221,9 @@ class PostgresJournal(StoredTree):
         return cls(address, schema, identity=identity, patience=patience)
 
     def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
-        """Run queries in one round trip, within an open write transaction of this journal if there is one.
+        """Run SQL queries in one round trip, and return their answers.
+
+        They run within an open write transaction of this journal, if there is one.
 
         Raises:
             StorageError: the server cannot be reached, or refuses.
@@ -231,7 +233,7 @@ class PostgresJournal(StoredTree):
         return self._session.ask(*questions)
 
     def run(self, *statements: ServerStatement) -> list[ServerAnswer]:
-        """Change rows of other tables, in one round trip: all of them, or none.
+        """Change rows of other tables than the journal's in one round trip: all of them, or none.
 
         They become part of an open write transaction. Else they may be done twice: if the connection is lost
         meanwhile they are sent again on a new one.
@@ -259,7 +261,9 @@ class PostgresJournal(StoredTree):
             raise StorageError(self.path, message)
 
     def session(self) -> ServerSession:
-        """Return the session, to share this journal's transactions; an open writer's pending statements are sent first.
+        """Return the database session, to share this journal's transactions.
+
+        An open writer's pending statements are sent first.
 
         Raises:
             StorageError: an open transaction was lost with its connection.
@@ -297,7 +301,7 @@ class PostgresJournal(StoredTree):
                 ServerStatement(_LOCK_TIMEOUT, [f"{max(1, int(1_000 * self._patience))}ms", "false"]),
             )
         except (LostError, StatementRefusedError) as error:
-            raise session.explained(error) from error
+            raise session.explained_error(error) from error
         settings = dict(about.rows())
         self._check_identity(settings)
         self._oid, self._version = oid, version.value()
@@ -401,7 +405,7 @@ class PostgresJournal(StoredTree):
                 yield bodies
 
     def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
-        """Return the committed entries with these keys."""
+        """Return the committed entries with these unique keys of facts, by key."""
         questions = self._finding(keys)
         return _entries_by_key(self.ask(*questions)) if questions else {}
 
@@ -430,7 +434,7 @@ class PostgresJournal(StoredTree):
         return next(iter(answer.column()), None)
 
     def mark_moved(self, place: str) -> None:
-        """Refuse all further entries, for the ledger was moved to another place, which the refusal names.
+        """Refuse all further entries, because the ledger was moved to an address that the refusal names.
 
         Call it within a write transaction, so that nothing was recorded since the other place has all entries.
         """
@@ -620,7 +624,7 @@ class PostgresWriter(StoredWriter):
         self._waiting: list[tuple[ServerStatement, int | None, str]] = []
 
     def ask(self, *questions: ServerStatement) -> list[ServerAnswer]:
-        """Send the waiting statements, and these after them; return the answers to these."""
+        """Send the waiting SQL statements, then these, and return the answers to these."""
         if not self._session.in_transaction:  # on a new connection nothing holds the lock
             raise StorageError(self.path, f"the transaction ended when the server was lost: {UNKNOWN_OUTCOME}")
         if not (self._waiting or questions):
@@ -644,12 +648,12 @@ class PostgresWriter(StoredWriter):
         self._journal._refuse_unreplicated()
 
     def remember(self, keys: Iterable[str], entries: Mapping[str, StoredEntry]) -> None:
-        """Remember the entries of a few keys, looked up under the lock; keys without an entry are free."""
+        """Cache the entries of a few keys, looked up under the lock; keys without an entry are free."""
         self.saw_any = self.saw_any or bool(entries)
         self._looked_up |= {key: entries.get(key) for key in keys}
 
     def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
-        """Return the entries with these keys, those of this transaction included."""
+        """Return the entries with these unique keys of facts, by key; entries of this transaction included."""
         if len(keys) > FEW:
             entries = self._journal.find(keys) if self.size else {}
             self.saw_any = self.saw_any or bool(entries)
@@ -701,9 +705,9 @@ class PostgresWriter(StoredWriter):
             if error.code == _TAKEN and error.constraint == "journal_key":
                 self.ask(_UNDO, _RELEASE)
                 raise KeyTakenError from error
-            raise self._session.explained(error) from error
+            raise self._session.explained_error(error) from error
         except LostError as error:
-            raise self._session.explained(error) from error
+            raise self._session.explained_error(error) from error
         self._waiting.append((_RELEASE, None, ""))
         self.check_row_count(taken, len(keys), "journal")
 

@@ -137,7 +137,7 @@ class ScratchJournal:
                 yield [body for (body,) in block]
 
     def find(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
-        """Return the entries with these keys."""
+        """Return the entries with these unique keys of facts, by key; unrecorded entries included."""
         entries = {key: stored for key, stored in self._journal.find(keys).items() if stored.position <= self._recorded}
         if self._count:
             rows = self._further.execute(_FIND, (orjson.dumps([*keys]).decode(),))

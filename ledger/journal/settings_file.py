@@ -1,4 +1,4 @@
-"""The settings file ``club.toml``: the places of a ledger's journal, checkpoints and key, and how it is served.
+"""The settings file ``club.toml``: the paths of a ledger's journal, checkpoints and key, and how it is served.
 
 A ledger needs no such file: then the journal is the file ``club.db``, and everything else is next to it.
 """
@@ -32,7 +32,7 @@ _EXPECTED = '; it takes lines such as checkpoints = "/media/stick/club.checkpoin
 
 @attrs.frozen
 class ServerPlace:
-    """The place of a journal on a PostgreSQL server.
+    """The address of a journal on a PostgreSQL server.
 
     Attributes:
         address: of the database, as libpq has it, without a password.
@@ -76,7 +76,9 @@ def ledger_inode(ledger: Path) -> int:
 
 
 def server_of(ledger: Path) -> ServerPlace | None:
-    """Return the server place of the ledger at a path; None if its journal is a file, which precedes the settings.
+    """Return the address of the server of the ledger at a path; None if its journal is a file.
+
+    A file precedes the settings.
 
     Raises:
         StorageError: as ``SettingsFile.server``.
@@ -104,7 +106,7 @@ class SettingsFile:
         return None if place is None else self.path.parent / place
 
     def server(self) -> ServerPlace | None:
-        """Return the place of the journal on a server; None if it is a file."""
+        """Return the address of the journal on a server; None if it is a file."""
         words = {word: value for word, value in self._settings().items() if word in OF_A_SERVER}
         if JOURNAL not in words:
             if words:

@@ -49,12 +49,12 @@ class NoteKey:
 
     @property
     def public(self) -> bytes:
-        """The public key, 32 bytes."""
+        """The public key, in 32 bytes."""
         return ed25519.Ed25519PrivateKey.from_private_bytes(self.seed).public_key().public_bytes_raw()
 
     @property
     def key_id(self) -> bytes:
-        """The key's identifier in its signatures, 4 bytes."""
+        """The key's identifier in its signatures, in 4 bytes."""
         return sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
 
     @property

@@ -146,7 +146,7 @@ class SqliteJournal(StoredTree):
             yield [body for (body,) in rows]
 
     def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
-        """Return the committed entries with these keys."""
+        """Return the committed entries with these unique keys of facts, by key."""
         entries: dict[str, StoredEntry] = {}
         if len(keys) == 1:  # a live game asks for one
             row = self._connection.execute(_FIND_ONE, (keys[0],)).fetchone()
@@ -220,7 +220,7 @@ class SqliteWriter(StoredWriter):
         return bytes(row[0])
 
     def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
-        """Return the entries with these keys, those of this transaction included."""
+        """Return the entries with these unique keys of facts, by key; entries of this transaction included."""
         return self._journal.find(keys) if self.size else {}
 
     def _insert(

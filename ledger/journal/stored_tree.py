@@ -90,7 +90,9 @@ class StoredTree(ABC):
         return self._edge.frontier.head()
 
     def root_at(self, size: int) -> bytes:
-        """Return the Merkle root of the first *size* entries, 32 bytes; at most 255 hashes of each level are read.
+        """Return the 32-byte Merkle root of the first *size* entries.
+
+        At most 255 hashes of each level are read.
 
         Raises:
             ValueError: the journal holds fewer.

@@ -34,7 +34,7 @@ Player = tuple[str, str]
 
 
 def find_similar_names(new_players: Sequence[Player], everybody: Sequence[Player]) -> list[tuple[int, str, str]]:
-    """Return other players whose name is a new player's with one letter wrong: place, identity and name.
+    """Return other players whose name is a new player's with one letter wrong: index, identity and name.
 
     Args:
         new_players: new players.
@@ -82,7 +82,7 @@ def _is_one_letter_apart(word: str, other: str) -> bool:
 
 
 def row_pairs(new_players: Sequence[Player], everybody: Sequence[Player]) -> Iterator[tuple[int, Player]]:
-    """Yield pairs of a new player's place and another player with a similar name, compared one by one."""
+    """Yield pairs of a new player's index and another player with a similar name, compared one by one."""
     players: dict[str, str] = {}
     for identity, name in everybody:
         players.setdefault(identity, name)

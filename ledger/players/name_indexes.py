@@ -24,7 +24,7 @@ _CHUNK = 100_000  # names that enter the index in one transaction
 _FEW = 2_000  # names that are read each time rather than added to the index
 
 
-def fold(name: str) -> str:
+def plain_lower_case(name: str) -> str:
     """Return a name in lower case with single blanks, as whole names are compared."""
     return " ".join(name.lower().split())
 
@@ -112,19 +112,19 @@ class WholeNames(NameIndex):
 
     @staticmethod
     def row(player: int, name: str) -> tuple[int, str]:
-        """Return the player with the folded name."""
-        return player, fold(name)
+        """Return the index row of a player's whole name: the number, and the name in lower case."""
+        return player, plain_lower_case(name)
 
     def _shown(self, condition: str, **values: Value) -> list[tuple[int, str]]:
         query = f"SELECT player, name FROM {{people}} WHERE name IS NOT NULL AND {condition} ORDER BY player"
         return self._database.rows(query, **values)
 
     def all_players(self) -> dict[str, list[int]]:
-        """Return, by folded name, the numbers of the players with it, ascending; all names are read."""
+        """Return the numbers of players by name in lower case, ascending; all names are read."""
         return _by_name(self._shown("player > 0"))
 
     def players_named(self, names: Iterable[str]) -> dict[str, list[int]]:
-        """Return, by folded name, the numbers of the players with one of these names, ascending."""
+        """Return the numbers of players with one of these names, by name in lower case, ascending."""
         forms = list(names)
         reached = self.highest_indexed()
         rows = self._shown("player > :reached", reached=reached)
@@ -141,7 +141,7 @@ class WholeNames(NameIndex):
 def _by_name(rows: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
     bearers: dict[str, list[int]] = {}
     for player, name in rows:
-        bearers.setdefault(fold(name), []).append(player)
+        bearers.setdefault(plain_lower_case(name), []).append(player)
     return bearers
 
 

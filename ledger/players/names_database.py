@@ -34,11 +34,11 @@ class NamesDatabase(ABC):
 
     @abstractmethod
     def rows(self, query: str, **values: Value) -> list[Any]:
-        """Return the rows of a query."""
+        """Return the rows of an SQL query."""
 
     @abstractmethod
     def run(self, statement: str, **values: Value) -> int:
-        """Run a statement within the write transaction; return how many rows it changed."""
+        """Run an SQL statement within the write transaction, and return the number of rows that it changed."""
 
     @abstractmethod
     def add(self, table: str, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> int:
@@ -66,7 +66,10 @@ class NamesDatabase(ABC):
         return True
 
     def has_index(self, _table: str) -> bool:
-        """Return whether a table of an index of names exists; the first names that enter it make it in a file."""
+        """Return whether a table of an index of names exists.
+
+        In a file the first names that enter it make it.
+        """
         return True
 
     def _people(self, sealed_salts: str) -> str:

@@ -30,7 +30,7 @@ from typing import ClassVar
 
 from ledger.errors import LedgerError, StorageError
 from ledger.facts.person_names import FIDE, spelt
-from ledger.players.name_indexes import NameSearch, WholeNames, fold
+from ledger.players.name_indexes import NameSearch, WholeNames, plain_lower_case
 from ledger.players.names_database import NamesDatabase, Value
 from ledger.players.pending_changes import PendingErasures, PendingNames
 from ledger.players.persons import Person, new_secret
@@ -89,7 +89,7 @@ class People(NamesDatabase):
     # -- the secret ------------------------------------------------------------------------------------------------
 
     def secret(self) -> bytes:
-        """Return the ledger's secret for the keys of facts, 32 bytes; a file of release 0.1.0 gets one.
+        """Return the ledger's 32-byte secret for the keys of facts; a file of release 0.1.0 gets one.
 
         Raises:
             StorageError: it has none and cannot be written, or lost its own.
@@ -289,7 +289,7 @@ class People(NamesDatabase):
         return {person.player: person for person in persons}
 
     def find(self, word: str) -> list[Person]:
-        """Return the persons whose identity or name is *word*; if there are none, those with it in another case.
+        """Return the persons whose identity or name is *word*; without one, those with it in other capitals.
 
         That is the case of English letters alone; in order of the numbers.
         """
@@ -298,7 +298,7 @@ class People(NamesDatabase):
         bearers = None
         # no player has it, or one that is written much like it
         if not self.whole_names.lacks_many():
-            bearers = self.whole_names.players_named([fold(word)]).get(fold(word), [])
+            bearers = self.whole_names.players_named([plain_lower_case(word)]).get(plain_lower_case(word), [])
         persons = self._bearing(word, bearers) or self._bearing(word, bearers, any_case=True)
         if not persons and word.lower().startswith(f"{FIDE}:"):  # zeros may precede the number, here or there
             persons = list(self.by_identity([word]).values())

@@ -184,12 +184,12 @@ class PostgresPeople(People):
     # -- transactions ----------------------------------------------------------------------------------------------
 
     def rows(self, query: str, **values: Value) -> list[Any]:
-        """Return the rows of a query."""
+        """Return the rows of an SQL query."""
         (answer,) = self._session().ask(self._statement(query, **values), place=self.path)
         return answer.rows()
 
     def run(self, statement: str, **values: Value) -> int:
-        """Run a statement within the write transaction; return how many rows it changed."""
+        """Run an SQL statement within the write transaction, and return the number of rows that it changed."""
         (answer,) = self._in_transaction().ask(self._statement(statement, **values), place=self.path)
         return answer.count
 
@@ -208,7 +208,7 @@ class PostgresPeople(People):
         try:
             return session.copy_in(copy, chain([COPY_HEADER], data, [COPY_END]))
         except (LostError, StatementRefusedError) as error:
-            raise session.explained(error, self.path) from error
+            raise session.explained_error(error, self.path) from error
 
     def writing(self, patience: float | None = None) -> AbstractContextManager[None]:
         """Open one write transaction; in the journal's open one, if any, it is undone by itself if it fails."""

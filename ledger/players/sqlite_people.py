@@ -156,11 +156,11 @@ class SqlitePeople(People):
     # -- the database ----------------------------------------------------------------------------------------------
 
     def rows(self, query: str, **values: Value) -> list[Any]:
-        """Return the rows of a query."""
+        """Return the rows of an SQL query."""
         return self._execute(query, values).fetchall()
 
     def run(self, statement: str, **values: Value) -> int:
-        """Run a statement within the write transaction; return how many rows it changed."""
+        """Run an SQL statement within the write transaction, and return the number of rows that it changed."""
         return self._execute(statement, values).rowcount
 
     def _execute(self, query: str, values: Mapping[str, Value]) -> sqlite.FileCursor:

@@ -51,7 +51,9 @@ class HousePolicies:
         actor: str | None = None,
         token: str | None = None,
     ) -> Receipt:
-        """Set a policy from an instant on; other settings keep their values. Return the entry's receipt.
+        """Set a policy from an instant on, and return the entry's receipt.
+
+        Other settings keep their values.
 
         The receipt is a duplicate if the policy has these settings already, from the same instant on. The four-eyes
         policy holds from its entry on; once it is on, only an approved proposal changes it.
@@ -84,7 +86,10 @@ class HousePolicies:
             return self.ledger._record_judged(gate, who.name)[0]
 
     def proposed(self, policy: str, settings: Settings, *, effective_from: str | None = None) -> PolicySet:
-        """Return the event that a proposal to set a policy contains: numbered, with every setting; record nothing."""
+        """Return the event that a proposal to set a policy contains: numbered, with every setting.
+
+        Nothing is recorded.
+        """
         check_settings(policy, settings, effective_from)
         self.ledger.ensure_up_to_date()
         self.ledger.current_facts.check_read_models(policy, settings)

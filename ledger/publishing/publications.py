@@ -130,7 +130,9 @@ class Publications:
         seen: int | None = None,
         despite_games: bool = False,
     ) -> Published:
-        """Publish the list in force at the end of an instant; its rows are stored outside the journal.
+        """Publish the list in force at the end of an instant.
+
+        Its rows are stored outside the journal.
 
         If the last edition has the same rows, nothing is recorded.
 
@@ -239,7 +241,7 @@ class Publications:
 
     def complaints(self, draft: PublicationDraft) -> list[Complaint]:
         """Return the suspicious features of a list to be published, compared with the list before it."""
-        before = self.in_force_at(draft.pool.name, draft.at_ms)
+        before = self.list_in_force_at(draft.pool.name, draft.at_ms)
         complaints = [open_proposal_complaint(proposal) for proposal in draft.open_proposals]
         complaints += duplicate_names(draft.rows, self.ledger.people.by_number)
         complaints += implausible_ratings(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
@@ -304,13 +306,16 @@ class Publications:
         return max(named, key=lambda publication: publication.position)
 
     def at(self, pool: str, ms: int) -> Publication | None:
-        """Return the last edition of a pool's list of exactly that instant, milliseconds; None if there is none."""
+        """Return the last edition of a pool's list of exactly this instant in milliseconds; None if there is none."""
         # Of several editions the one that was published last, whose entry comes last.
         same = [publication for publication in self.all(pool) if publication.at_ms == ms]
         return max(same, key=lambda publication: publication.position, default=None)
 
-    def in_force_at(self, pool: str, ms: int = MAX_WHOLE) -> Publication | None:
-        """Return the last edition of a pool's latest list up to an instant, milliseconds; None if there is none."""
+    def list_in_force_at(self, pool: str, ms: int = MAX_WHOLE) -> Publication | None:
+        """Return the list of a pool in force at an instant in milliseconds since 1970; None if there is none.
+
+        It is the last edition of the latest list up to the instant.
+        """
         earlier = [publication for publication in self.all(pool) if publication.at_ms <= ms]
         return max(earlier, key=lambda publication: (publication.at_ms, publication.position), default=None)
 

@@ -68,7 +68,7 @@ class BuildFiles:
             missing -= {projector.name for projector in projectors}
             build = Build(self._building, projectors, journal)
             try:
-                build.run(until, progress, [name for name in missing if rule.keeps(name) is not False])
+                build.build_to(until, progress, [name for name in missing if rule.keeps(name) is not False])
             except ReadModelError as error:
                 installed.leave_out(error)
             else:

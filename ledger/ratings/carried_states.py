@@ -16,7 +16,7 @@ from ledger.ratings.later_lists import LaterLists
 from ledger.ratings.rated_games import (
     GamesInOrder,
     RatedGameColumns,
-    places_of_first_games,
+    first_game_indexes,
     rateable_games,
     rated_by_era,
 )
@@ -27,7 +27,7 @@ NOBODY = -1  # the era of a player who has not played yet
 
 
 class CarriedStates:
-    """The states of the players of a pool, in columns by place.
+    """The states that the players of a pool carry from game to game, in columns: a player's state is at one index.
 
     Attributes:
         cols: how the columns are held.
@@ -41,17 +41,17 @@ class CarriedStates:
         """Take a pool whose players have no place yet."""
         self.cols = cols
         self.width = max(len(era.scheme.state) for era in pool.eras)
-        self.n, self.era, self.scheme = cols.zeros(0), cols.zeros(0), cols.room(0)
+        self.n, self.era, self.scheme = cols.zeros(0), cols.zeros(0), cols.unfilled_floats(0)
         self.lists = LaterLists(pool, roster)
         self._pool = pool
         self._roster = roster
 
     def grow(self, more: int) -> None:
-        """Make room for more places, of players who have not played."""
+        """Add free rows for the states of more players, who have not played."""
         cols = self.cols
-        self.n = cols.joined(self.n, cols.zeros(more))
-        self.era = cols.joined(self.era, cols.small([NOBODY] * more))
-        self.scheme = cols.joined(self.scheme, cols.unknown(more * self.width))
+        self.n = cols.concatenate(self.n, cols.zeros(more))
+        self.era = cols.concatenate(self.era, cols.int32_column([NOBODY] * more))
+        self.scheme = cols.concatenate(self.scheme, cols.nan_column(more * self.width))
 
     def newcomer(self, player: int, ended_ms: int) -> Newcomer:
         """Return the facts about a player whose first game ended then."""
@@ -69,12 +69,12 @@ class CarriedStates:
                 return self._rate_era(era, games, dense, places)
             # Each stretch has only its own players: the others' states belong to another scheme, or a list will
             # change them before their next games.
-            here, *sides = cols.dense(white[first:last], black[first:last])
+            here, *sides = cols.dense_indexes(white[first:last], black[first:last])
             return self._rate_era(
                 era, games.part(first, last), (cols.take(players, here), *sides), cols.take(places, here)
             )
 
-        cuts = self.lists.places_of_lists(cols, games, dense)
+        cuts = self.lists.list_game_indexes(cols, games, dense)
         return rated_by_era(cols, self._pool, games, dense, cols.take(self.n, places), rate_era, cuts)
 
     def _rate_era(
@@ -87,27 +87,27 @@ class CarriedStates:
         counts = cols.take(self.n, at)
         rateable = rateable_games(self._pool, cols, era, *dense[1:], games)
         kept = engine.rate(cols, rated_by.scheme, rated_by.numbers, rateable, state, counts)
-        cols.put_rows(self.scheme, at, self.width, state, width)
-        cols.put_rows(self.era, at, 1, cols.small([era] * len(at)))
-        cols.put_rows(self.n, at, 1, counts)
+        cols.write_rows(self.scheme, at, self.width, state, width)
+        cols.write_rows(self.era, at, 1, cols.int32_column([era] * len(at)))
+        cols.write_rows(self.n, at, 1, counts)
         return kept
 
     def _taken_along(self, era: int, games: GamesInOrder, dense: tuple[Column, Column, Column], at: Column) -> Column:
         """Return the scheme's states with which players at places go into their first games of an era, flat."""
         cols, rated_by = self.cols, self._pool.eras[era]
         width = len(rated_by.scheme.state)
-        state = cols.rows(self.scheme, at, self.width, slice(width))
-        others = cols.where(cols.minus(1, cols.equal(cols.take(self.era, at), era)))
+        state = cols.select_rows(self.scheme, at, self.width, slice(width))
+        others = cols.set_indexes(cols.subtract_from(1, cols.equal_flags(cols.take(self.era, at), era)))
         if self.lists.any_player_has_lists:
-            players = cols.lists([dense[0]])[0]
+            players = cols.to_lists([dense[0]])[0]
             listed = [place for place, player in enumerate(players) if self.lists.has_list(player)]
-            others = cols.small(sorted({*cols.lists([others])[0], *listed}))
+            others = cols.int32_column(sorted({*cols.to_lists([others])[0], *listed}))
         if not len(others):
             return state
-        first = cols.take(places_of_first_games(cols, len(at), *dense[1:]), others)
+        first = cols.take(first_game_indexes(cols, len(at), *dense[1:]), others)
         from_place = cols.take(at, others)
-        fields = cols.lists([cols.rows(self.scheme, from_place, self.width)])[0]
-        columns = cols.lists(
+        fields = cols.to_lists([cols.select_rows(self.scheme, from_place, self.width)])[0]
+        columns = cols.to_lists(
             [
                 cols.take(dense[0], others),
                 cols.take(games.rated_ms, first),
@@ -128,5 +128,5 @@ class CarriedStates:
             rows += self._pool.carry_state(
                 before, era, partial(self._roster.restarting_player, self._pool.pool, player), lists
             )
-        cols.put_rows(state, others, width, cols.floats(rows))
+        cols.write_rows(state, others, width, cols.float64_column(rows))
         return state

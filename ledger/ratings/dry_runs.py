@@ -47,7 +47,9 @@ class _OverError(Exception):
 
 @contextmanager
 def dry_run(views: Views, at_most: float | None = None, *, apart: bool = False) -> Iterator[Views]:
-    """Open up-to-date views in which anything may be written that is gone after the block; a copy if they are locked.
+    """Open up-to-date views in which everything that is written is rolled back after the block.
+
+    It is a copy if the views are locked.
 
     Args:
         views: up to date.
@@ -113,7 +115,9 @@ def _locked(views: Views, *, apart: bool) -> Iterator[Views]:
 
 @contextmanager
 def copy_of_views(views: Views) -> Iterator[Views]:
-    """Open a copy of views in a temporary folder for the block; it costs reading and writing all of them.
+    """Open a copy of views in a temporary folder for the block.
+
+    It costs reading and writing all of them.
 
     Raises:
         StorageError: the disk refuses.
@@ -201,7 +205,7 @@ def apply_entries(
         only = Reratings({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
         games = projections.update(only, seen)
         again[number] = ReratedGames(start_ms, games, frozenset(watched[number].players))
-    fact_folds.fold_changed_facts(book, listeners, seen, seen + len(entries), fresh)
+    fact_folds.project_changed_facts(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))

@@ -63,7 +63,7 @@ class RateableGames(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """The memory of one batch: its players, close together at their *places*, and their games.
+    """The memory in which one batch is rated: its players, numbered in order of appearance, and their games.
 
     Attributes:
         slot: by player, the place in the batch and 1; 0 for everybody between two batches.
@@ -95,7 +95,7 @@ class Workspace(NamedTuple):
 
 
 class SideRatings(NamedTuple):
-    """The ratings of each side of rated games, White's before Black's.
+    """The ratings of both players of each rated game, White's before Black's.
 
     Attributes:
         history: flat, the scheme's state fields after the game or its batch.
@@ -113,7 +113,9 @@ class SideRatings(NamedTuple):
 
 
 def rate_games(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> None:
-    """Rate games in order, one by one; ``forecast_game`` and ``record_sides`` decide what is kept of each.
+    """Rate games in order, one by one.
+
+    ``forecast_game`` and ``record_sides`` decide what is stored of each.
 
     Nothing is written between what is expected of a game and the game itself: the compiler then sees that both begin
     with the same two ratings, and works out once what the scheme's two kernels both need.
@@ -140,8 +142,10 @@ def rate_games(games: Any, players: Any, both: Any, kept: Any, numbers: Any) -> 
         record_sides(game, white[game], black[game], foretold, own, opponent, kept, numbers)
 
 
-def gather_batch(games: Any, first: int, last: int, space: Any) -> int:
-    """Give the players of a batch places in order of appearance, and sort its sides by them; return their number.
+def group_batch_by_player(games: Any, first: int, last: int, space: Any) -> int:
+    """Group the games of a batch by player, and return the number of players.
+
+    Players get indexes in order of appearance.
 
     Args:
         games: ``RateableGames``, of which *first* <= game < *last* are the batch.
@@ -179,7 +183,7 @@ def gather_batch(games: Any, first: int, last: int, space: Any) -> int:
 
 
 def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: Any) -> None:
-    """Rate the gathered players of one batch, all together, in *own*, *work* and *after* by their places.
+    """Rate all players of one grouped batch together: fill *work* and *after* from *own*, by player index.
 
     The records of everybody are only read; *slot* and *tally* of the ``Workspace`` are zeros again afterwards.
     """
@@ -201,12 +205,12 @@ def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: An
 
 
 def rate_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
-    """Rate ``RateableGames`` batch by batch in a ``Workspace``; the records of everybody are changed in place."""
+    """Rate games batch by batch, and change the states of all players in place."""
     white, black, starts, side = games.white, games.black, games.starts, space.side
     for batch in range(len(games.period)):
         first = starts[batch]
         last = starts[batch + 1]
-        present = gather_batch(games, first, last, space)
+        present = group_batch_by_player(games, first, last, space)
         rate_batch(present, When(games.period[batch], games.closing[batch]), players, space, numbers)
         for place in range(present):
             copy(players[space.roster[place]], space.after[place])  # noqa: F821
@@ -217,7 +221,10 @@ def rate_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) 
 
 
 def forecast_game(white: Any, black: Any, numbers: Any) -> tuple[float, float, float, float]:
-    """Return both ratings before a game, White's first, and both expected scores, of players brought to its time."""
+    """Return both ratings before a game, White's first, and both expected scores.
+
+    The players were brought to the time of the game.
+    """
     of_white = expected_score(white, black, numbers)  # noqa: F821
     of_black = 1.0 - of_white if MIRRORED else expected_score(black, white, numbers)  # noqa: F821
     return white.rating, black.rating, of_white, of_black
@@ -234,7 +241,7 @@ def record_sides(
     kept: Any,
     numbers: Any,  # noqa: ARG001
 ) -> None:
-    """Record in ``SideRatings`` the forecast of a game and both players after it, and count it for each."""
+    """Store the forecast of a game and the states of both players after it, and count the game for each."""
     n, before, expected, counts = kept.n, kept.before, kept.expected, kept.counts
     before[2 * game], before[2 * game + 1], expected[2 * game], expected[2 * game + 1] = foretold
     put(kept.history, 2 * game * FIELDS, own)  # noqa: F821
@@ -249,7 +256,10 @@ COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3
 
 
 def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[..., Any]) -> Callable[..., Any]:
-    """Return *loop* with the scheme's kernels in it, and *helpers*, which it or later helpers call by name."""
+    """Return a copy of *loop* that calls the scheme's kernels.
+
+    *helpers* are further functions, which the loop or later helpers call by name.
+    """
     bindings: dict[str, object] = {
         "FIELDS": len(scheme.state), "PASSES": len(scheme.passes), "at": scheme.at,
         "AGES": scheme.at is not unchanged_by_time, "BEGINS": scheme.in_force is not None, "MIRRORED": scheme.mirrored,
@@ -273,10 +283,10 @@ def _rate_pass(passes: tuple[Callable[..., None], ...]) -> Callable[..., None]:
 
 
 def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[..., None]:
-    """Return the rating loop of a scheme, with *noting* in the place of ``forecast_game`` and ``record_sides``."""
+    """Return the rating loop of a scheme that calls *noting* instead of ``forecast_game`` and ``record_sides``."""
     if scheme.rhythm is Rhythm.GAME:
         return scheme_loop(rate_games, scheme, *noting)
-    return scheme_loop(rate_batches, scheme, gather_batch, rate_batch, *noting)
+    return scheme_loop(rate_batches, scheme, group_batch_by_player, rate_batch, *noting)
 
 
 @cache
@@ -293,7 +303,9 @@ def initial_states(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> lis
 def rate(
     cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column, counts: Column
 ) -> SideRatings:
-    """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``); the same bits.
+    """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``).
+
+    Both give the same bits.
 
     *state* is (players * fields) floats, *counts* (players) 32-bit whole numbers, rated games so far; both are changed
     in place.
@@ -303,10 +315,14 @@ def rate(
     """
     sides = 2 * len(games.white)
     kept = SideRatings(
-        cols.room(sides * len(scheme.state)), cols.zeros(sides), cols.room(sides), cols.room(sides), counts
+        cols.unfilled_floats(sides * len(scheme.state)),
+        cols.zeros(sides),
+        cols.unfilled_floats(sides),
+        cols.unfilled_floats(sides),
+        counts,
     )
     run_loop(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
-    ratings = cols.field(kept.history, 0, len(scheme.state))
+    ratings = cols.every_nth(kept.history, 0, len(scheme.state))
     # Finite ones are taken, however large: of settings that make them so a correction can be proposed, for which the
     # views must be level.
     if not (all(map(isfinite, ratings)) if cols is FEW else np.isfinite(ratings).all()):
@@ -333,7 +349,7 @@ def run_loop(
         if scheme.rhythm is Rhythm.GAME:
             loop(games, everybody, blank_records(cols, scheme.player, 2), kept, numbers)
         else:
-            space = workspace(cols, scheme, players, 2 * cols.longest(games.starts))
+            space = workspace(cols, scheme, players, 2 * cols.longest_gap(games.starts))
             loop(with_tournament_starts(cols, scheme, games), everybody, space, kept, numbers)
     except Exception as error:  # whatever somebody else's kernel does
         if scheme.is_own:
@@ -354,11 +370,14 @@ def records(cols: Columns, cls: type, flat: Column) -> Any:
 
 def blank_records(cols: Columns, cls: type, count: int) -> Any:
     """Return *count* records to be filled."""
-    return records(cols, cls, cols.room(count * len(numbers_of(cls))))
+    return records(cols, cls, cols.unfilled_floats(count * len(numbers_of(cls))))
 
 
 def with_tournament_starts(cols: Columns, scheme: Scheme, games: RateableGames) -> RateableGames:
-    """Return the games with the day on which each one's tournament began, if the scheme asks and no caller gave it."""
+    """Return the games with the day on which each one's tournament began, if the scheme asks for it.
+
+    Days that the caller gave stay.
+    """
     if scheme.in_force is None or len(games.began):
         return games
     if cols is FEW:
@@ -368,7 +387,7 @@ def with_tournament_starts(cols: Columns, scheme: Scheme, games: RateableGames) 
 
 
 def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Workspace:
-    """Return room for *players* in batches of at most *sides* sides, two a game."""
+    """Return a workspace for batches of at most *sides* players' halves of games (two a game), of *players* players."""
     places = min(players, sides)
     return Workspace(
         cols.zeros(players),
@@ -380,9 +399,9 @@ def workspace(cols: Columns, scheme: Scheme, players: int, sides: int) -> Worksp
         blank_records(cols, scheme.work, places),
         blank_records(cols, scheme.player, places),
         cols.zeros(sides),
-        cols.room(sides),
+        cols.unfilled_floats(sides),
         cols.zeros(sides),
-        cols.room(0 if scheme.in_force is None else sides),
+        cols.unfilled_floats(0 if scheme.in_force is None else sides),
     )
 
 
@@ -392,7 +411,9 @@ def rate_one_batch(scheme: Scheme, numbers: Any, games: RateableGames, players: 
     A player without a game in it stays as in *players*, with work numbers as they start.
     """
     space = workspace(FEW, scheme, len(players), 2 * len(games.white))
-    present = scheme_loop(gather_batch, scheme)(with_tournament_starts(FEW, scheme, games), 0, len(games.white), space)
+    present = scheme_loop(group_batch_by_player, scheme)(
+        with_tournament_starts(FEW, scheme, games), 0, len(games.white), space
+    )
     when = When(games.period[0], games.closing[0])
     scheme_loop(rate_batch, scheme)(present, when, players, space, numbers)
     rated = {player: place for place, player in enumerate(space.roster[:present])}
@@ -405,7 +426,7 @@ def rate_one_batch(scheme: Scheme, numbers: Any, games: RateableGames, players: 
 
 
 def expected_result(scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When) -> float:
-    """Return the score, 0 to 1, that the scheme expects of the first player against the second at a time."""
+    """Return the score from 0 to 1 that the scheme expects of the first player against the second at a time."""
     both = (scheme.player_at(state, when, numbers) for state in (own, opponent))
     return scheme.expected_score(*both, numbers)
 
@@ -413,7 +434,7 @@ def expected_result(scheme: Scheme, numbers: Any, own: Sequence[float], opponent
 def predict(
     scheme: Scheme, numbers: Any, own: Sequence[float], opponent: Sequence[float], when: When
 ) -> dict[str, tuple[float, ...]]:
-    """Return the first player's states after a win, a draw and a loss against the second, each a batch by itself."""
+    """Return the first player's states after a win, a draw and a loss against the second, each rated alone."""
     after: dict[str, tuple[float, ...]] = {}
     for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
         state = [*own, *opponent]

@@ -36,10 +36,10 @@ class _FactAtPosition(NamedTuple):
     now: Event | None
 
 
-def fold_changed_facts(
+def project_changed_facts(
     book: BookState, projectors: Sequence[DeclaredFactProjector], after: int, until: int, fresh: Reratings
 ) -> None:
-    """Pass the new entries, and the facts that they changed, to projectors.
+    """Update the tables of fact projectors by the new entries and the facts that they changed.
 
     Args:
         book: up to date with entry *until*.
@@ -62,13 +62,16 @@ def fold_changed_facts(
         rows.write()
 
 
-def fold_all_facts(
+def project_all_facts(
     book: BookState, projectors: Sequence[DeclaredFactProjector], until: int, progress: Progress = no_progress
 ) -> None:
-    """Pass all current facts of an entry to projectors with empty tables; in the caller's transaction."""
+    """Fill the empty tables of fact projectors from all current facts of an entry.
+
+    It runs in the caller's transaction.
+    """
     names = ", ".join(projector.name for projector in projectors)
     for last in range(0, until, _BLOCK):
-        fold_changed_facts(book, projectors, last, min(last + _BLOCK, until), Reratings())
+        project_changed_facts(book, projectors, last, min(last + _BLOCK, until), Reratings())
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 

@@ -181,7 +181,7 @@ class DeclaredFactProjector:
 
     @cached_property
     def replace(self) -> str:
-        """The statement that inserts a row, in the place of the one under its key."""
+        """The statement that inserts a row, and replaces a row with the same key."""
         return f'INSERT OR REPLACE INTO "{self.name}" VALUES ({", ".join("?" * len(self.all_columns))})'
 
     @cached_property
@@ -243,7 +243,7 @@ class FactRows:
         self._sums: dict[tuple[Value, ...], tuple[int, ...]] = {}
 
     def put(self, key: Sequence[Value], values: Sequence[Value] = ()) -> None:
-        """Put a row under a key, in the place of a former one.
+        """Put a row under a key, and replace a former one.
 
         Raises:
             ReadModelError: the table has sums, or other columns.
@@ -261,7 +261,7 @@ class FactRows:
         self._rows[tuple(key)] = None
 
     def add(self, key: Sequence[Value], *amounts: int) -> None:
-        """Add to the sums of a key, or take from them with amounts below 0; without amounts, 1 to the only one.
+        """Add to the sums of a key, or subtract by amounts below 0; without amounts, add 1 to the only sum.
 
         Raises:
             ReadModelError: the table has no sums, or others.

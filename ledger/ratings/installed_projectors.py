@@ -70,5 +70,8 @@ def projectors_for(projectors: Sequence[ReadModel] | None = None) -> InstalledPr
 
 
 def broken_projectors() -> dict[str, ProjectionError]:
-    """Return, by name of an installed projector that cannot be loaded, the reason; a ledger with its table needs it."""
+    """Return, by name of an installed projector that cannot be loaded, the reason.
+
+    A ledger with its table needs it.
+    """
     return _installed()[1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ledger.book.roster import Roster, StoredSeed
 from ledger.book.timeline import BEGINNING, ListRating, Pool
-from ledger.ratings.rated_games import GamesInOrder, places_of_first_games
+from ledger.ratings.rated_games import GamesInOrder, first_game_indexes
 from ledger.runtime.columns import Column, Columns
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class LaterLists:
         self._until[player] = max(until_ms, self._until.get(player, BEGINNING))
 
     def leave(self, players: Iterable[int]) -> None:
-        """Forget players."""
+        """Forget players whose games are not rated any more in this rerating."""
         for player in players:
             self._until.pop(player, None)
 
@@ -84,16 +84,16 @@ class LaterLists:
         self.note(player, until)
         return self._roster.list_ratings_between(self._pool.pool, player, after, until)
 
-    def places_of_lists(self, cols: Columns, games: GamesInOrder, dense: tuple[Column, Column, Column]) -> list[int]:
-        """Return the places of games, in rating order, before which later lists may take effect.
+    def list_game_indexes(self, cols: Columns, games: GamesInOrder, dense: tuple[Column, Column, Column]) -> list[int]:
+        """Return the indexes of games, in rating order, before which later rating lists may take effect.
 
         *dense* has their players, and Whites and Blacks as places among them.
         """
         if not self.any_player_has_lists or not len(games.white):
             return []
-        (players,) = cols.lists([dense[0]])
-        first = places_of_first_games(cols, len(players), *dense[1:])
-        ends, (last_ms,) = cols.lists([cols.take(games.ended_ms, first)])[0], cols.lists([games.rated_ms[-1:]])[0]
+        (players,) = cols.to_lists([dense[0]])
+        first = first_game_indexes(cols, len(players), *dense[1:])
+        ends, (last_ms,) = cols.to_lists([cols.take(games.ended_ms, first)])[0], cols.to_lists([games.rated_ms[-1:]])[0]
         days: set[int] = set()
         for player, ended_ms in zip(players, ends, strict=True):
             seeds = self._lists_of(player)
@@ -107,11 +107,11 @@ class LaterLists:
 
 def _cuts(cols: Columns, games: GamesInOrder, day: int) -> Sequence[int]:
     """Return the places before which a list of that instant may take effect: for batches of games before it, later."""
-    first = cols.place(games.rated_ms, day)
-    straddling = cols.where(cols.up_to(games.ended_ms[first:], day - 1))
+    first = cols.first_index_from(games.rated_ms, day)
+    straddling = cols.set_indexes(cols.at_most_flags(games.ended_ms[first:], day - 1))
     if not len(straddling):
         return [first]
     last = first + int(straddling[-1])
-    begins = cols.lists([cols.where(games.begins)])[0]
+    begins = cols.to_lists([cols.set_indexes(games.begins)])[0]
     after = next((begin for begin in begins if begin > last), len(games.white))
     return [first, after, *(begin for begin in begins if first < begin <= last)]

@@ -1,4 +1,4 @@
-"""The game book and the projections that a process keeps in memory from one recorded game to the next."""
+"""The game book and its projections, which a process holds in memory from one recorded game to the next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import attrs
 
 from ledger.book.assessment import RecordedEvent, Reratings
 from ledger.book.game_book import GameBook
-from ledger.book.game_book_columns import decode_bodies, fold_columns
+from ledger.book.game_book_columns import apply_decoded_block, decode_bodies
 from ledger.facts.codec import decode
 from ledger.journal import Journal
 from ledger.ratings import fact_folds, read_models, table_repairs, views_file
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 @attrs.define
 class LiveBook:
-    """A game book and its projections in memory, whose tables are those that the ledger keeps: nothing is read back.
+    """A game book and its projections in memory; nothing is read back from the tables that it writes.
+
+    The tables are those that the ledger keeps.
 
     Attributes:
         position: the entry up to which it has folded; another process may have gone on since.
@@ -60,18 +62,21 @@ class LiveBook:
         """True while the ledger keeps the same read models."""
         return read_models.rule_position(self.connection) == self._rule_at
 
-    def fold_recorded(self, journal: Journal, entries: Iterable[RecordedEvent], size: int) -> None:
-        """Fold events that this process has recorded, up to entry *size*."""
+    def apply_recorded(self, journal: Journal, entries: Iterable[RecordedEvent], size: int) -> None:
+        """Apply events that this process has recorded to the book, the ratings and the tables.
+
+        The journal then has *size* entries.
+        """
         changes = self._changes()
         self.book.apply_entries(entries, changes)
         self._project(journal, changes, size)
 
-    def fold(self, journal: Journal, size: int, *, by_columns: bool) -> None:
-        """Fold the journal's entries up to *size*, many of them by columns."""
+    def apply_journal(self, journal: Journal, size: int, *, by_columns: bool) -> None:
+        """Apply the journal's entries up to *size* to the book, the ratings and the tables; many of them by columns."""
         changes = self._changes()
         for bodies in journal.read(self.position, size):
             if by_columns:
-                fold_columns(self.book, decode_bodies(bodies), changes)
+                apply_decoded_block(self.book, decode_bodies(bodies), changes)
             else:
                 self.book.apply_entries(map(decode, bodies), changes)
         self._project(journal, changes, size)
@@ -84,7 +89,7 @@ class LiveBook:
         views_file.record_schemes(self.connection, changes.adopted)
         self.projections.update(changes, done)
         if self.of_facts:
-            fact_folds.fold_changed_facts(self.book, self.of_facts, done, size, changes)
+            fact_folds.project_changed_facts(self.book, self.of_facts, done, size, changes)
         read_models.mark_stale(self.connection, self.plan.others, done, changes.start_ms)
         views_file.set_checkpoint(self.connection, size, journal.root_at(size))
         self.position = size

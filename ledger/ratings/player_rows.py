@@ -53,7 +53,7 @@ SELECT player FROM players WHERE player IN (
 
 
 def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
-    """Return the players whose accounts are closed at an instant, milliseconds since 1970.
+    """Return the players whose accounts are closed at an instant in milliseconds since 1970.
 
     No list shows them; their games count.
     """
@@ -87,7 +87,7 @@ def listed_flags(cols: Columns, pool: Pool, rated_ms: Column, fields: Mapping[st
     of ``pool.state_fields``.
     """
     if pool.lists_everybody:
-        return cols.small([1] * len(rated_ms))
+        return cols.int32_column([1] * len(rated_ms))
     if cols is FEW:
         few_flags = []
         for i, ms in enumerate(rated_ms):
@@ -178,7 +178,7 @@ class PlayerEntryStates(NamedTuple):
 
 
 def from_stored(fold: DeclaredProjector, values: Sequence[float | None]) -> list[float]:
-    """Return a running state from the table, where NULL is NaN: as it starts."""
+    """Return the running state stored in a table's row; NULL, which stands for NaN, becomes the start value."""
     # Not strict: of a fold that keeps nothing the question gives one NULL (``_quoted``).
     return [
         kept.start if value is None or value != value else value  # noqa: PLR0124  # NaN; a call would take twice as long
@@ -231,12 +231,12 @@ class PlayerRows:
         self._replace = {name: f"INSERT OR REPLACE{made.removeprefix('INSERT')}" for name, made in self._insert.items()}
 
     def last_game_place(self, player: int) -> tuple[int, int]:
-        """Return the player's number of rated games, and the place of the last one in rating order, milliseconds."""
+        """Return the player's number of rated games, and the rating time (``rated_ms``) of the last one."""
         row = self._connection.execute(_LAST_PLACE, (self._number, player)).fetchone()
         return (0, BEFORE_ALL_GAMES) if row is None else row
 
     def count_games(self, players: Sequence[int], ms: int) -> dict[int, tuple[int, int]]:
-        """Return, by player, the number of rated games, and of those whose place in rating order is before *ms*.
+        """Return, by player, the number of rated games, and of those with a rating time before *ms*.
 
         A player without a rated game is left out.
         """
@@ -245,7 +245,7 @@ class PlayerRows:
         return {player: (n, before) for player, n, before in rows}
 
     def count_games_before(self, players: Sequence[int], ms: int) -> dict[int, int]:
-        """Return, by player, the number of rated games whose place in rating order is before *ms*."""
+        """Return, by player, the number of rated games with a rating time before *ms*."""
         counted = self.count_games(players, ms)
         return {player: counted[player][1] if player in counted else 0 for player in players}
 
@@ -254,7 +254,7 @@ class PlayerRows:
         return later_lists.lists_taken_in_until(self._connection, self._pool, player, n)
 
     def is_last_game(self, position: int, rated_ms: int) -> bool:
-        """Return whether the rated game at this position and place is the last in rating order."""
+        """Return whether the rated game with this position and rating time is the last in rating order."""
         return self._connection.execute(_LATER, (self._number, rated_ms, position)).fetchone() is None
 
     def entry_states(self, player: int, n: int) -> PlayerEntryStates:
@@ -265,13 +265,13 @@ class PlayerRows:
         """
         if n == 0:
             return self.new_player_states(None)
-        game, *stored = self.fold_rows_at(0, {player: n})[player]
+        game, *stored = self.table_states_at(0, {player: n})[player]
         (era,) = self.eras_of([game])
         fields = dict(zip(self._pool.state_fields, stored, strict=False))
         state = tuple(fields[name] for name in self._pool.eras[era].scheme.state)
         kept = [from_stored(HISTORY, stored[len(fields) :])]
         for number, table in enumerate(self.tables[1:], 1):
-            row = None if table.by_tournament else self.fold_rows_at(number, {player: n}).get(player)
+            row = None if table.by_tournament else self.table_states_at(number, {player: n}).get(player)
             kept.append(_initial_kept(table, None) if row is None else from_stored(table.fold, row))
         return PlayerEntryStates(EraState(era, state, n), kept)
 
@@ -287,8 +287,10 @@ class PlayerRows:
             states.append(start if row is None else from_stored(table.fold, row))
         return states
 
-    def fold_rows_at(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
-        """Return, by player, the running state that the table at place *number* stores for the game of a number.
+    def table_states_at(self, number: int, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
+        """Return, by player, the running state that a table stores for the game of a number.
+
+        *number* is the index of the table.
 
         In the history the game and the scheme's state come first. Of a table with rows of changes it is the last row up
         to that game; a player without one is left out. Not for a table by tournament.
@@ -305,7 +307,7 @@ class PlayerRows:
         return by_player
 
     def states_at(self, counts: Mapping[int, int]) -> dict[int, tuple[Any, ...]]:
-        """Return, by player, the states after the game of a number: game, scheme's state, and the folds' states.
+        """Return, by player, the states after the game of a number: game, scheme's state, running states of tables.
 
         Those of ``tables_of_states``; NULLs for a table that has no row up to that game.
 
@@ -317,7 +319,7 @@ class PlayerRows:
         if len(by_player) < len(counts):
             missing = {player: counts[player] for player in counts if player not in by_player}
             for number in self.tables_of_states:
-                self.fold_rows_at(number, missing)
+                self.table_states_at(number, missing)
         return by_player
 
     def ratings_at(self, counts: Mapping[int, int]) -> dict[int, tuple[int, float]]:
@@ -326,7 +328,7 @@ class PlayerRows:
         return {player: (game, rating) for player, game, rating in rows}
 
     def eras_of(self, games: Sequence[int]) -> list[int]:
-        """Return the places of the eras that rated the games at these positions."""
+        """Return the indexes of the eras that rated the games at these journal positions."""
         if len(self._pool.eras) == 1:
             return [0] * len(games)
         places = dict(self._connection.execute(_PLACES, (_json(games),)))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class PlayerState(NamedTuple):
-    """One player's state at some place in rating order.
+    """One player's state at some point of the rating order.
 
     Attributes:
         player: the player number.
@@ -67,7 +67,10 @@ class PlayerState(NamedTuple):
 
 
 class PlayerStates:
-    """The states of one pool's players in the present state of the views; after a write a caller makes another one."""
+    """The states of one pool's players in the present state of the views.
+
+    After a write a caller makes another one.
+    """
 
     def __init__(self, connection: sqlite3.Connection, pool: Pool, roster: Callable[[], Roster] | None = None) -> None:
         """Take the views and, if several pools share it, the roster; nothing is read."""
@@ -113,12 +116,12 @@ class PlayerStates:
         return self.closed_at(self.today_ms(today_ms))
 
     def today_ms(self, now_ms: int) -> int:
-        """Return the instant of the present ranking, ms: now or, if that is later, the end of the last game."""
+        """Return the instant of the present ranking in milliseconds: now, or the end of the last game if later."""
         return now_ms if self.latest_ms is None else max(self.latest_ms, now_ms)
 
     @cached_property
     def latest_ms(self) -> int | None:
-        """The instant at which the pool's last rated game ended, milliseconds; None if there is none."""
+        """The instant in milliseconds at which the pool's last rated game ended; None if there is none."""
         row = self._row(queries.LATEST_END, self.pool.pool)
         return None if row is None or row["ms"] is None else int(row["ms"])
 
@@ -138,7 +141,7 @@ class PlayerStates:
 
     @cached_property
     def latest_era(self) -> int:
-        """The place of the era of ``now``: that of the last game or, if a later era rates it, of its rating."""
+        """The index of the era that rates now: that of the last game, or a later one that rates that game."""
         era = 0 if self.latest_ms is None else self.pool.era_at(self.latest_ms)
         last = self._row(queries.LAST_PLACE, self.pool.pool) if self.pool.tournaments_cross_eras else None
         return era if last is None or last["ms"] is None else max(era, self.pool.era_at(last["ms"]))
@@ -165,7 +168,9 @@ class PlayerStates:
         return self._state_from(player, self._row(query, self.pool.pool, player, *place), ms)
 
     def now(self, player: int, today_ms: int) -> PlayerState:
-        """Return a player's state after the pool's last game; a period that is not over counts as if it closed then.
+        """Return a player's state after the pool's last game.
+
+        A period that is not over counts as if it closed then.
 
         A player with a seed and no rated game has the state of the seed, even if it is later than the last game.
         *today_ms* says which seeds are in force, and is the instant if the pool has no game.
@@ -281,7 +286,10 @@ class PlayerStates:
     # -- around a game -------------------------------------------------------------------------------------------
 
     def before_game(self, row: dict[str, Any]) -> PlayerState:
-        """Return the state in force before the game of a history row; by game, after the game before."""
+        """Return the state in force before the game of a history row.
+
+        In a scheme by game it is the state after the game before.
+        """
         player, ms = row["player"], row["ended_ms"]
         era = self.pool.eras[self.pool.era_at(ms)]
         if era.scheme.rhythm is not Rhythm.GAME:
@@ -290,7 +298,10 @@ class PlayerStates:
         return self._state_from(player, last, ms)
 
     def rating_before_game(self, row: dict[str, Any]) -> float | None:
-        """Return the rating in force before the game of a history row; other rows are read only if needed."""
+        """Return the rating in force before the game of a history row.
+
+        Other rows are read only if needed.
+        """
         if row["n"] > 1 and self.rows_say_before:
             return float(row["rating_before"])
         return self.before_game(row).in_force
@@ -313,7 +324,7 @@ class PlayerStates:
         return self._state_from(player, row, ms, lists_until=ms - 1), self._state_from(player, row, ms)
 
     def waiting_until(self, state: PlayerState, ms: int) -> int | None:
-        """Return when the unrated games that a player had finished by *ms* will count, milliseconds.
+        """Return the time in milliseconds at which the unrated games that a player finished by *ms* will count.
 
         None if no game waits; ``OPEN`` if they wait for a rating period that has not closed.
         """
@@ -321,7 +332,10 @@ class PlayerStates:
         return None if row is None or row["ms"] is None else int(row["ms"])
 
     def after_period(self, player: int, closing_ms: int) -> PlayerState:
-        """Return the state after the period or event that closes then; an open one closes now."""
+        """Return the state after the period or event that closes then.
+
+        An open one closes now.
+        """
         return (
             self.now(player, 0) if closing_ms == OPEN else self.at(player, closing_ms)
         )  # a player with a game needs no day
@@ -334,7 +348,7 @@ class PlayerStates:
         return self._into(player, row, era, first_ms, rated_ms)
 
     def into_game(self, row: dict[str, Any]) -> tuple[float, ...]:
-        """Return the state with which a side enters its game, under a scheme that rates each game by itself."""
+        """Return the state with which a player enters a game, under a scheme that rates each game by itself."""
         before = self._row(queries.ROW, self.pool.pool, row["player"], row["n"] - 1)
         return self._into(row["player"], before, self.pool.era_at(row["ended_ms"]), row["ended_ms"], row["ended_ms"])
 
@@ -353,7 +367,7 @@ class PlayerStates:
 
     @cached_property
     def rows_current_since_ms(self) -> int:
-        """The place in rating order from which on last rows have the present rating, and whether it is listed.
+        """The rating time from which on players' last rows have their present rating and listing.
 
         Earlier rows belong to another era, or time alone may have changed them; ``BEGINNING`` if all rows are current.
         """

@@ -63,12 +63,12 @@ class LiveGames:
         self._end_ms = BEFORE_ALL_GAMES
 
     def forget(self) -> None:
-        """Forget the remembered states: rows were written elsewhere."""
+        """Forget the remembered states, because rows were written elsewhere."""
         self._last.clear()
         self._next_list.clear()
 
-    def take(self, game: RatedGame) -> bool:
-        """Rate and write a game of the book; return False, with nothing done, if it is not the pool's next."""
+    def rate_if_next(self, game: RatedGame) -> bool:
+        """Rate a game and write its rows if it is the pool's next in rating order; return whether it was."""
         if not self._is_next(game):
             return False
         states = [
@@ -129,7 +129,7 @@ class LiveGames:
         kept = engine.rate(FEW, era.scheme, era.numbers, games, state, [carried.n for carried in states])
         running = [[*white, *black] for white, black in zip(states[0].kept, states[1].kept, strict=True)]
         rated = self._rated(game, players, kept)
-        folded = side_rows.fold_all_tables(FEW, self._pool, self._rows, rated, running)
+        folded = side_rows.apply_all_projectors(FEW, self._pool, self._rows, rated, running)
         waiting = {player for player, ms in zip(players, lists, strict=True) if ms != OPEN}
         current = side_rows.write_sides(FEW, self._pool, self._rows, rated, folded)
         self._rows.write_current(_marked(row, waits=row[1] in waiting) for row in current)
@@ -148,7 +148,7 @@ class LiveGames:
         """Return the one game as columns."""
         fields = self._pool.eras[self._era].scheme.state
         fields_by_name = {name: kept.history[place :: len(fields)] for place, name in enumerate(fields)}
-        unknown = {name: FEW.unknown(2) for name in self._pool.state_fields if name not in fields_by_name}
+        unknown = {name: FEW.nan_column(2) for name in self._pool.state_fields if name not in fields_by_name}
         facts = {name: [game.facts[name]] for name in self._rows.facts}
         games = GamesInOrder(
             [game.position],
@@ -182,7 +182,7 @@ MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRow
 
 
 class PoolProjection:
-    """The projection of one pool of one views database: games in, rows of all tables out."""
+    """The projection of one pool: it takes changed games, rates them, and writes the rows of all tables."""
 
     def __init__(
         self,
@@ -240,15 +240,15 @@ class PoolProjection:
             return 0
         games = games.at(cols, affected)
         rerating.note_new_players(cols, games)
-        dense = cols.dense(games.white, games.black)
-        numbers = cols.lists([dense[0]])[0]
+        dense = cols.dense_indexes(games.white, games.black)
+        numbers = cols.to_lists([dense[0]])[0]
         places = self._loaded_places(cols, numbers, rerating, games)
         own = [int(player in rerating.own) for player in numbers]
         rated = rerating.states.rate(games, dense, places)
         running = [rerating.states.kept(number, places) for number in range(len(self._rows.tables))]
         # A changed rating affects many whose own games are the same: their rows of facts are not folded again.
-        only = None if all(own) else cols.small(own)
-        folded = side_rows.fold_all_tables(cols, self.pool, self._rows, rated, running, only)
+        only = None if all(own) else cols.int32_column(own)
+        folded = side_rows.apply_all_projectors(cols, self.pool, self._rows, rated, running, only)
         spans = side_rows.game_spans(cols, rated)
         part = ReratedBlock(
             places, spans, former_rows(self._rows, spans, rerating.stored, None if only is None else own)
@@ -258,7 +258,7 @@ class PoolProjection:
         rerating.note_rated([_marked(row, waits=rerating.states.lists.has_pending_list(row[1])) for row in current])
         if more:
             for number, (table, reached) in enumerate(zip(self._rows.tables, folded.running, strict=True)):
-                rerating.states.keep(number, places, cols.filled(reached, _starts(table.fold)))
+                rerating.states.keep(number, places, cols.fill_missing(reached, _starts(table.fold)))
             # a preview notes them here; if rows are written there is nothing to do
             self._rows.note_converged(converged)
             rerating.leave(converged)
@@ -272,17 +272,17 @@ class PoolProjection:
             cols is FEW and not more and not rerating.touched and all(games.fresh)
         ):  # nothing but new games, as in live use
             return list(range(len(games.white)))
-        players, white, black = cols.dense(games.white, games.black)
-        numbers = cols.lists([players])[0]
-        touched = cols.small([int(player in rerating.touched) for player in numbers])
+        players, white, black = cols.dense_indexes(games.white, games.black)
+        numbers = cols.to_lists([players])[0]
+        touched = cols.int32_column([int(player in rerating.touched) for player in numbers])
         skipped, affected = cols.zeros(len(numbers)), cols.zeros(len(games.white))
         loop = mark_affected if cols is FEW else compile_kernel(mark_affected)
         loop(white, black, games.begins, games.fresh, touched, skipped, affected)
-        passed = cols.where(skipped)
-        hit, over, counts = cols.lists([cols.where(touched), passed, cols.take(skipped, passed)])
+        passed = cols.set_indexes(skipped)
+        hit, over, counts = cols.to_lists([cols.set_indexes(touched), passed, cols.take(skipped, passed)])
         rerating.touched.update(numbers[place] for place in hit)
         rerating.note_skipped([numbers[place] for place in over], counts)
-        return cols.where(affected)
+        return cols.set_indexes(affected)
 
     def _loaded_places(self, cols: Columns, players: list[int], rerating: Rerating, games: GamesInOrder) -> Column:
         """Return the places of players in the states of the rerating; load those who have none."""
@@ -294,7 +294,7 @@ class PoolProjection:
         unknown = [player for player in players if player in rerating.own and player not in states.facts_known]
         if unknown:
             places = states.places(unknown)
-            counts = dict(zip(unknown, cols.lists([cols.take(states.n, places)])[0], strict=True))
+            counts = dict(zip(unknown, cols.to_lists([cols.take(states.n, places)])[0], strict=True))
             for number, table in enumerate(self._rows.tables):
                 if not table.fold.follows_ratings and not table.by_tournament:
                     states.keep(number, places, self._kept(cols, number, counts, states.newcomers))
@@ -322,7 +322,7 @@ class PoolProjection:
         first_ms: dict[int, int] = {}
         if without_games:  # their first games are among these
             # games come in rating order: the first that names a player is the player's first
-            for white, black, ms in zip(*cols.lists([games.white, games.black, games.ended_ms]), strict=True):
+            for white, black, ms in zip(*cols.to_lists([games.white, games.black, games.ended_ms]), strict=True):
                 first_ms.setdefault(white, ms)
                 first_ms.setdefault(black, ms)
         newcomers = {player: self._roster.new_player(self.pool, player, first_ms[player]) for player in without_games}
@@ -332,23 +332,23 @@ class PoolProjection:
         by_player = self._rows.states_at({player: n for player, n in counts.items() if n})
         players = [*by_player, *newcomers]
         eras = self._rows.eras_of([row[0] for row in by_player.values()])
-        flat = cols.floats([value for row in by_player.values() for value in row])
+        flat = cols.float64_column([value for row in by_player.values() for value in row])
         last = 1 + len(self._rows.state_fields)
         width = last + sum(len(self._rows.tables[number].fold.state) for number in self._rows.tables_of_states)
-        scheme = self._scheme_states(states, cols.rows(flat, None, width, slice(1, last)), eras)
-        kept = [cols.floats(())] * len(self._rows.tables)
+        scheme = self._scheme_states(states, cols.select_rows(flat, None, width, slice(1, last)), eras)
+        kept = [cols.float64_column(())] * len(self._rows.tables)
         for number in self._rows.tables_of_states:
             fold = self._rows.tables[number].fold
             # one row of the answer has the states of all these tables, one behind the other
             first, last = last, last + len(fold.state)
-            read = cols.filled(cols.rows(flat, None, width, slice(first, last)), _starts(fold))
+            read = cols.fill_missing(cols.select_rows(flat, None, width, slice(first, last)), _starts(fold))
             fresh_states = [value for newcomer in newcomers.values() for value in initial_state(fold, newcomer.seed)]
-            kept[number] = cols.joined(read, cols.filled(fresh_states, _starts(fold)))
+            kept[number] = cols.concatenate(read, cols.fill_missing(fresh_states, _starts(fold)))
         return StartingPlayers(
             players,
             [counts[player] for player in players],
             [*eras, *([NOBODY] * len(newcomers))],
-            cols.joined(scheme, cols.unknown(len(newcomers) * states.width)),
+            cols.concatenate(scheme, cols.nan_column(len(newcomers) * states.width)),
             kept,
             newcomers,
         )
@@ -364,19 +364,19 @@ class PoolProjection:
         for row, era in enumerate(eras):
             said = flat[row * len(fields) : (row + 1) * len(fields)]
             states += (*(said[field] for field in takes[era]), *((nan,) * (carried.width - len(takes[era]))))
-        return carried.cols.floats(states)
+        return carried.cols.float64_column(states)
 
     def _kept(self, cols: Columns, number: int, counts: Mapping[int, int], newcomers: Mapping[int, Newcomer]) -> Column:
         """Return, flat, the running states of a table's fold after *counts* games of each player."""
         fold = self._rows.tables[number].fold
-        by_player = self._rows.fold_rows_at(number, {player: n for player, n in counts.items() if n})
+        by_player = self._rows.table_states_at(number, {player: n for player, n in counts.items() if n})
         flat: list[float | None] = []
         for player in counts:
             if player in by_player:
                 flat += by_player[player]
             else:
                 flat += initial_state(fold, newcomers[player].seed if player in newcomers else None)
-        return cols.filled(flat, _starts(fold))
+        return cols.fill_missing(flat, _starts(fold))
 
 
 def _marked(row: CurrentRow, *, waits: bool) -> CurrentRow:
@@ -421,7 +421,7 @@ class PoolProjections:
                 )
                 self._by_pool[number] = projection
             only = fresh.only.get(number)
-            if only is not None and projection.live.take(only):
+            if only is not None and projection.live.rate_if_next(only):
                 rated += 1
                 continue
             concerned = set(fresh.touched.get(number, ()))

@@ -1,4 +1,4 @@
-"""Projectors of games: folds over each player's rated games, and the tables that they fill.
+"""Projectors of games: each updates a running state by each rated game of a player, and fills a table from it.
 
 A projector of games goes over one player's rated games, in rating order, and keeps its state after each. Its table has
 a row for each side of each rated game, keyed ``(pool, player, n)``: n is the player's n-th rated game in the pool. The
@@ -35,7 +35,7 @@ PLAYER, TOURNAMENT = "player", "tournament"  # what a fold goes over: all games 
 
 
 class SideColumn(NamedTuple):
-    """A column of one side of a rated game: SQL type, meaning, and the column of ``games`` that it comes from."""
+    """A column that projectors may read for a player's half of a game: SQL type, meaning, and source column."""
 
     type: str
     doc: str
@@ -110,7 +110,7 @@ class Kept(NamedTuple):
 
 
 class RatedSide(Protocol):
-    """One side of a rated game, as ``step`` reads it: the columns of ``SIDE_COLUMNS`` that its projector names."""
+    """One player's half of a rated game, as ``step`` reads it: the columns that its projector names."""
 
     n: float
     game: float
@@ -135,7 +135,7 @@ class RatedSide(Protocol):
 
 
 class Projector:
-    """The base class of a plug-in that folds a player's rated games into some numbers and stores a row for each game.
+    """The base class of a plug-in that sums up a player's rated games and stores a row for each game.
 
     A class of attrs: each field is a column of the table (``column``), a row of columns (``column`` with *size*), or a
     class of such fields (``part``). ``declare`` says the rest.
@@ -147,12 +147,12 @@ class Projector:
         raise ProjectionError(str(named.get("name", "a projector")), words)
 
     def step(self, game: RatedSide) -> None:
-        """Fold one side of a rated game into the fields: plain arithmetic that Numba compiles, as in schemes."""
+        """Update the fields by one player's half of a rated game: plain arithmetic that Numba compiles."""
         raise NotImplementedError
 
 
 def column(start: float, kind: str, doc: str, *, unit: str = "", size: int = 0, name: str = "") -> Any:
-    """Return a field of a projector.
+    """Return a field of a projector's running state, with its meaning and unit.
 
     Args:
         start: its value before a player's first game; NaN is stored as NULL.
@@ -262,7 +262,7 @@ class DeclaredProjector:
 
     @cached_property
     def step(self) -> Callable[[Any, RatedSide], None]:
-        """The step of the class, as a plain function of a record and a side."""
+        """The class's method ``step`` as a plain function of a record and one player's half of a game."""
         step: Callable[[Any, RatedSide], None] = vars(self.made)["step"]
         return step
 
@@ -278,7 +278,7 @@ class DeclaredProjector:
 
     @cached_property
     def wants(self) -> frozenset[str]:
-        """The columns of a side that it reads, stores, or is ordered by."""
+        """The columns of a player's half of a game that the projector reads, stores, or is ordered by."""
         return frozenset((*self.reads, *self.stores, *self.key[3:]))
 
     @cached_property

@@ -236,7 +236,10 @@ OPEN_PROPOSALS = "SELECT proposal FROM proposals WHERE decision IS NULL ORDER BY
 
 
 def game_side(near: int) -> str:
-    """Return the query for a player's side of a game, found by halves until *near* rows of the player are left."""
+    """Return the query for a player's row of a game.
+
+    The game is found by halves until *near* rows of the player are left.
+    """
     return f"""
 WITH RECURSIVE {binary_search("halved", "rated_ms <= (SELECT rated_ms FROM games WHERE position = ?3)", near)}
 SELECT * FROM history

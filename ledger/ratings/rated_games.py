@@ -1,4 +1,4 @@
-"""Rated games as columns, their results by side, and the games that a change affects. No tables.
+"""Rated games as columns, with one row for each player of each game, and the games that a change affects. No tables.
 
 One way serves few games, as lists, and many, as arrays. No rule of any scheme lives here.
 """
@@ -46,7 +46,7 @@ class GamesInOrder(NamedTuple):
     facts: dict[str, Column]
 
     def at(self, cols: Columns, places: Column) -> GamesInOrder:
-        """Return the games at these places."""
+        """Return the games at these indexes."""
         facts = {name: cols.take(column, places) for name, column in self.facts.items()}
         return GamesInOrder._make([*(cols.take(column, places) for column in self[:-1]), facts])
 
@@ -57,7 +57,7 @@ class GamesInOrder(NamedTuple):
 
 
 def mark_affected(white: Any, black: Any, begins: Any, fresh: Any, touched: Any, skipped: Any, affected: Any) -> None:
-    """Mark the games that must be re-rated: batches with a fresh game, or with a player touched before.
+    """Mark the games that must be rerated: batches with a new game, or with a player affected before.
 
     Args:
         white: dense player index, by game.
@@ -89,7 +89,7 @@ def mark_affected(white: Any, black: Any, begins: Any, fresh: Any, touched: Any,
 
 @attrs.define
 class RatedGameColumns:
-    """Rated games and their ratings; a *side* is one player's part in a game, White's before Black's.
+    """Rated games and their ratings; a *side* is one player's half of a game, White's before Black's.
 
     Attributes:
         games: the games.
@@ -123,22 +123,22 @@ def columns_of_games(
 ) -> GamesInOrder:
     """Return rows of ``GameBook.rated_games_from`` as columns; games at positions above *checkpoint* are fresh."""
     columns: list[Sequence[Any]] = [*zip(*rows, strict=True)] if rows else [()] * (5 + len(facts))
-    game, players, place = (cols.ints(column) for column in columns[:3])
+    game, players, place = (cols.int64_column(column) for column in columns[:3])
     batch = columns[3:4] if not pool.by_game else ()
     # Five whole numbers come as two (``PACKED`` says why), and are taken apart a column at a time.
-    position, points = cols.halves(game, 2 * POINTS_BITS)
-    (white, black), (half_points, loser) = cols.halves(players, PLAYER_BITS), cols.halves(points, POINTS_BITS)
+    position, points = cols.split_bits(game, 2 * POINTS_BITS)
+    (white, black), (half_points, loser) = cols.split_bits(players, PLAYER_BITS), cols.split_bits(points, POINTS_BITS)
     return GamesInOrder(
         position,
-        cols.small(white),
-        cols.small(black),
-        cols.small(half_points),
-        cols.small(loser),
+        cols.int32_column(white),
+        cols.int32_column(black),
+        cols.int32_column(half_points),
+        cols.int32_column(loser),
         # a pool that rates by game orders by the end itself, which is read once
-        cols.ints(columns[4]) if batch else place,
+        cols.int64_column(columns[4]) if batch else place,
         place,
-        cols.small(_begins(pool, columns[2], *batch)),
-        cols.minus(1, cols.up_to(position, checkpoint)),
+        cols.int32_column(_begins(pool, columns[2], *batch)),
+        cols.subtract_from(1, cols.at_most_flags(position, checkpoint)),
         columns_of_facts(cols, facts, columns[len(columns) - len(facts) :]),
     )
 
@@ -162,9 +162,9 @@ def columns_of_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequ
     for name, column in zip(names, columns, strict=True):
         # no NULL fits into an array of whole numbers: its substitute is earlier than any day
         if name == BEGAN:
-            facts[name] = cols.ints([STARTS_ON_LAST_DAY if ms is None else ms for ms in column])
+            facts[name] = cols.int64_column([STARTS_ON_LAST_DAY if ms is None else ms for ms in column])
         else:
-            facts[name] = cols.ints(column) if name == "round_order" else cols.texts(column)
+            facts[name] = cols.int64_column(column) if name == "round_order" else cols.text_column(column)
     return facts
 
 
@@ -182,7 +182,7 @@ def rated_by_era(
     rate_era: Callable[[int, int, int], engine.SideRatings],
     cuts: Sequence[int] = (),
 ) -> RatedGameColumns:
-    """Rate games in rating order, era by era, and within an era stretch by stretch.
+    """Return the ratings of games in rating order, rated era by era, and within an era stretch by stretch.
 
     Args:
         cols: how the columns are held.
@@ -194,10 +194,10 @@ def rated_by_era(
         cuts: ascending places of games before which a player's state may change without a game.
     """
     players, white, black = dense
-    n, before, expected, eras = cols.zeros(0), cols.room(0), cols.room(0), cols.zeros(0)
+    n, before, expected, eras = cols.zeros(0), cols.unfilled_floats(0), cols.unfilled_floats(0), cols.zeros(0)
     after: dict[str, Column] = {}
     # Games come in rating order, and an era holds from a place in it on: its games are one stretch.
-    begins = [0, *(cols.place(games.rated_ms, era.since_ms) for era in pool.eras[1:]), len(games.ended_ms)]
+    begins = [0, *(cols.first_index_from(games.rated_ms, era.since_ms) for era in pool.eras[1:]), len(games.ended_ms)]
     stretches = [
         (era, *stretch)
         for era, (begin, end) in enumerate(pairwise(begins))
@@ -208,45 +208,47 @@ def rated_by_era(
             continue
         kept = rate_era(era, first, last)
         fields = pool.eras[era].scheme.state
-        history = {name: cols.field(kept.history, i, len(fields)) for i, name in enumerate(fields)}
+        history = {name: cols.every_nth(kept.history, i, len(fields)) for i, name in enumerate(fields)}
         # Each scheme has fields of its own: of the games of another one they are unknown, not zero.
-        after = join_state_fields(cols, after, history, 2 * first, 2 * (last - first))
+        after = concatenate_state_fields(cols, after, history, 2 * first, 2 * (last - first))
         # The first era is taken as it is, for most pools have one alone and joining copies every column.
-        n = kept.n if first == 0 else cols.joined(n, kept.n)
-        before = kept.before if first == 0 else cols.joined(before, kept.before)
-        expected = kept.expected if first == 0 else cols.joined(expected, kept.expected)
-        eras = cols.joined(eras, cols.small([era] * (last - first)))
+        n = kept.n if first == 0 else cols.concatenate(n, kept.n)
+        before = kept.before if first == 0 else cols.concatenate(before, kept.before)
+        expected = kept.expected if first == 0 else cols.concatenate(expected, kept.expected)
+        eras = cols.concatenate(eras, cols.int32_column([era] * (last - first)))
     for name in pool.state_fields:
         # the tables have a column for the fields of every era, also of one in which none of these games lies
-        after.setdefault(name, cols.unknown(2 * len(games.white)))
+        after.setdefault(name, cols.nan_column(2 * len(games.white)))
     owner = cols.interleave(white, black)
-    order, starts = cols.slots(owner, cols.ranks(n, owner, base), len(players))
-    numbers = cols.lists([players])[0]
+    order, starts = cols.indexes_by_owner(owner, cols.ranks_by_owner(n, owner, base), len(players))
+    numbers = cols.to_lists([players])[0]
     return RatedGameColumns(games, players, numbers, starts, order, owner, n, before, expected, eras, after)
 
 
-def join_state_fields(
+def concatenate_state_fields(
     cols: Columns, before: dict[str, Column], further: dict[str, Column], done: int, more: int
 ) -> dict[str, Column]:
-    """Return the state fields of *done* sides and of *more*, with NaN where a scheme does not know the field."""
+    """Return the state fields of *done* players' rows followed by those of *more*; NaN where a field is unknown."""
     if not done:
         return further
     return {
-        name: cols.joined(
-            before[name] if name in before else cols.unknown(done),
-            further[name] if name in further else cols.unknown(more),
+        name: cols.concatenate(
+            before[name] if name in before else cols.nan_column(done),
+            further[name] if name in further else cols.nan_column(more),
         )
         for name in {**before, **further}
     }
 
 
 def columns_of_sides(cols: Columns, pool: Pool, rated: RatedGameColumns, asked_names: Set[str]) -> dict[str, Column]:
-    """Return the columns *asked_names* of ``SIDE_COLUMNS``, and a few more, of all sides in their order.
+    """Return columns with a row for each player of each game, sorted by player and game number.
+
+    They are *asked_names* of ``SIDE_COLUMNS``, and a few more.
 
     Always there: the owner's dense index, ``n``, ``game``, ``ended_ms``, ``rated_ms`` and ``rating``.
     """
     places = rated.order
-    game, colour, other = cols.sides(places)
+    game, colour, other = cols.split_side_indexes(places)
     half_points, time_loss = (cols.take(column, game) for column in (rated.games.half_points, rated.games.time_loss))
     sides = {
         "owner": cols.take(rated.owner, places),
@@ -258,8 +260,8 @@ def columns_of_sides(cols: Columns, pool: Pool, rated: RatedGameColumns, asked_n
         "opponent_n": cols.take(rated.n, other),
         "colour": colour,
         # The book has both from White's side: Black got what White did not; 1 is a loss on time by White, 2 by Black.
-        "half_points": cols.choose(colour, half_points, cols.minus(2, half_points)),
-        "lost_on_time": cols.choose(colour, cols.equal(time_loss, 1), cols.equal(time_loss, 2)),
+        "half_points": cols.choose(colour, half_points, cols.subtract_from(2, half_points)),
+        "lost_on_time": cols.choose(colour, cols.equal_flags(time_loss, 1), cols.equal_flags(time_loss, 2)),
         "rating": cols.take(rated.after["rating"], places),
         "rating_before": cols.take(rated.before, places),
         "expected_score": cols.take(rated.expected, places),
@@ -272,33 +274,33 @@ def columns_of_sides(cols: Columns, pool: Pool, rated: RatedGameColumns, asked_n
     if asked_names & {"era", "scheme"}:
         sides["era"] = cols.take(rated.era, game)
     if "restart" in asked_names:
-        sides["restart"] = restart_places(cols, pool, cols.take(rated.era, game))
+        sides["restart"] = last_restart_eras(cols, pool, cols.take(rated.era, game))
     facts = {name: cols.take(column, game) for name, column in rated.games.facts.items()}
     return {**sides, **facts, **code_columns(cols, pool, {**sides, **facts}, asked_names)}
 
 
-def restart_places(cols: Columns, pool: Pool, eras: Column) -> Column:
-    """Return, by side, the place of the last era up to the side's own in which all ratings restarted; 0 for none."""
+def last_restart_eras(cols: Columns, pool: Pool, eras: Column) -> Column:
+    """Return, for each player's row, the index of the last era up to its own in which ratings restarted, or 0."""
     # as nearly everywhere: ratings never restarted
     if pool.restarts[-1] == 0:
         return cols.zeros(len(eras))
-    return cols.take(cols.small(pool.restarts), eras)
+    return cols.take(cols.int32_column(pool.restarts), eras)
 
 
 def code_columns(cols: Columns, pool: Pool, sides: Mapping[str, Column], asked_names: Set[str]) -> dict[str, Column]:
-    """Return the requested columns that follow from another one: numbers of texts, the scheme's name of its era."""
+    """Return the requested columns that follow from another one: codes of texts, the name of the era's scheme."""
     columns = {}
     if "termination_code" in asked_names:
-        columns["termination_code"] = cols.ints([TERMINATION_CODE[word] for word in sides["termination"]])
+        columns["termination_code"] = cols.int64_column([TERMINATION_CODE[word] for word in sides["termination"]])
     if "tournament_code" in asked_names:
-        columns["tournament_code"] = cols.ints([tournament_code(name) for name in sides["tournament"]])
+        columns["tournament_code"] = cols.int64_column([tournament_code(name) for name in sides["tournament"]])
     if "scheme" in asked_names:
-        columns["scheme"] = cols.texts([pool.eras[era].scheme.name for era in sides["era"]])
+        columns["scheme"] = cols.text_column([pool.eras[era].scheme.name for era in sides["era"]])
     return columns
 
 
-def places_of_first_games(cols: Columns, players: int, white: Column, black: Column) -> Column:
-    """Return by dense index the place of the player's first game."""
+def first_game_indexes(cols: Columns, players: int, white: Column, black: Column) -> Column:
+    """Return the index of each player's first game, by the player's dense index."""
     owner = cols.interleave(white, black)
     if cols is MANY:
         first = np.zeros(players, np.int64)
@@ -328,26 +330,26 @@ def rateable(
     ``begins`` flags the first game of each batch; ``began_ms`` says when each game's tournament began, and
     ``tournament`` which it was, for schemes that ask.
     """
-    day = cols.over(ended_ms, DAY_MS)
+    day = cols.divide_by(ended_ms, DAY_MS)
     if pool.eras[era].scheme.rhythm is Rhythm.GAME:
         return engine.RateableGames(white, black, score, day)
-    starts = cols.where(begins)
-    places = [*cols.lists([starts])[0], len(white)]
+    starts = cols.set_indexes(begins)
+    places = [*cols.to_lists([starts])[0], len(white)]
     # an open run counts as closed with its last game, which is the last of its batch in rating order
     whens = [pool.when(era, int(rated_ms[first]), int(ended_ms[last - 1])) for first, last in pairwise(places)]
     began: Column = ()
     rated_by = pool.eras[era]
     # A scheme that asks and rates no tournaments whole takes the day on which the batch closed: the engine fills it in.
     if rated_by.scheme.in_force is not None and rated_by.scheme.calendar(rated_by.numbers).by_event:
-        began = cols.floats(tournament_starts(*cols.lists([ended_ms, began_ms, tournament, begins])))
+        began = cols.float64_column(tournament_starts(*cols.to_lists([ended_ms, began_ms, tournament, begins])))
     return engine.RateableGames(
         white,
         black,
         score,
         day,
-        cols.ints(places),
-        cols.floats([when.period for when in whens]),
-        cols.floats([when.day for when in whens]),
+        cols.int64_column(places),
+        cols.float64_column([when.period for when in whens]),
+        cols.float64_column([when.day for when in whens]),
         began,
     )
 
@@ -362,7 +364,7 @@ def rateable_games(
         era,
         white,
         black,
-        cols.over(games.half_points, 2),
+        cols.divide_by(games.half_points, 2),
         games.ended_ms,
         games.rated_ms,
         games.begins,
@@ -374,7 +376,9 @@ def rateable_games(
 def tournament_starts(
     ended_ms: Sequence[int], began_ms: Sequence[int], tournament: Sequence[Any], begins: Sequence[int]
 ) -> list[float]:
-    """Return when each game's tournament began, days since 1970: equal for two games of one tournament in a batch.
+    """Return when each game's tournament began, in days since 1970.
+
+    It is equal for two games of one tournament in a batch.
 
     Of tournaments that begin on one day each later one begins a little after those before it, too little for any
     rating to come into force meanwhile.

@@ -32,7 +32,7 @@ Rows = Mapping[int, ListedPlayer]  # of a list, by player
 
 
 class PublishedListKey(NamedTuple):
-    """A published list: its name, the name of its pool, and its instant, milliseconds since 1970."""
+    """A published list: its name, the name of its pool, and its instant in milliseconds since 1970."""
 
     name: str
     pool: str
@@ -91,7 +91,7 @@ MERGED = "SELECT player FROM merges WHERE player IN (SELECT value FROM json_each
 
 
 class PlayerFigures(NamedTuple):
-    """A player's figures in a pool after all rated games; without one, those of a list rating.
+    """A player's rank, rating and games in a pool after all rated games; without one, those of a list rating.
 
     Attributes:
         rating: as ``PlayerStates.now`` says it: a period that is not over counts as if it closed now; points.
@@ -146,7 +146,9 @@ def preview_ratings(
     everybody: bool,
     now_ms: int,
 ) -> RatingPreview:
-    """Return the pools, and some lists, as they would be if these entries came next; roll them back.
+    """Return the pools, and some lists, as they would be if these entries came next.
+
+    All changes are rolled back.
 
     Args:
         views: of a dry run.

@@ -212,7 +212,7 @@ def stale_tables(connection: sqlite3.Connection) -> set[str]:
 
 
 def stale_since(connection: sqlite3.Connection, name: str) -> dict[int, int | None]:
-    """Return, by pool, the place in rating order from which on a table may be stale; None: the beginning."""
+    """Return, by pool, the rating time from which on a table may be stale; None for the beginning."""
     return dict(connection.execute(_WHERE, (name,)).fetchall())
 
 

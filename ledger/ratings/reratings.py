@@ -1,4 +1,4 @@
-"""The rerating of a pool's games from some place on: which players a change affects, and when it stops to affect them.
+"""The rerating of a pool's games from some game on: which players a change affects, and until when.
 
 A change spreads from game to game, and dies out: if two ratings are far apart, or are rounded, one moves and the other
 does not. A player whose rows after some games equal the former rows has *converged*: the later games are left alone,
@@ -21,7 +21,7 @@ from ledger.book.timeline import Pool
 from ledger.ratings.carried_states import CarriedStates
 from ledger.ratings.player_rows import PlayerRows
 from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns
-from ledger.ratings.side_rows import FoldedSides, FormerRows, Span
+from ledger.ratings.side_rows import FormerRows, SidesWithStates, Span
 from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.schemes.scheme import Newcomer
@@ -49,7 +49,7 @@ class StartingPlayers:
 
 
 class ReratedStates(CarriedStates):
-    """The states that the players of a rerating carry, and the running folds of the tables.
+    """The scheme's states and the tables' running states that the players of a rerating carry.
 
     Attributes:
         newcomers: by player without a game, the facts about the player.
@@ -63,34 +63,40 @@ class ReratedStates(CarriedStates):
         self.facts_known: set[int] = set()
         # A player may be in several tournaments at once: such folds go on from the rows, no state is carried.
         self._widths = [0 if table.by_tournament else len(table.fold.state) for table in tables]
-        self._kept: list[Column] = [cols.room(0) for _ in tables]
-        self._former: list[Column] = [cols.room(0) for _ in tables]
+        self._kept: list[Column] = [cols.unfilled_floats(0) for _ in tables]
+        self._former: list[Column] = [cols.unfilled_floats(0) for _ in tables]
         self._compared = [place for place, table in enumerate(tables) if table.is_asked_by_state]
         self._places: dict[int, int] = {}
         self._free: list[int] = []
 
     def convert(self, cols: Columns) -> None:
-        """Hold the columns as arrays from now on, if they were lists."""
+        """Convert the columns from lists to arrays, if they are still lists."""
         # Never back: the arrays are there, and a short block after long ones is no reason to take them apart.
         if self.cols is FEW and cols is MANY:
-            self.n, self.era, self.scheme = cols.small(self.n), cols.small(self.era), cols.floats(self.scheme)
-            self._kept, self._former = ([cols.floats(flat) for flat in flats] for flats in (self._kept, self._former))
+            self.n, self.era, self.scheme = (
+                cols.int32_column(self.n),
+                cols.int32_column(self.era),
+                cols.float64_column(self.scheme),
+            )
+            self._kept, self._former = (
+                [cols.float64_column(flat) for flat in flats] for flats in (self._kept, self._former)
+            )
             self.cols = cols
 
     def newcomer(self, player: int, ended_ms: int) -> Newcomer:  # noqa: ARG002
-        """Return the facts about the player from the time of loading."""
+        """Return the facts about a new player as they were loaded."""
         return self.newcomers[player]
 
     def not_loaded(self, players: Iterable[int]) -> list[int]:
-        """Return the players who have no place."""
+        """Return the players whose states are not loaded."""
         return [player for player in players if player not in self._places]
 
     def places(self, players: Iterable[int]) -> Column:
-        """Return the places of players."""
-        return self.cols.small([self._places[player] for player in players])
+        """Return the indexes at which the states of players are stored."""
+        return self.cols.int32_column([self._places[player] for player in players])
 
     def load(self, starting: StartingPlayers) -> None:
-        """Give players places, and store their states there."""
+        """Store the states of players who join the rerating, each at a free index."""
         cols, count = self.cols, len(starting.players)
         room = len(self.n)
         self.grow(max(count - len(self._free), 0))
@@ -99,10 +105,10 @@ class ReratedStates(CarriedStates):
         places = [self._free.pop() for _ in range(count)]
         self._places.update(zip(starting.players, places, strict=True))
         self.newcomers.update(starting.newcomers)
-        at = cols.small(places)
-        cols.put_rows(self.n, at, 1, starting.n)
-        cols.put_rows(self.era, at, 1, starting.era)
-        cols.put_rows(self.scheme, at, self.width, starting.scheme)
+        at = cols.int32_column(places)
+        cols.write_rows(self.n, at, 1, starting.n)
+        cols.write_rows(self.era, at, 1, starting.era)
+        cols.write_rows(self.scheme, at, self.width, starting.scheme)
         for table, flat in enumerate(starting.kept):
             if len(flat):
                 self.keep(table, at, flat)
@@ -111,7 +117,7 @@ class ReratedStates(CarriedStates):
             self.note_former(table, at, starting.kept[table])
 
     def leave(self, players: Collection[int]) -> None:
-        """Forget players."""
+        """Forget players, and free the indexes of their states."""
         for player in players:
             self._free.append(self._places.pop(player))
             self.newcomers.pop(player, None)
@@ -119,36 +125,36 @@ class ReratedStates(CarriedStates):
         self.lists.leave(players)
 
     def kept(self, table: int, places: Column) -> Column:
-        """Return the running state of a table's fold at places, flat."""
+        """Return the running state of a table at these indexes of players, flat."""
         return self._rows(self._kept[table], table, places)
 
     def keep(self, table: int, places: Column, flat: Column) -> None:
-        """Store the running state of a table's fold at places."""
+        """Store the running state of a table at these indexes of players."""
         if self._widths[table]:
-            self.cols.put_rows(self._kept[table], places, self._widths[table], flat)
+            self.cols.write_rows(self._kept[table], places, self._widths[table], flat)
 
     def former_rows(self, table: int, places: Column) -> Column:
-        """Return the running state at places that the former rows of a table have after as many games, flat."""
+        """Return the running state that a table's former rows have after as many games, by index of player, flat."""
         return self._rows(self._former[table], table, places)
 
     def note_former(self, table: int, places: Column, flat: Column) -> None:
-        """Store at places the state that the former rows of a table have after as many games."""
+        """Store the running state that a table's former rows have after as many games, by index of player."""
         if self._widths[table]:
-            self.cols.put_rows(self._former[table], places, self._widths[table], flat)
+            self.cols.write_rows(self._former[table], places, self._widths[table], flat)
 
     def _rows(self, flat: Column, table: int, places: Column) -> Column:
         width = self._widths[table]
-        return self.cols.rows(flat, places, width) if width else self.cols.floats(())
+        return self.cols.select_rows(flat, places, width) if width else self.cols.float64_column(())
 
     def grow(self, more: int) -> None:
-        """Make room for more places."""
+        """Add free rows for the states of more players."""
         super().grow(more)
         cols = self.cols
         for flats in (self._kept, self._former):
             for table, width in enumerate(self._widths):
                 # former states are compared in few tables, and would take as much room as all states again
                 if flats is self._kept or table in self._compared:
-                    flats[table] = cols.joined(flats[table], cols.unknown(more * width))
+                    flats[table] = cols.concatenate(flats[table], cols.nan_column(more * width))
 
 
 # Games between two checks of convergence: seldom enough to cost little, often enough that a change has not gone far.
@@ -205,9 +211,9 @@ class Rerating:
 
     def note_new_players(self, cols: Columns, games: GamesInOrder) -> None:
         """Note the players of new games."""
-        fresh = cols.where(games.fresh)
+        fresh = cols.set_indexes(games.fresh)
         if len(fresh):
-            for side in cols.lists([cols.take(games.white, fresh), cols.take(games.black, fresh)]):
+            for side in cols.to_lists([cols.take(games.white, fresh), cols.take(games.black, fresh)]):
                 self.own.update(side)
 
     def note_skipped(self, players: Sequence[int], counts: Sequence[int]) -> None:
@@ -221,7 +227,7 @@ class Rerating:
         self.current.update((row[1], row) for row in rows)
 
     def leave(self, converged: Mapping[int, int]) -> None:
-        """Stop to rerate the games of converged players: by player, the number of rated games by now."""
+        """Stop the rerating of converged players, given with their numbers of games so far."""
         for player, n in converged.items():
             self.touched.discard(player)
             self.current.pop(player, None)
@@ -257,7 +263,7 @@ def converged_players(
     rows: PlayerRows,
     rerating: Rerating,
     rated: RatedGameColumns,
-    folded: FoldedSides,
+    folded: SidesWithStates,
     part: ReratedBlock,
 ) -> dict[int, int]:
     """Return the players whose state after the rated games equals the former rows, with their numbers of games.
@@ -271,7 +277,7 @@ def converged_players(
             last_states = part.former[number].last_states()
             flat = [value for state in last_states.values() for value in state]
             if last_states:
-                rerating.states.note_former(number, rerating.states.places(last_states), cols.filled(flat, [nan]))
+                rerating.states.note_former(number, rerating.states.places(last_states), cols.fill_missing(flat, [nan]))
     waiting = {
         player: (place, last)
         for place, (player, _, last) in enumerate(part.spans)
@@ -285,10 +291,10 @@ def converged_players(
     for number, table in enumerate(rows.tables):
         if waiting and table.is_asked_by_state and table.fold.state:
             # only the players that are left: each table leaves fewer
-            places = cols.small([place for place, _ in waiting.values()])
-            reached = cols.rows(folded.running[number], places, len(table.fold.state))
+            places = cols.int32_column([place for place, _ in waiting.values()])
+            reached = cols.select_rows(folded.running[number], places, len(table.fold.state))
             before = rerating.states.former_rows(number, cols.take(part.places, places))
-            (flags,) = cols.lists([cols.equal_rows(before, reached, len(table.fold.state))])
+            (flags,) = cols.to_lists([cols.equal_rows(before, reached, len(table.fold.state))])
             waiting = {player: waiting[player] for player, flag in zip(waiting, flags, strict=True) if flag}
     return _with_the_same_rows(cols, rows, rated, folded, waiting)
 
@@ -297,7 +303,7 @@ def _with_the_same_rows(
     cols: Columns,
     rows: PlayerRows,
     rated: RatedGameColumns,
-    folded: FoldedSides,
+    folded: SidesWithStates,
     waiting: Mapping[int, tuple[int, int]],
 ) -> dict[int, int]:
     """Return those of *waiting* whose last rows equal the former ones, in tables with a row for each game."""
@@ -311,11 +317,15 @@ def _with_the_same_rows(
     for number, table in enumerate(rows.tables):
         if not left or not table.is_whole or not table.fold.follows_ratings:
             continue
-        before = rows.fold_rows_at(number, {player: counts[player] for player in left})
+        before = rows.table_states_at(number, {player: counts[player] for player in left})
         places = [waiting[player][0] for player in left]
         width = len(table.fold.state)
-        flat = cols.rows(folded.running[number], cols.small(places), width) if width else cols.floats(())
-        columns = cols.lists([cols.field(flat, field, width) for field in range(width)])
+        flat = (
+            cols.select_rows(folded.running[number], cols.int32_column(places), width)
+            if width
+            else cols.float64_column(())
+        )
+        columns = cols.to_lists([cols.every_nth(flat, field, width) for field in range(width)])
         if number == 0:
             columns = [*_of_history(cols, rated, places, rows.state_fields), *columns]
         reached = zip(*map(_with_nulls, columns), strict=True) if columns else [()] * len(left)
@@ -328,18 +338,18 @@ def _of_history(
 ) -> list[list[Any]]:
     """Return the positions of the last games of the players at places, and fields of the scheme's state after them."""
     # sides are sorted by player: the one before the next player's first is the player's last
-    sides = cols.take(rated.order, cols.small([rated.starts[place + 1] - 1 for place in places]))
-    game = cols.take(rated.games.position, cols.sides(sides)[0])
-    return cols.lists([game, *(cols.take(rated.after[name], sides) for name in fields)])
+    sides = cols.take(rated.order, cols.int32_column([rated.starts[place + 1] - 1 for place in places]))
+    game = cols.take(rated.games.position, cols.split_side_indexes(sides)[0])
+    return cols.to_lists([game, *(cols.take(rated.after[name], sides) for name in fields)])
 
 
 def _note_divergence(
-    cols: Columns, rows: PlayerRows, rerating: Rerating, number: int, folded: FoldedSides, former: FormerRows
+    cols: Columns, rows: PlayerRows, rerating: Rerating, number: int, folded: SidesWithStates, former: FormerRows
 ) -> None:
     """Note in *rerating* which states of the table by tournament at place *number* differ from the former rows."""
     table, fold = rows.tables[number], folded.kept[number]
     width = len(table.fold.state)
-    before_flat, after_flat = (_with_nulls(flat) for flat in cols.lists([folded.begun[number], fold.reached]))
+    before_flat, after_flat = (_with_nulls(flat) for flat in cols.to_lists([folded.begun[number], fold.reached]))
     runs = folded.tournaments[table.name].pairs
     places = {run: slice(place * width, (place + 1) * width) for place, run in enumerate(runs)}
     former_rows = {(row[0], row[2]): row[len(row) - width :] for row in former.rows}

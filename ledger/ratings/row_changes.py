@@ -8,14 +8,15 @@ from typing import Any, Generic, Protocol, TypeVar
 import attrs
 
 
-class HasRating(Protocol):
-    """A row with a rating, points."""
+class RowWithRating(Protocol):
+    """The interface of a row that has a rating, such as a player's row of a rating list."""
 
     @property
-    def rating(self) -> float: ...  # noqa: D102
+    def rating(self) -> float:
+        """The rating, in rating points."""
 
 
-Row = TypeVar("Row", bound=HasRating)
+Row = TypeVar("Row", bound=RowWithRating)
 
 
 @attrs.frozen(kw_only=True)
@@ -28,18 +29,18 @@ class RowChange(Generic[Row]):
 
     @property
     def ratings(self) -> tuple[float | None, float | None]:
-        """The ratings before and after, points; None where there is none to show."""
+        """The ratings before and after, in rating points; None where there is none to show."""
         before, after = self.before, self.after
         return None if before is None else before.rating, None if after is None else after.rating
 
     @property
     def difference(self) -> float | None:
-        """The rating after less the one before, points; None without one of them."""
+        """The rating after minus the one before, in rating points; None without one of them."""
         before, after = self.ratings
         return None if before is None or after is None else after - before
 
     def fields(self, *names: str) -> dict[str, Any]:
-        """Return fields of both rows as ``rank_before``, ``rank_after`` and so on; null on a side without a row."""
+        """Return fields of both rows as ``rank_before``, ``rank_after`` and so on; null for a missing row."""
         sides = (("before", self.before), ("after", self.after))
         return {f"{name}_{when}": None if row is None else getattr(row, name) for when, row in sides for name in names}
 

@@ -1,4 +1,4 @@
-"""Rated games to rows: each player's sides folded and written to the history, the other tables and ``current``.
+"""Rows of tables from rated games: for each player's half of a game a row of the history and of other tables.
 
 The one builder of rows: for a single live game, for the games that a late result affects, and for a first build.
 
@@ -40,8 +40,8 @@ put: Callable[..., None]
 update: Callable[..., int]
 
 
-def fold_sides(run: Any, columns: Any, players: Any, history: Any, changed: Any) -> None:
-    """Fold sides into a running state by player, keeping the state after each side.
+def step_through_sides(run: Any, columns: Any, players: Any, history: Any, changed: Any) -> None:
+    """Apply a projector's step to each player's half of a game in turn, and store the state after each.
 
     Args:
         run: by side, the index of its player's run; the sides of one run follow each other in rating order, and may
@@ -63,11 +63,11 @@ def fold_sides(run: Any, columns: Any, players: Any, history: Any, changed: Any)
 
 
 @cache
-def folding_loop(projector: DeclaredProjector) -> Callable[..., None]:
-    """Return ``fold_sides`` for one projector."""
+def projector_loop(projector: DeclaredProjector) -> Callable[..., None]:
+    """Return the loop of one projector that applies its step to players' halves of games."""
     made = projector.made
     return with_globals(
-        fold_sides,
+        step_through_sides,
         f"fold_{projector.name}",
         FIELDS=len(projector.state),
         SPARSE=projector.rows == CHANGES,
@@ -92,7 +92,7 @@ Span = tuple[int, int, int]  # a player, and the numbers of the first and the la
 
 @attrs.frozen
 class FormerRows:
-    """The former rows of a table in some spans.
+    """The rows that a table had for some ranges of games before they were rerated.
 
     Attributes:
         table: the table.
@@ -110,14 +110,14 @@ class FormerRows:
     def columns(self, cols: Columns) -> list[Column]:
         """Return the key of each row as one number, then the other columns."""
         if not self.rows:
-            return [cols.ints(()), *([cols.floats(())] * len(self.table.values))]
+            return [cols.int64_column(()), *([cols.float64_column(())] * len(self.table.values))]
         # player and number as one: a column of single numbers is compared and sorted at once
         player, n, *values = zip(*self.rows, strict=True)
         unknown = [float("nan")]
         return [
             combined_keys(cols, player, n),
             *(
-                cols.texts(column) if kind.startswith("TEXT") else cols.filled(column, unknown)
+                cols.text_column(column) if kind.startswith("TEXT") else cols.fill_missing(column, unknown)
                 for column, (_, kind) in zip(values, self.table.values, strict=True)
             ),
         ]
@@ -126,7 +126,7 @@ class FormerRows:
 def former_rows(
     rows: PlayerRows, spans: Sequence[Span], stored: Mapping[int, int], own: Sequence[int] | None
 ) -> dict[int, FormerRows]:
-    """Return the former rows, by number of a table that has no row for some games.
+    """Return the former rows, by index of a table that has no row for some games.
 
     Args:
         rows: of the pool.
@@ -154,18 +154,21 @@ def former_rows(
 
 
 def rows_to_write(cols: Columns, rows: PlayerRows, former: FormerRows, columns: Sequence[Column]) -> list[Column]:
-    """Delete the rows that are gone; return the columns of those to be written: player, game number, the others."""
+    """Delete the rows that are gone, and return the columns of the rows to be written.
+
+    They are player, game number, and the others.
+    """
     if not former.rows:
         return list(columns)
     gone, changed = changed_rows(cols, former.columns(cols), [combined_keys(cols, *columns[:2]), *columns[2:]])
-    keys = [former.rows[place][:2] for place in cols.lists([gone])[0]]
+    keys = [former.rows[place][:2] for place in cols.to_lists([gone])[0]]
     if keys:
         rows.delete(former.table, keys)
     return [cols.take(column, changed) for column in columns]
 
 
-class TableFold(NamedTuple):
-    """The result of one table's fold over sides.
+class TableStates(NamedTuple):
+    """The running states of one table after each player's half of a game.
 
     Attributes:
         columns: the running state after each side that has a row, a column for each field.
@@ -178,12 +181,12 @@ class TableFold(NamedTuple):
     reached: Column
 
     def of_rows(self, cols: Columns, column: Column) -> Column:
-        """Return a column of the sides that have a row."""
+        """Return the part of a column that belongs to the rows of the table."""
         return column if self.places is None else cols.take(column, self.places)
 
 
 class InTournaments(NamedTuple):
-    """The sides of a part that are of tournaments, as a fold by tournament takes them.
+    """The players' rows of tournament games, as a projector by tournament takes them.
 
     Attributes:
         sides: their columns, by name.
@@ -196,8 +199,8 @@ class InTournaments(NamedTuple):
     run: list[int]
 
 
-class FoldedSides(NamedTuple):
-    """The results of all tables' folds over the sides of rated games.
+class SidesWithStates(NamedTuple):
+    """The players' halves of rated games with the running states of all tables after each.
 
     Attributes:
         sides: the columns of the sides, by name, sorted by player and game number.
@@ -211,20 +214,20 @@ class FoldedSides(NamedTuple):
     sides: dict[str, Column]
     players: list[int]
     begun: list[Column]
-    kept: list[TableFold]
+    kept: list[TableStates]
     running: list[Column]
     tournaments: dict[str, InTournaments]
 
 
-def fold_all_tables(
+def apply_all_projectors(
     cols: Columns,
     pool: Pool,
     rows: PlayerRows,
     rated: RatedGameColumns,
     running: Sequence[Column],
     own: Column | None = None,
-) -> FoldedSides:
-    """Fold all sides of rated games into every table.
+) -> SidesWithStates:
+    """Apply every projector to all players' halves of rated games, and return the states after each.
 
     Args:
         cols: how the columns are held.
@@ -239,18 +242,20 @@ def fold_all_tables(
     sides = columns_of_sides(cols, pool, rated, rows.side_columns)
     sides["player"] = cols.take(rated.player_column, sides["owner"])
     # A table of facts alone (results, colours) says the same of all other players: those rows stay.
-    chosen = None if own is None else cols.where(cols.take(own, sides["owner"]))
+    chosen = None if own is None else cols.set_indexes(cols.take(own, sides["owner"]))
     if "listed" in rows.side_columns:
-        sides["listed"] = listed_sides(cols, pool, rated, cols.small(range(rated.starts[-1])))
-    folds = FoldedSides(sides, rated.players, list(running), [], [], {})
+        sides["listed"] = listed_sides(cols, pool, rated, cols.int32_column(range(rated.starts[-1])))
+    folds = SidesWithStates(sides, rated.players, list(running), [], [], {})
     for number, (table, state) in enumerate(zip(rows.tables, running, strict=True)):
         if table.by_tournament:
             there, begun = _in_tournaments(cols, rows, table, sides, rated)
             folds.tournaments[table.name], folds.begun[number] = there, begun
             whose = side_locator(there.sides)
-            folds.kept.append(fold_side_columns(cols, table.fold, cols.small(there.run), there.sides, begun, whose))
+            folds.kept.append(
+                apply_projector(cols, table.fold, cols.int32_column(there.run), there.sides, begun, whose)
+            )
             # a player's states of several tournaments are in the rows
-            folds.running.append(cols.floats(()))
+            folds.running.append(cols.float64_column(()))
             continue
         folded = _folded(cols, table, sides, state, None if table.fold.follows_ratings else chosen)
         if table.fold is HISTORY:
@@ -262,13 +267,13 @@ def fold_all_tables(
 
 def _folded(
     cols: Columns, table: SideTable, sides: Mapping[str, Column], state: Column, chosen: Column | None
-) -> TableFold:
+) -> TableStates:
     """Fold the sides at the *chosen* places, or all, by player."""
     if chosen is None:
-        return fold_side_columns(cols, table.fold, sides["owner"], sides, state, side_locator(sides))
+        return apply_projector(cols, table.fold, sides["owner"], sides, state, side_locator(sides))
     # sides have two dozen columns, of which a fold takes a few
     there = {name: cols.take(sides[name], chosen) for name in {"owner", *table.fold.reads}}
-    folded = fold_side_columns(cols, table.fold, there["owner"], there, state, side_locator(sides, chosen))
+    folded = apply_projector(cols, table.fold, there["owner"], there, state, side_locator(sides, chosen))
     return folded._replace(places=chosen if folded.places is None else cols.take(chosen, folded.places))
 
 
@@ -277,10 +282,10 @@ def write_sides(
     pool: Pool,
     rows: PlayerRows,
     rated: RatedGameColumns,
-    folded: FoldedSides,
+    folded: SidesWithStates,
     former: Mapping[int, FormerRows] | None = None,
 ) -> list[tuple[Any, ...]]:
-    """Write all sides of rated games to the history and the other tables; return the new rows of ``current``.
+    """Write each player's rows of rated games to the history and other tables; return new rows of ``current``.
 
     If rows with these numbers may exist, *former* has the former rows by number of a table that has no row for some
     games; the other tables' rows are replaced.
@@ -295,24 +300,24 @@ def write_sides(
         if former is not None and not table.is_whole:
             columns = rows_to_write(cols, rows, former[number], columns)
         if len(columns[0]):
-            filled = zip(repeat(pool.pool), *cols.lists(columns))  # as many as there are players
+            filled = zip(repeat(pool.pool), *cols.to_lists(columns))  # as many as there are players
             rows.write(table, filled, replacing=former is not None)
-    ends = cols.small([last - 1 for last in rated.starts[1:]])
+    ends = cols.int32_column([last - 1 for last in rated.starts[1:]])
     last = [*(cols.take(folded.sides[name], ends) for name in CURRENT_COLUMNS), listed_sides(cols, pool, rated, ends)]
-    return list(zip([pool.pool] * len(rated.players), rated.players, *cols.lists(last), strict=True))
+    return list(zip([pool.pool] * len(rated.players), rated.players, *cols.to_lists(last), strict=True))
 
 
 def game_spans(cols: Columns, rated: RatedGameColumns) -> list[tuple[int, int, int]]:
     """Return, for each rated player, the numbers of the first and of the last of the rated games."""
-    firsts = cols.take(rated.order, cols.small(rated.starts[:-1]))
-    lasts = cols.take(rated.order, cols.small([last - 1 for last in rated.starts[1:]]))
-    first, last = cols.lists([cols.take(rated.n, firsts), cols.take(rated.n, lasts)])
+    firsts = cols.take(rated.order, cols.int32_column(rated.starts[:-1]))
+    lasts = cols.take(rated.order, cols.int32_column([last - 1 for last in rated.starts[1:]]))
+    first, last = cols.to_lists([cols.take(rated.n, firsts), cols.take(rated.n, lasts)])
     return list(zip(rated.players, first, last, strict=True))
 
 
-def history_columns(cols: Columns, folded: TableFold, asked_names: Set[str]) -> dict[str, Column]:
-    """Return the requested columns of a side that are in the state of the history."""
-    return {"games_before": cols.ints(folded.columns[GAMES_BEFORE])} if "games_before" in asked_names else {}
+def history_columns(cols: Columns, folded: TableStates, asked_names: Set[str]) -> dict[str, Column]:
+    """Return the requested columns of players' rows that are in the state of the history."""
+    return {"games_before": cols.int64_column(folded.columns[GAMES_BEFORE])} if "games_before" in asked_names else {}
 
 
 def _in_tournaments(
@@ -320,23 +325,23 @@ def _in_tournaments(
 ) -> tuple[InTournaments, Column]:
     """Return the sides that are of a tournament, and the state with which each run begins, flat."""
     places = [place for place, name in enumerate(sides["tournament"]) if name is not None]
-    at = cols.small(places)
+    at = cols.int32_column(places)
     there = {name: cols.take(sides[name], at) for name in {"n", *table.fold.wants}}
     there["player"] = cols.take(sides["player"], at)
     runs: dict[tuple[int, str], int] = {}
-    pairs = zip(*cols.lists([there["player"], there["tournament"]]), strict=True)
+    pairs = zip(*cols.to_lists([there["player"], there["tournament"]]), strict=True)
     run = [runs.setdefault(pair, len(runs)) for pair in pairs]
     first = {player: n for player, n, _ in game_spans(cols, rated)}
     begun = rows.tournament_states(table, [(player, name, first[player]) for player, name in runs])
-    return InTournaments(there, list(runs), run), cols.floats([value for kept in begun for value in kept])
+    return InTournaments(there, list(runs), run), cols.float64_column([value for kept in begun for value in kept])
 
 
 def listed_sides(cols: Columns, pool: Pool, rated: RatedGameColumns, sides: Column) -> Column:
-    """Return whether the scheme lists each player after the sides at the places *sides*, in their order."""
+    """Return whether the scheme lists each player after the rows at the indexes *sides*, in their order."""
     if pool.lists_everybody:
-        return cols.small([1] * len(sides))
+        return cols.int32_column([1] * len(sides))
     places = cols.take(rated.order, sides)
-    rated_ms = cols.take(rated.games.rated_ms, cols.sides(places)[0])
+    rated_ms = cols.take(rated.games.rated_ms, cols.split_side_indexes(places)[0])
     fields = {name: cols.take(rated.after[name], places) for name in pool.state_fields}
     return listed_flags(cols, pool, rated_ms, fields)
 
@@ -345,7 +350,10 @@ Whose = Callable[[int], tuple[int, int]]  # the player of a side, and the number
 
 
 def side_locator(sides: Any, chosen: Column | None = None) -> Whose:
-    """Return the function that says whose each side is; *chosen* are the places of those that are counted."""
+    """Return a function that gives the player and game number of a row.
+
+    *chosen* are the indexes of the counted rows.
+    """
 
     def whose(side: int) -> tuple[int, int]:
         place = int(side if chosen is None else chosen[side])
@@ -354,15 +362,15 @@ def side_locator(sides: Any, chosen: Column | None = None) -> Whose:
     return whose
 
 
-def fold_side_columns(
+def apply_projector(
     cols: Columns,
     projector: DeclaredProjector,
     run: Column,
     sides: Mapping[str, Column],
     state: Column,
     whose: Whose | None = None,
-) -> TableFold:
-    """Fold sides into a table's running states.
+) -> TableStates:
+    """Return a table's running states after each side (one player's half of a game), by the projector's step.
 
     Args:
         cols: how the columns are held.
@@ -375,10 +383,10 @@ def fold_side_columns(
     Raises:
         ReadModelError: the projector's step fails.
     """
-    width, made, loop = len(projector.state), projector.made, folding_loop(projector)
+    width, made, loop = len(projector.state), projector.made, projector_loop(projector)
     sparse = projector.rows == CHANGES
     taken = tuple(sides[name] for name in projector.reads)
-    # the states before the sides are stored apart from those after them (``FoldedSides``)
+    # the states before the sides are stored apart from those after them (``SidesWithStates``)
     if cols is FEW:
         reached = state[:]
         runs = len(reached) // width if width else max(run, default=-1) + 1
@@ -388,7 +396,7 @@ def fold_side_columns(
         players = view_as_records(made, reached) if width else np.zeros(run.max() + 1)
         # A build has some whole numbers in fewer bits than an update; the step would be compiled again for each width.
         taken = tuple(column if column.dtype == np.float64 else column.astype(np.int64) for column in taken)
-    out, changed = cols.room(len(run) * width), cols.zeros(len(run) if sparse else 0)
+    out, changed = cols.unfilled_floats(len(run) * width), cols.zeros(len(run) if sparse else 0)
     try:
         loop(run, taken, players, out, changed)
     except Exception as error:  # a plug-in's step may raise anything; the history's is ours
@@ -401,15 +409,15 @@ def fold_side_columns(
     if cols is FEW:
         for place, player in enumerate(players):
             make_writer(made)(reached, place * width, player)
-    places = cols.where(changed) if sparse else None
-    columns = [cols.field(out, i, width) for i in range(width)]
-    folded = TableFold(columns if places is None else [cols.take(each, places) for each in columns], places, reached)
+    places = cols.set_indexes(changed) if sparse else None
+    columns = [cols.every_nth(out, i, width) for i in range(width)]
+    folded = TableStates(columns if places is None else [cols.take(each, places) for each in columns], places, reached)
     if projector is not HISTORY:
         _refuse_fractions(projector, folded, whose)
     return folded
 
 
-def _refuse_fractions(projector: DeclaredProjector, folded: TableFold, whose: Whose | None) -> None:
+def _refuse_fractions(projector: DeclaredProjector, folded: TableStates, whose: Whose | None) -> None:
     """Refuse what a column of whole numbers cannot hold; SQLite would, and take the whole file for damaged."""
     for kept, column in zip(projector.state, folded.columns, strict=True):
         if kept.type != "INTEGER":

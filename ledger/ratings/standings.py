@@ -301,7 +301,7 @@ class Standings:
     # -- how many --------------------------------------------------------------------------------------------------
 
     def count_players(self, rating: float) -> RankingCounts:
-        """Count the players, and those with that rating or a higher one, points."""
+        """Count the players, and those with at least a given rating and above it, in rating points."""
         if self._at_ms is not None and not self._rows_say_all:
             return _count(self._worked_out, rating)
         others = RankingCounts(0, 0)
@@ -399,7 +399,10 @@ def _count(players: Iterable[ListedPlayer], rating: float) -> RankingCounts:
 
 
 def rating_list_at(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = NO_LIMIT) -> list[ListRow]:
-    """Return the rating list in force at an instant, best first; equals share a place, lower numbers come first."""
+    """Return the rating list in force at an instant, best first.
+
+    Equal ratings share a rank; lower numbers come first.
+    """
     best = Standings(connection, pool, ms).best(limit)
     # Halves go to the even point, as Python rounds: digests of published lists depend on it.
     return [

@@ -15,14 +15,14 @@ import orjson
 from ledger.book.book_state import BookState
 from ledger.book.timeline import Pool
 from ledger.ratings import engine, read_models, side_rows, views_file
-from ledger.ratings.fact_folds import fold_all_facts
+from ledger.ratings.fact_folds import project_all_facts
 from ledger.ratings.fact_projector import fact_projectors_among
 from ledger.ratings.player_rows import listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS, DeclaredProjector
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.rated_games import code_columns, restart_places
+from ledger.ratings.rated_games import code_columns, last_restart_eras
 from ledger.ratings.read_models import TablePlan
-from ledger.ratings.side_rows import fold_side_columns
+from ledger.ratings.side_rows import apply_projector
 from ledger.ratings.view_tables import SideTable, facts_wanted
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.long_work import Progress, collector_paused, no_progress
@@ -71,7 +71,7 @@ def apply_plan(book: BookState, plan: TablePlan, until: int, progress: Progress 
         views_file.add_table(connection, made, made.create)
         read_models.mark_up_to_date(connection, made.name)
     if refolded:
-        fold_all_facts(book, refolded, until, progress)
+        project_all_facts(book, refolded, until, progress)
     for projector in plan.make:
         if isinstance(projector, DeclaredProjector):
             if projector.name in stored:
@@ -169,12 +169,12 @@ def _fold_pool(
         run = [runs.setdefault(owner, len(runs)) for owner in owners]
         running = [value for owner in runs for value in carried.get(owner, start)]
         whose = side_rows.side_locator({"player": players, "n": by_name["n"]})
-        folded = fold_side_columns(cols, table.fold, cols.small(run), sides, cols.floats(running), whose)
+        folded = apply_projector(cols, table.fold, cols.int32_column(run), sides, cols.float64_column(running), whose)
         stored = (folded.of_rows(cols, sides[name]) for name in (*table.fold.key[2:], *table.fold.stores))
-        players_column = folded.of_rows(cols, cols.small(players))
-        lists = cols.lists([players_column, *stored, *folded.columns])
+        players_column = folded.of_rows(cols, cols.int32_column(players))
+        lists = cols.to_lists([players_column, *stored, *folded.columns])
         connection.executemany(table.insert, zip(repeat(pool.pool, len(lists[0])), *lists, strict=True))
-        flat, last = cols.lists([folded.reached])[0], players[-1]
+        flat, last = cols.to_lists([folded.reached])[0], players[-1]
         carried |= {owner: flat[place * width : (place + 1) * width] for owner, place in runs.items()}
         # Rows come by player: only those of the last one can go on in the next block.
         carried = {owner: kept for owner, kept in carried.items() if owner[0] == last}
@@ -220,18 +220,18 @@ def _sides(cols: Columns, pool: Pool, by_name: Mapping[str, Sequence[Any]], tabl
             continue
         kind = SIDE_COLUMNS[name].type
         if kind == "REAL":
-            sides[name] = cols.floats(_numbers(column))
+            sides[name] = cols.float64_column(_numbers(column))
         elif kind == "TEXT":
-            sides[name] = cols.texts(column)
+            sides[name] = cols.text_column(column)
         else:
-            sides[name] = (cols.small if name in _SMALL else cols.ints)(column)
+            sides[name] = (cols.int32_column if name in _SMALL else cols.int64_column)(column)
     if table.fold.wants & {"era", "scheme", "restart"}:
-        sides["era"] = cols.small([pool.era_at(ms) for ms in by_name["rated_ms"]])
+        sides["era"] = cols.int32_column([pool.era_at(ms) for ms in by_name["rated_ms"]])
     if "restart" in table.fold.wants:
-        sides["restart"] = restart_places(cols, pool, sides["era"])
+        sides["restart"] = last_restart_eras(cols, pool, sides["era"])
     if "listed" in table.fold.wants:
-        fields = {name: cols.floats(_numbers(by_name[STATE_PREFIX + name])) for name in pool.state_fields}
-        sides["listed"] = listed_flags(cols, pool, cols.ints(by_name["rated_ms"]), fields)
+        fields = {name: cols.float64_column(_numbers(by_name[STATE_PREFIX + name])) for name in pool.state_fields}
+        sides["listed"] = listed_flags(cols, pool, cols.int64_column(by_name["rated_ms"]), fields)
     return {**sides, **code_columns(cols, pool, sides, table.fold.wants)}
 
 

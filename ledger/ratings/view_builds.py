@@ -1,4 +1,4 @@
-"""Builds all views in another file: folds the journal into games, rates them, and writes rows, in steps.
+"""Builds all views in another file in steps: applies the journal to the game book, rates the games, writes rows.
 
 Each step commits. A build that was stopped goes on where it was, unless it is of another journal, of other projectors,
 or damaged. Putting it in place is ``views``'s business.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.book.assessment import Reratings
 from ledger.book.game_book import GameBook
-from ledger.book.game_book_columns import RATED_COLUMNS, column_types, decode_bodies, fold_columns
+from ledger.book.game_book_columns import RATED_COLUMNS, apply_decoded_block, column_types, decode_bodies
 from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
@@ -26,13 +26,13 @@ from ledger.journal import Journal
 from ledger.journal.merkle import EMPTY_ROOT
 from ledger.ratings import read_models, side_rows, views_file
 from ledger.ratings.carried_states import CarriedStates
-from ledger.ratings.fact_folds import fold_all_facts
+from ledger.ratings.fact_folds import project_all_facts
 from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT_COLUMNS, RAISE_BOUND, WRITE_CURRENT, listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_facts, columns_of_sides, facts_needed
-from ledger.ratings.side_rows import TableFold
+from ledger.ratings.side_rows import TableStates
 from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state, side_tables
 from ledger.runtime import sqlite
 from ledger.runtime.columns import FAR_APART, MANY
@@ -119,7 +119,10 @@ class PoolBuild:
         self._sides.clear()
 
     def rate(self, blocks: Iterable[DataFrame], after_player: int) -> None:
-        """Rate games in rating order, no batch in two blocks; store the sides of players above *after_player* aside."""
+        """Rate games in rating order; store the rows of players above *after_player* in a temporary file.
+
+        No batch is in two blocks.
+        """
         for frame in blocks:
             rated = self._rate(_as_games(frame, self._pool, self._facts))
             sides = self._side_frame(rated, frame)
@@ -138,7 +141,7 @@ class PoolBuild:
             progress("rating history", done, total)
 
     def _rate(self, games: GamesInOrder) -> RatedGameColumns:
-        dense = MANY.dense(games.white, games.black)
+        dense = MANY.dense_indexes(games.white, games.black)
         return self._players.rate(games, dense, self._players.places(dense[0]))
 
     def _side_frame(self, rated: RatedGameColumns, frame: DataFrame) -> DataFrame:
@@ -165,7 +168,7 @@ class PoolBuild:
             if table.by_tournament:
                 self._write_in_tournaments(writer, table, sides)
                 continue
-            state = np.tile(MANY.floats(initial_state(table.fold, None)), int(run[-1]) + 1)
+            state = np.tile(MANY.float64_column(initial_state(table.fold, None)), int(run[-1]) + 1)
             # The history alone knows a past: what a seed says of games and a highest rating is where its counts begin.
             if table.fold is HISTORY and self._roster.has_seeds(self._pool.pool):
                 by_player = state.reshape(int(run[-1]) + 1, -1)  # the same numbers, written in place
@@ -201,10 +204,10 @@ class PoolBuild:
             # A pair as one number: NumPy sorts numbers in one go, and pairs by comparing them.
             pairs = there["player"].to_numpy().astype(np.int64) * (int(names.max()) + 1) + names
             run = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
-            state = np.tile(MANY.floats(initial_state(table.fold, None)), int(run.max()) + 1)
+            state = np.tile(MANY.float64_column(initial_state(table.fold, None)), int(run.max()) + 1)
             self._insert(writer, table, there, _folded(table, run, there, state))
 
-    def _insert(self, writer: TableWriter, table: SideTable, sides: DataFrame, folded: TableFold) -> None:
+    def _insert(self, writer: TableWriter, table: SideTable, sides: DataFrame, folded: TableStates) -> None:
         """Write the rows of a table."""
         names = [*table.fold.key[1:], *table.fold.stores, *(STATE_PREFIX + name for name in table.scheme_state)]
         rows = sides.select(pl.lit(self._pool.pool).alias("pool"), *names)
@@ -216,10 +219,10 @@ class PoolBuild:
             )
 
 
-def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableFold:
+def _folded(table: SideTable, run: Any, sides: DataFrame, state: Any) -> TableStates:
     # Polars gives arrays that may not be written, which are of another type to Numba: the step would be compiled again.
     taken = {name: sides[name].to_numpy().copy() for name in table.fold.reads}
-    return side_rows.fold_side_columns(MANY, table.fold, run, taken, state, side_rows.side_locator(sides))
+    return side_rows.apply_projector(MANY, table.fold, run, taken, state, side_rows.side_locator(sides))
 
 
 def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> GamesInOrder:
@@ -253,8 +256,8 @@ class Build:
         self._columns = tuple(dict.fromkeys((*RATED_COLUMNS, *facts)))  # of each game that counts
 
     @collector_paused()
-    def run(self, until: int, progress: Progress, missing: Sequence[str] = ()) -> None:
-        """Bring the file to position *until*, or where a stopped build was to end, and close it.
+    def build_to(self, until: int, progress: Progress, missing: Sequence[str] = ()) -> None:
+        """Build the file up to position *until*, or to where a stopped build was to end, and close it.
 
         Args:
             until: how many entries are folded.
@@ -294,7 +297,7 @@ class Build:
             with sqlite.write_transaction(connection):
                 views_file.create_indexes(connection, self._projectors)
                 if listeners := fact_projectors_among(self._projectors):
-                    fold_all_facts(book, listeners, target, progress)
+                    project_all_facts(book, listeners, target, progress)
                 views_file.count_distribution(connection)
                 views_file.set_checkpoint(connection, target, self._journal.root_at(target))
                 read_models.mark_missing(connection, missing)
@@ -355,7 +358,7 @@ class Build:
             # What is more than players and games changes rows that the game book reads: it is written by the book's
             # own connection, in one transaction with the note that it was folded in.
             writer = writers.together() if block.affects_earlier_games else writers.concurrent()
-            counting = fold_columns(book, block, fresh, writer.insert, self._columns)
+            counting = apply_decoded_block(book, block, fresh, writer.insert, self._columns)
             views_file.record_schemes(connection, fresh.adopted)
             folded += len(bodies)
             done = {"target": target, "folded": folded, "root": self._journal.root_at(folded)}

@@ -1,4 +1,4 @@
-"""The tables of the views that hold sides of rated games: columns, indexes and statements.
+"""The tables of the views with a row for each player of each rated game: columns, indexes and statements.
 
 The queries are in ``player_rows``, the rows come from ``side_rows``.
 Every ledger has the history, with the scheme's whole state and the counts that a summary or a graph needs. HERA is the
@@ -20,13 +20,13 @@ from ledger.schemes.scheme import Seed
 
 
 def initial_state(fold: DeclaredProjector, seed: Seed | None) -> list[float]:
-    """Return the running state of a fold before a player's first game; the history's includes the player's past."""
+    """Return a table's running state before a player's first game; the history's includes the player's past."""
     return begun_with(seed) if fold is HISTORY and seed is not None else [kept.start for kept in fold.state]
 
 
 @attrs.frozen
 class SideTable:
-    """A table with a row for each side of a rated game, keyed ``(pool, player, n)``.
+    """A table with a row for each player of each rated game, keyed ``(pool, player, n)``.
 
     Attributes:
         fold: what it stores of a side, and the running state that it keeps after each.
@@ -43,7 +43,7 @@ class SideTable:
 
     @cached_property
     def by_tournament(self) -> bool:
-        """True if the fold restarts with each tournament of a player."""
+        """True if the running state restarts with each tournament of a player."""
         return self.fold.by == TOURNAMENT
 
     @cached_property
@@ -53,7 +53,7 @@ class SideTable:
 
     @cached_property
     def is_whole(self) -> bool:
-        """True if it has a row for each side of each rated game."""
+        """True if it has a row for each player of each rated game."""
         return not self.is_sparse and not self.by_tournament
 
     @cached_property
@@ -103,7 +103,7 @@ class SideTable:
 
 
 def side_tables(projectors: Sequence[ReadModel], scheme_state: Sequence[str]) -> tuple[SideTable, ...]:
-    """Return the history, then the tables of those projectors that fold sides of games.
+    """Return the history, then the tables of the projectors of games.
 
     *scheme_state* has every state field of the schemes in use.
     """

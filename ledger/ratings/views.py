@@ -1,4 +1,4 @@
-"""The views of a journal, kept up to date: new entries are folded in, or all is built in another file and swapped in.
+"""The views of a journal, kept up to date: new entries are applied, or all is built in another file and swapped in.
 
 One process projects at a time (a lock file). A large backlog is built in another file in steps that each commit, so
 that a stopped build goes on where it was; readers see the old views until the new ones are complete. Everything else is
@@ -166,7 +166,9 @@ class Views:
         return self._reads.pools(self.connection, self.path)
 
     def states(self, pool: Pool) -> PlayerStates:
-        """Return the states of a pool's players; within a read snapshot one answer reuses the reads of another.
+        """Return the states of a pool's players.
+
+        Within a read snapshot one answer reuses the reads of another.
 
         The reads are stored until the next write: from snapshot to snapshot they stay the same.
         """
@@ -179,7 +181,7 @@ class Views:
             self._reads = _ReadCache(version)
 
     def note_recorded(self, entries: Iterable[RecordedEvent]) -> None:
-        """Note events that this process has recorded: folding them in needs no reading back."""
+        """Store events that this process has recorded, so that applying them needs no reading back."""
         for entry in entries:
             self._recorded[entry.position] = entry
         if len(self._recorded) > FEW_ENTRIES:
@@ -192,13 +194,13 @@ class Views:
         return None if snapshot is None or snapshot.connection is not self._file.connection else snapshot.position
 
     def position(self) -> int:
-        """Return the last entry that is folded in; 0 if there are no views yet."""
+        """Return the position of the last entry that the views contain; 0 if there are no views yet."""
         if (position := self._position_of_snapshot) is not None:
             return position
         return views_file.position(self.connection) if self.path.exists() else 0
 
     def is_up_to_date(self) -> bool:
-        """Return whether there is nothing to fold in; neither locks nor writes."""
+        """Return whether the views contain every entry of the journal; neither locks nor writes."""
         if not self._file.is_there():
             return False
         connection = self.connection
@@ -221,7 +223,7 @@ class Views:
         return connection, views_file.data_version(connection), connection.total_changes
 
     def build(self) -> str:
-        """Return a word for this build of the views: another one after each build, the same in every process."""
+        """Return a word that identifies this build of the views; it is the same in every process."""
         # Complete builds are copied into the file, of which SQLite then says that its schema is another one.
         (schema,) = self.connection.execute("PRAGMA schema_version").fetchone()
         return f"{self._file.inode}.{schema}"
@@ -234,7 +236,9 @@ class Views:
 
     @contextmanager
     def read_snapshot(self) -> Iterator[int]:
-        """Read everything within the block in one transaction, whatever is written meanwhile; yield the position.
+        """Read everything within the block in one transaction, and yield the position of the views.
+
+        Writes meanwhile are not seen.
 
         A snapshot within another one, or within a dry run, is that one. As long as it lasts, the log of the views grows
         with what others write: what is long to work out or to print follows after the block.
@@ -282,7 +286,7 @@ class Views:
         self.catch_up(progress)
 
     def catch_up(self, progress: Progress = no_progress) -> int:
-        """Fold in every entry that the journal has and the views have not; return the position reached.
+        """Apply every entry of the journal that the views lack; return the position reached.
 
         Raises:
             CorruptError: the views are damaged, or are not of this journal.
@@ -317,8 +321,8 @@ class Views:
             self._build(builds, progress)
         return self.catch_up(progress)
 
-    def build_until(self, until: int, progress: Progress = no_progress) -> None:
-        """Build the views of a journal with *until* entries, and leave them there."""
+    def build_up_to_entry(self, until: int, progress: Progress = no_progress) -> None:
+        """Build the views of the journal's first *until* entries, in the place of the present ones."""
         builds = BuildFiles(self.path)
         with builds.exclusive():
             builds.discard()
@@ -407,10 +411,10 @@ class Views:
         positions = range(live.position + 1, size + 1)
         is_short = len(positions) <= FEW_ENTRIES
         if is_short and all(position in self._recorded for position in positions):
-            live.fold_recorded(self.journal, [self._recorded[position] for position in positions], size)
+            live.apply_recorded(self.journal, [self._recorded[position] for position in positions], size)
             self._recorded.clear()
         else:
-            live.fold(self.journal, size, by_columns=not is_short)
+            live.apply_journal(self.journal, size, by_columns=not is_short)
 
     def _build(self, builds: BuildFiles, progress: Progress, until: int | None = None) -> None:
         target = self.journal.size() if until is None else until

@@ -71,7 +71,10 @@ class ViewsConnection:
             )
 
     def is_there(self) -> bool:
-        """Return whether there is a file of this layout; closes the connection to one that was replaced or deleted."""
+        """Return whether there is a file of this layout.
+
+        A connection to one that was replaced or deleted is closed.
+        """
         try:
             status = self.path.stat()
         except FileNotFoundError:
@@ -102,7 +105,7 @@ class ViewsConnection:
 
 
 class DryRunSlot:
-    """The place of one dry run at a time, and the second connection to the views, which is kept for the next one."""
+    """The one dry run that may be under way at a time, and the second connection to the views that it uses."""
 
     def __init__(self) -> None:
         self._second: ViewsConnection | None = None
@@ -123,7 +126,7 @@ class DryRunSlot:
 
     @contextmanager
     def taken(self, path: Path) -> Iterator[None]:
-        """Reserve the place for a dry run in the block, in which nothing can be folded in.
+        """Reserve the slot for a dry run in the block, in which no entries can be applied.
 
         Raises:
             StorageError: another one is under way.

@@ -1,4 +1,4 @@
-"""The views database: its tables, its checkpoint, its place on disk. Everything in it is derived and disposable.
+"""The views database: its tables, its checkpoint, its path on disk. Everything in it is derived and disposable.
 
 Tables are plain and typed, for SQL, Datasette or pandas to read:
 
@@ -76,7 +76,10 @@ SELECT pool, {_band("rating")}, count(*) FROM current WHERE listed = 1 GROUP BY 
 
 
 def count_distribution(connection: sqlite3.Connection) -> None:
-    """Count the listed players of new views, and let triggers keep the counts; in the caller's transaction."""
+    """Count the listed players of new views, and let triggers update the counts.
+
+    It runs in the caller's transaction.
+    """
     connection.execute(_COUNT)
     for statement in COUNTING_TRIGGERS:
         connection.execute(statement)
@@ -367,14 +370,14 @@ def check_integrity(connection: sqlite3.Connection, path: str | Path) -> None:
 
 
 class ViewsHead(NamedTuple):
-    """The last entry that is folded in, and the Merkle root at that position."""
+    """The position of the last entry that the views contain, and the Merkle root there."""
 
     position: int
     root: bytes
 
 
 def checkpoint(connection: sqlite3.Connection) -> ViewsHead:
-    """Return the last entry that is folded in, and its journal.
+    """Return the position of the last entry that the views contain, and its Merkle root.
 
     Raises:
         CorruptError: that is not said, or said twice.
@@ -389,7 +392,7 @@ def checkpoint(connection: sqlite3.Connection) -> ViewsHead:
 
 
 def position(connection: sqlite3.Connection) -> int:
-    """Return the last entry that is folded in."""
+    """Return the position of the last entry that the views contain."""
     return checkpoint(connection).position
 
 
@@ -399,7 +402,10 @@ def data_version(connection: sqlite3.Connection) -> int:
 
 
 def set_checkpoint(connection: sqlite3.Connection, reached: int, root: bytes) -> None:
-    """Note how far the journal is folded in, and its root there; in the same transaction as the rows."""
+    """Store the position of the last entry that the views contain, and its root.
+
+    The rows are written in the same transaction.
+    """
     connection.execute("UPDATE progress SET position = ?, root = ?", (reached, root))
 
 

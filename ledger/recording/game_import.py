@@ -87,7 +87,10 @@ class ImportReport(FaultsFound):
     differences: list[Difference] = attrs.Factory(list)
 
     def differ(self, difference: Difference) -> None:
-        """Store a game that the file reports with other facts than the current ones; past the limit it is a fault."""
+        """Store a game that the file reports with other facts than the current ones.
+
+        Past the limit it is a fault.
+        """
         if len(self.differences) < MAX_DIFFERENCES:
             self.differences.append(difference)
         else:
@@ -179,7 +182,7 @@ class GameImport:
         self._reported = ReportedEntries()
         self._report = ImportReport()
 
-    def run(
+    def import_blocks(
         self,
         blocks: Iterable[GameBlock],
         *,
@@ -188,7 +191,7 @@ class GameImport:
         advance: Callable[[int], None],
         rounds: Callable[[], Sequence[SourceRound]],
     ) -> ImportReport:
-        """Take blocks of games in order, then the rounds without a game; return the outcome.
+        """Record blocks of games in order, then the rounds without a game; return the report.
 
         Args:
             blocks: the games of one file.

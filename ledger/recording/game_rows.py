@@ -44,7 +44,7 @@ Judged = tuple[int, int, GameRecorded | str]
 
 
 class GameRows:
-    """Games of one file as mappings."""
+    """The games of one file as mappings from the fields of ``SourceGame`` to their values."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Take rows in the fields of ``SourceGame``."""

@@ -132,7 +132,9 @@ class Recorder:
             return self._batch(transaction, accepted).append(batch, repeat(actor, len(batch)))
 
     def append_each(self, games: Sequence[Submission]) -> RecordedEach:
-        """Record games in one transaction, each judged as if those before it were recorded; refused ones stay out.
+        """Record games in one transaction, each judged as if those before it were recorded.
+
+        Refused ones stay out.
 
         Their moves are stored with them.
         """

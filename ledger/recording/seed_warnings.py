@@ -45,7 +45,7 @@ GROUP BY side.key ORDER BY side.key
 
 
 class RecordedSide(NamedTuple):
-    """One side of a recorded game: its line or place, pool, player, and the end of the game."""
+    """One player's half of a recorded game: its line or index, pool, player, and the end of the game."""
 
     place: int
     pool: str
@@ -73,7 +73,7 @@ class SeedWarnings:
         return self._seeds_taken_away(connection, recorded, names.__getitem__)
 
     def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
-        """Return the warnings about recorded events, by place."""
+        """Return the warnings about recorded events, by index of the event."""
         connection = self._connection() if GameRecorded in set(map(type, events)) else None
         if connection is None:
             return {}

@@ -648,12 +648,12 @@ class Registry:
                 holds from a day after the first game, so that it would have no effect.
         """
         actor = self.ledger.recorder_named(token, actor)
-        news = self.new_facts(
+        news = self.events_to_learn(
             player, standing=standing, declared_rating=declared_rating, birth_year=birth_year, past=past, since=since
         )
         return self.update_outcome(player, news, self.ledger._record(news, actor))
 
-    def new_facts(
+    def events_to_learn(
         self,
         player: int,
         *,
@@ -663,7 +663,9 @@ class Registry:
         past: PriorRating | None = None,
         since: str | None = None,
     ) -> list[Event]:
-        """Return the facts that ``learn`` would record, with its arguments; a known year of birth is left out.
+        """Return the events that ``learn`` would record, with its arguments.
+
+        A known year of birth is left out.
 
         Raises:
             MalformedError: a value is none that the journal may hold.

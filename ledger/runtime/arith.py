@@ -43,7 +43,10 @@ def exp2(x: float) -> float:
 
 
 def exp2_in_range(x: float) -> float:
-    """Return 2 to the power *x* for -1100 < *x* < 1024, without a branch, so that compilers share its calculation."""
+    """Return 2 to the power *x* for -1100 < *x* < 1024; other values of *x* are not checked.
+
+    It has no branch, so that compilers share its calculation.
+    """
     whole = floor(x + 0.5)
     f = x - whole
     # Estrin's scheme: the same operations in the same order everywhere, and short chains for the compiler.
@@ -95,7 +98,7 @@ def log10(x: float) -> float:
 
 
 def logistic(difference: float) -> float:
-    """Return the expected score 1 / (1 + 10^(-difference/400)) of the side that is *difference* points stronger.
+    """Return the expected score 1 / (1 + 10^(-difference/400)) of the player rated *difference* points higher.
 
     ``logistic(-difference)`` is exactly ``1 - logistic(difference)``.
     """

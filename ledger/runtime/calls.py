@@ -43,7 +43,10 @@ class _Parameter(NamedTuple):
 
 
 def checked(call: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function to raise MalformedError for arguments that do not fit its annotations; all are named."""
+    """Decorate a function to raise MalformedError for arguments that do not fit its annotations.
+
+    All such arguments are named.
+    """
 
     @wraps(call)
     def compared(*arguments: P.args, **named: P.kwargs) -> T:

@@ -57,7 +57,10 @@ def called_functions(function: Callable[..., Any]) -> dict[str, FunctionType]:
 
 
 def kernel_sources(function: Callable[..., Any], seen: dict[str, str]) -> dict[str, str]:
-    """Add the source texts of a function and of all that it calls to *seen*, by name; without a source the bytecode."""
+    """Add the source texts of a function and of all that it calls to *seen*, by name, and return *seen*.
+
+    Without a source it is the bytecode.
+    """
     # with the file, whose name distinguishes the code that ``records`` writes out for each class under one name
     key = f"{function.__module__}.{function.__qualname__} {Path(function.__code__.co_filename).name}"
     # Numba takes global numbers for constants and writes them into the code: with another value it is another kernel.

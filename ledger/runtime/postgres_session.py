@@ -197,15 +197,15 @@ class ServerSession:
             # In a transaction what was asked before is gone with it; and a server that said nothing for so long is not
             # waited for twice.
             if not is_alone or isinstance(error, SilentError):
-                raise self.explained(error, place) from error
+                raise self.explained_error(error, place) from error
         except StatementRefusedError as error:
-            raise self.explained(error, place) from error
+            raise self.explained_error(error, place) from error
         try:
             return self.ask_once(*questions, patience=patience)
         except (LostError, StatementRefusedError) as error:
-            raise self.explained(error, place) from error
+            raise self.explained_error(error, place) from error
 
-    def explained(
+    def explained_error(
         self, error: LostError | StatementRefusedError, place: str | None = None
     ) -> StorageError | CorruptError:
         """Return the error to raise for a refused statement or a lost connection."""
@@ -239,7 +239,7 @@ class ServerSession:
         return [answers[place] for place in places]
 
     def copy_in(self, sql: str, pieces: Iterable[bytes]) -> int:
-        """Run a COPY … FROM STDIN and the statements that precede it in the text; return the number of rows added.
+        """Run a COPY … FROM STDIN and the statements before it in the text; return the number of rows added.
 
         Raises:
             StatementRefusedError: the server refused a row.

@@ -75,7 +75,9 @@ def number(start: float, doc: str, *, size: int = 0, name: str = "", first: int 
 
 
 def part(record: type, label: str = "") -> Any:
-    """Declare a field that is a record itself; names and meanings of its numbers have the label in place of ``{}``.
+    """Declare a field that is a record itself.
+
+    In names and meanings of its numbers the label replaces ``{}``.
 
     Raises:
         MalformedError: *record* is no class of numbers.

@@ -194,7 +194,7 @@ class FileConnection(OwnedConnection):
 
 
 def raise_translated(path: str | Path, error: Exception, remedy: str = RESTORE) -> NoReturn:
-    """Raise our error for one of the driver's about *path*; the driver's own if it is not about the file."""
+    """Raise our error for one of the driver's about *path*; or the driver's own if it is not about the file."""
     if isinstance(error, UnicodeDecodeError):
         raise CorruptError(str(path), 0, f"{error}; {remedy}") from error
     # SQLite quotes the whole statement of a damaged schema

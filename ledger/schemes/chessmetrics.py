@@ -69,7 +69,9 @@ DEFAULT = Numbers(*attrs.astuple(Settings()))
 
 
 def performance(average: float, share: float, numbers: Settings) -> float:
-    """Return the performance rating, points: "Average Opponents' Rating + [(PctScore - 0.50) * 850]".
+    """Return the performance rating in rating points.
+
+    "Average Opponents' Rating + [(PctScore - 0.50) * 850]".
 
     Args:
         average: the opponents' average rating, points.
@@ -80,7 +82,7 @@ def performance(average: float, share: float, numbers: Settings) -> float:
 
 
 def weight(age: float, numbers: Settings) -> float:
-    """Return the weight of a game of some months ago, 0..1."""
+    """Return the weight, from 0 to 1, of a game of some months ago."""
     # "100% * (24 - age)", in 24ths
     if age >= numbers.window:
         return 0.0
@@ -106,12 +108,15 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer; a declared rating replaces the first one."""
+    """Return the initial state of a new player, who has the declared rating or else the scheme's first one."""
     return Player(numbers.start if newcomer.declared is None else newcomer.declared)
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:
-    """Replace the rating by a later list: the latest performances of the window move so that their mean becomes it."""
+    """Return the state after a later list: performances move so that their weighted mean is the list's rating.
+
+    The latest performances of the window are moved.
+    """
     slot = newest(player, numbers)
     if slot == int(numbers.window):
         return fresh
@@ -130,7 +135,7 @@ def grow_old(player: Player, months: int, after: Player) -> None:
 
 
 def rating_of(player: Player, numbers: Settings) -> float:
-    """Return the weighted mean of the performances of the window, and of the draws added to them; points."""
+    """Return the rating in rating points: the weighted mean of the window's performances and the added draws."""
     games = numbers.window * numbers.pad_draws
     points = games * numbers.pad_rating
     for slot in range(int(numbers.window)):
@@ -151,7 +156,7 @@ def newest(player: Player, numbers: Settings) -> int:
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a player to the list in force on *day*, that of the month before: older games weigh less."""
+    """Bring a player to the list in force on *day*, that of the month before, by which older games weigh less."""
     # When the last game leaves the window, the rating stays as it was on the last list with a game.
     months = months_of(day) - 1
     by = months - int(player.month)
@@ -181,7 +186,7 @@ def rate_list(player: Player, after: Player, games: BatchGames, when: When, numb
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Return the score, 0..1, that would be a performance of the own rating."""
+    """Return the score, from 0 to 1, that would be a performance of the player's own rating."""
     # "10% [...] 85 rating points": a straight line, which ends at 0 and 1
     share = 0.5 + (player.rating - opponent.rating) / numbers.per_score
     if share > 1.0:

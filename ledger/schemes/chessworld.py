@@ -80,7 +80,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer."""
+    """Return the initial state of a new player."""
     # "just set your FIDE rating to the equivalent of what your rating is": a declared rating replaces the initial one.
     return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
 
@@ -112,7 +112,10 @@ def welcomes(tournament: str, numbers: Settings) -> bool:
 
 
 def k_factor(rating: float, numbers: Settings) -> float:
-    """Return K by the player's own rating, points: 32 to 1600, 16 from 3200, ``32 - (r1 - 1600)/100`` between."""
+    """Return the factor K by the player's own rating, which is in rating points.
+
+    It is 32 to 1600, 16 from 3200, ``32 - (r1 - 1600)/100`` between.
+    """
     if rating <= numbers.k_falls_from:
         return numbers.k_highest
     if rating >= numbers.k_falls_to:
@@ -122,7 +125,7 @@ def k_factor(rating: float, numbers: Settings) -> float:
 
 
 def capped(own: float, opponent: float, numbers: Settings) -> float:
-    """Return the opponent's rating as it counts, points."""
+    """Return the opponent's rating as it counts, in rating points."""
     # "then it is assumed that the difference is exactly 40" ECF points, 320 of ours
     # Against the player's running rating: "until your rating increases and then your range increases".
     if opponent > own + numbers.cap:
@@ -133,13 +136,13 @@ def capped(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """Return a provisional game's worth, points; a draw is worth the opponent's rating."""
+    """Return the worth of a provisional game in rating points; a draw is worth the opponent's rating."""
     # "A win [...] your opponents rating +50, and a loss [...] -50": ECF points, each worth 8
     return capped(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
 
 
 def scale(opponent_games: float, numbers: Settings) -> float:
-    """Return the factor of K, 0..1."""
+    """Return the factor, from 0 to 1, by which K is reduced."""
     # "The scaling function is n/51" against a provisionally rated opponent
     # *opponent_games* counts the game being rated: a game is complete when it is rated, and the 51st gives 51/51.
     if opponent_games > numbers.provisional_games:
@@ -149,7 +152,7 @@ def scale(opponent_games: float, numbers: Settings) -> float:
 
 
 def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Rate one game in place; both sides from their ratings before it."""
+    """Rate one game: change both players' states in place, from the ratings before it."""
     # both before either is written: each side rates against what the other was
     of_white, of_black = white.rating, black.rating
     white.games += 1.0
@@ -162,7 +165,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 def rate_side(
     player: Player, opponent: float, opponent_games: float, score: float, expected: float, numbers: Settings
 ) -> None:
-    """Rate one side of a game.
+    """Rate one game for one of its two players.
 
     Args:
         player: from the rating before it; *games* counts it.
@@ -188,7 +191,7 @@ def rate_side(
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Return the expected score 0..1 by the Elo formula of the FAQ."""
+    """Return the expected score, from 0 to 1, by the Elo formula of the FAQ."""
     return logistic(player.rating - opponent.rating)
 
 
@@ -198,13 +201,16 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a player with *games* rated games, who goes on counting; the mean goes on from the rating itself."""
+    """Return the state of a player who comes with a rating and *games* rated games, which go on counting.
+
+    The mean goes on from the rating itself.
+    """
     counted = games + 1.0 if numbers.include_initial and games else games
     return Player(rating, games, rating * counted)
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """Return the formula of one side of one game with its numbers."""
+    """Return the formula of one game for one of its players, with its numbers."""
     (opponent, score, *_) = meetings[0]
     games, opponent_games = own.before.games + 1.0, opponent.games + 1.0
     r1, r2 = own.before.rating, opponent.rating

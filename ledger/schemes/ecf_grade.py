@@ -28,9 +28,9 @@ from ledger.schemes.scheme import (
     Seed,
     Term,
     When,
-    calendar_of,
     opponent_of,
     own_work,
+    rating_period_calendar,
     state,
     work_of,
 )
@@ -89,7 +89,7 @@ def elo(grade: float) -> float:
 
 
 def counted(own: float, opponent: float, numbers: Settings) -> float:
-    """Return the opponent's grade as it counts, ECF points."""
+    """Return the opponent's grade as it counts, in ECF points."""
     # "if your opponent's grade differs from yours by more than 40 points it is assumed to be exactly 40 above (or
     # below) yours. This applies whatever the result."
     if opponent > own + numbers.cap:
@@ -100,7 +100,7 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def game_points(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """Return a game's worth, ECF points."""
+    """Return the worth of a game in ECF points."""
     # "the opponent's grade plus 50", for a draw the grade, for a loss the grade minus 50; 40 is the cap alone, though a
     # club's page says it here (RULES 4.1)
     return counted(own, opponent, numbers) + numbers.bonus * (2.0 * score - 1.0)
@@ -144,26 +144,32 @@ class Player:
 
 
 @attrs.define
-class Work:
-    """The grade of a player for the passes of opponents."""
+class GradeForOthers:
+    """The grade with which a player counts for the opponents of one list."""
 
     grade: float = number(0.0, "grade before the list, or starting grade; ECF points")
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a newcomer: ungraded, 0, unless a grade (ECF points) was declared."""
+    """Return the initial state of a new player: ungraded (0), or with a declared grade in ECF points."""
     return Player(newcomer.declared or 0)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a player with a rating, graded with it; games played elsewhere have no game points."""
+    """Return the state of a player who comes with a rating, graded with it.
+
+    Games played elsewhere have no game points.
+    """
     return Player(rating, games)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past, on the list before it: its games, 30 if unknown, worth the grade each."""
+    """Return the state of a player with a history on the list before it.
+
+    Its games, 30 if unknown, are worth the grade each.
+    """
     # If lists follow rating runs, the games are on no list: they count as those of ``carry``.
-    period = last_over(newcomer.day, calendar_of(numbers))
+    period = last_over(newcomer.day, rating_period_calendar(numbers))
     if period is None:
         return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
     player = Player(seed.rating, numbers.full_games if seed.games is None else seed.games, period)
@@ -200,7 +206,7 @@ def grow_old(player: Player, lists: float, after: Player) -> None:
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a player to the list in force in *period*, that of the period before; the grade itself does not change."""
+    """Bring a player to the list in force in *period*, that of the period before; the grade itself stays."""
     lists = period - player.period - 1.0
     if lists > 0.0:
         grow_old(player, lists, player)
@@ -232,7 +238,7 @@ def starting_grade(games: BatchGames, numbers: Settings) -> float:
 
 
 def brought_forward(player: Player, after: Player, batch: int, now: float, more: float, numbers: Settings) -> float:
-    """Return the points of the games of the two earlier seasons that make up the full number.
+    """Return the game points of the two earlier seasons that make up the full number of games.
 
     Args:
         player: before the batch, with the points of the latest games.
@@ -270,7 +276,7 @@ def missing(after: Player, now: float, numbers: Settings) -> float:
 
 
 def estimate(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """Estimate the ungraded; everybody else counts with the grade before the list."""
+    """Estimate the grades of ungraded players; everybody else counts with the grade before the list."""
     own_work(games).grade = player.rating if is_graded(player) else starting_grade(games, numbers)
 
 
@@ -296,7 +302,10 @@ def rate_list(player: Player, after: Player, games: BatchGames, when: When, numb
 
 
 def grade_after(player: Player, after: Player, batch: int, numbers: Settings) -> float:
-    """Return the grade by a season's games, and earlier ones if they are fewer than 30; ECF points, unrounded."""
+    """Return the unrounded grade in ECF points after a season.
+
+    If it has fewer than 30 games, earlier games count, too.
+    """
     now = in_lists(after, 0, int(numbers.season_lists))
     # "If there are 30 or more games in the most recent 12 months, then the grade is based on these games alone."
     points = season_points(after, numbers)
@@ -315,7 +324,10 @@ def season_points(player: Player, numbers: Settings) -> float:
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Return the score, 0..1, that would keep the grade: 50 % and one for each ECF point, up to the cap."""
+    """Return the score, from 0 to 1, that would keep the grade.
+
+    It is 50 % and one for each ECF point, up to the cap.
+    """
     own = player.rating if is_graded(player) else numbers.start_grade
     other = opponent.rating if is_graded(opponent) else numbers.start_grade
     share = 0.5 + (own - counted(own, other, numbers)) / (2.0 * numbers.bonus)
@@ -381,7 +393,7 @@ SCHEME = Scheme(
     enter=enter,
     seeded=seeded,
     passes=(estimate, rate_list),
-    work=Work,
+    work=GradeForOthers,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,

@@ -90,8 +90,8 @@ class Player:
 
 
 @attrs.define
-class Work:
-    """Ratings of a player by pass; the passes of opponents read them."""
+class PassRatings:
+    """The ratings of a player by pass while one list is rated; the passes of opponents read them."""
 
     pass_1: float = number(0.0, "rating by pass 1, points: the rating before the list where that is full")
     pass_2: float = number(0.0, "rating by pass 2, points, likewise")
@@ -99,12 +99,12 @@ class Work:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer: new and unrated, or with a declared rating, which is one inherited."""
+    """Return the initial state of a new player: unrated, or with a declared rating, which counts as inherited."""
     return carry(float(newcomer.declared or 0), 0.0, newcomer, numbers)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a player with a rating, fully rated like those whom the first list was seeded with; 0 is none."""
+    """Return the state of a player who comes with a rating, fully rated as on the first list; 0 is no rating."""
     # "converted using the formula: new = 7.5*old + 700" is up to the pool that changes over from the grades.
     came = months_of(newcomer.day)
     return Player(
@@ -118,7 +118,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past, fully rated as in ``carry``, unless its games are too few: then partially."""
+    """Return the state of a player with a history: fully rated, or partially if the list states too few games."""
     player = carry(seed.rating, 0.0, newcomer, numbers)
     # The games of a partial rating are in the pool as even scores against opponents of that rating.
     if seed.games is not None and seed.games < numbers.full_games:
@@ -155,14 +155,17 @@ def category(status: float, results: float, of_year: float) -> str:
 
 
 def k_factor(birth_year: float, day: float, numbers: Settings) -> float:
-    """Return K by age: 40 to the end of the year of the 18th birthday, else 20; birth year 0 is unknown: no junior."""
+    """Return the factor K by age: 40 for juniors, else 20.
+
+    Juniors are those to the end of the year of the 18th birthday; birth year 0 is unknown: no junior.
+    """
     if birth_year > 0.0 and year_of(day) - birth_year <= numbers.junior_age:
         return numbers.k_junior
     return numbers.k
 
 
 def counted(own: float, opponent: float, numbers: Settings) -> float:
-    """Return the own rating less the opponent's as it counts, points."""
+    """Return the own rating minus the opponent's as it counts, in rating points."""
     difference = own - opponent
     if numbers.cap == 0.0:
         return difference
@@ -170,7 +173,7 @@ def counted(own: float, opponent: float, numbers: Settings) -> float:
 
 
 def performance(opponents: float, score: float, games: float, nominal: float) -> float:
-    """Return the P rating, points, unrounded: FIDE's performance with one draw added.
+    """Return the unrounded P rating in rating points: FIDE's performance with one draw added.
 
     Args:
         opponents: sum of the opponents' ratings, points.
@@ -188,7 +191,10 @@ def nearest(rating: float, numbers: Settings) -> float:
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """Replace rating, status and pool by a later list's; results of the year and the last month played go on."""
+    """Return the state after a later list, which replaces rating, status and pool of games.
+
+    Results of the year and the last month played go on.
+    """
     # The list shows that the rating has not lapsed: the months without a result count from its day on.
     return attrs.evolve(
         fresh,
@@ -224,7 +230,7 @@ def empty_pool(player: Player) -> None:
 
 
 def pass_1(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """Return P rating "A" of the new and partially rated, against those who were rated before."""
+    """Calculate P rating "A" of new and partially rated players, against opponents who were rated before."""
     work = own_work(games)
     full = player.status == FULL
     work.is_full = 1.0 if full or player.pool_games + (games.last - games.first) >= numbers.full_games else 0.0
@@ -233,13 +239,13 @@ def pass_1(player: Player, after: Player, games: BatchGames, when: When, numbers
 
 
 def pass_2(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """Return P rating "B" of the new and partially rated, against all."""
+    """Calculate P rating "B" of new and partially rated players, against all opponents."""
     if player.status != FULL:
         own_work(games).pass_2 = nearest(against_all(player, games), numbers)
 
 
 def pass_3(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
-    """Rate the fully rated against what passes 1 and 2 say of the others, who get the rating of pass 2."""
+    """Rate fully rated players by the ratings of passes 1 and 2; other players get the rating of pass 2."""
     month = max(float(months_of(when.day)), player.month)
     shift(player.month_games, int(month - player.month), after.month_games)
     after.month_games[0] += games.last - games.first
@@ -261,7 +267,7 @@ def pass_3(player: Player, after: Player, games: BatchGames, when: When, numbers
 
 
 def against_the_rated(player: Player, games: BatchGames, numbers: Settings) -> float:
-    """Return P rating "A", points."""
+    """Return P rating "A" in rating points: against opponents who were rated before."""
     count = player.pool_games
     points = player.pool_score
     opponents = player.pool_opponents
@@ -275,7 +281,7 @@ def against_the_rated(player: Player, games: BatchGames, numbers: Settings) -> f
 
 
 def against_all(player: Player, games: BatchGames) -> float:
-    """Return P rating "B", the new and partially rated among the opponents with their "A"; points, unrounded."""
+    """Return the unrounded P rating "B" in rating points: against all, new and partially rated ones with their "A"."""
     points = player.pool_score
     opponents = player.pool_opponents
     for game in range(games.first, games.last):
@@ -285,7 +291,7 @@ def against_all(player: Player, games: BatchGames) -> float:
 
 
 def surplus(own: float, games: BatchGames, numbers: Settings) -> float:
-    """Return score less expected score of a fully rated player, hundredths of a point, each game by its weight."""
+    """Return score minus expected score of a fully rated player in hundredths of a point, each game by its weight."""
     total = 0.0
     for game in range(games.first, games.last):
         opponent = work_of(games, game)
@@ -315,12 +321,12 @@ def pool(player: Player, after: Player, games: BatchGames) -> None:
 
 
 def rating_or_nominal(player: Player) -> float:
-    """Return the rating, or that of an unrated player's fictional opponent."""
+    """Return a player's rating; for an unrated player the nominal rating of a fictional opponent."""
     return player.nominal if player.status == UNRATED else player.rating
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Return the expected score 0..1 by the table; an unrated player counts with the nominal rating."""
+    """Return the expected score, from 0 to 1, by the table; an unrated player counts with the nominal rating."""
     return pd(counted(rating_or_nominal(player), rating_or_nominal(opponent), numbers))
 
 
@@ -406,7 +412,7 @@ SCHEME = Scheme(
     accepted_ratings=accepted_ratings,
     relist=relist,
     passes=(pass_1, pass_2, pass_3),
-    work=Work,
+    work=PassRatings,
     expected_score=expected_score,
     explain=explain,
     rhythm=Rhythm.PERIOD,

@@ -93,25 +93,25 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer."""
+    """Return the initial state of a new player."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return carry(rating, 0.0, newcomer, numbers)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return the player who comes from another scheme: rating and number of games stay, and the peak with them."""
+    """Return the state of a player who comes from another scheme: rating and number of games stay, and the peak."""
     return Player(rating, games, float(newcomer.birth_year or 0), rating)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past: its games and its highest rating count for the K of the table."""
+    """Return the state of a player with a history: its games and highest rating count for the K of the table."""
     player = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
     player.peak = seed.highest_known
     return player
 
 
 def age(birth_year: float, day: float) -> float:
-    """Return the year of the game less year of birth; ``AGE_UNKNOWN`` for a year of birth of 0."""
+    """Return the year of the game minus the year of birth; ``AGE_UNKNOWN`` for a year of birth of 0."""
     if birth_year == 0.0:
         return AGE_UNKNOWN
     return float(year_of(day)) - birth_year
@@ -126,7 +126,10 @@ def holds(
     games: float,
     years: float,
 ) -> bool:
-    """Return whether a row of the table fits: every limit that is not switched off (0); an unknown age fits none."""
+    """Return whether a row of the table of K fits: it has a limit, and every limit that is on holds; 0 is off.
+
+    An unknown age fits no row with a limit of age.
+    """
     if games_below + rating_from + rating_below + age_to == 0.0:  # none is negative
         return False
     if games_below > 0.0 and games >= games_below:
@@ -194,17 +197,20 @@ def k_factor(rating: float, peak: float, games: float, years: float, numbers: Se
 
 
 def expected(own: float, opponent: float) -> float:
-    """Return the expected score, 0..1: ``Ea = 1 / (1 + 10^((Rb - Ra) / 400))``, without a limit on the difference."""
+    """Return the expected score from 0 to 1, without a limit on the difference.
+
+    ``Ea = 1 / (1 + 10^((Rb - Ra) / 400))``.
+    """
     return logistic(own - opponent)
 
 
 def new_rating(own: float, opponent: float, score: float, k: float) -> float:
-    """Return the rating after one game, points: ``Ra' = Ra + K * (Sa - Ea)``."""
+    """Return the rating after one game in rating points: ``Ra' = Ra + K * (Sa - Ea)``."""
     return own + k * (score - expected(own, opponent))
 
 
 def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:
-    """Rate one game in place; both sides from their ratings before it."""
+    """Rate one game: change both players' states in place, from the ratings before it."""
     # Sa - Ea; for Black the same with the other sign
     surprise = score - expected(white.rating, black.rating)
     move(white, k_of(white, day, numbers) * surprise)
@@ -224,7 +230,7 @@ def k_of(player: Player, day: float, numbers: Settings) -> float:
 
 
 def without_rows(numbers: Settings) -> bool:
-    """Return whether every limit of the table is switched off; none is negative, so their sum decides."""
+    """Return whether every limit of the table of K is switched off; none is negative, so their sum decides."""
     first = numbers.first_games_below + numbers.first_rating_from + numbers.first_rating_below + numbers.first_age_to
     second = (
         numbers.second_games_below + numbers.second_rating_from + numbers.second_rating_below + numbers.second_age_to
@@ -234,19 +240,19 @@ def without_rows(numbers: Settings) -> bool:
 
 
 def move(player: Player, change: float) -> None:
-    """Change one side's rating; a game more, and its highest rating."""
+    """Change one player's rating by a game, count the game, and note the highest rating."""
     player.rating += change
     player.games += 1.0
     player.peak = max(player.peak, player.rating)
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Return the expected score, 0..1."""
+    """Return the expected score, from 0 to 1."""
     return expected(player.rating, opponent.rating)
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
-    """Return the formula of one side of one game with its numbers."""
+    """Return the formula of one game for one of its players, with its numbers."""
     (opponent, score, *_), player = meetings[0], own.before
     rating, years = player.rating, age(player.birth_year, when.day)
     row = k_row(rating, player.peak, player.games, years, numbers)

@@ -149,8 +149,8 @@ class Player:
 
 
 @attrs.define
-class Work:
-    """Sums over one player's games of a period, which explanations show."""
+class PeriodWork:
+    """The intermediate numbers of one player while a rating period is rated, which explanations show."""
 
     counted: float = number(0.0, "games that count")
     scored: float = number(0.0, "points scored in them")
@@ -163,12 +163,12 @@ copy = make_copier(Player)
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player before the first rated game: with the declared rating, or that of ``start``, or unrated."""
+    """Return the initial state of a new player: with the declared rating, or that of ``start``, or unrated."""
     return carry(newcomer.declared or numbers.start, 0.0, newcomer, numbers)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a rating, rated with the nearest whole number, if that is not below the floor."""
+    """Return the state of a player who comes with a rating: its nearest whole number, if not below the floor."""
     # FIDE's lists carry whole points; that a half goes up is our reading, as for initial ratings (RULES 1.6).
     own = float(floor(rating + 0.5))
     if own < floor_of(rules_of(newcomer.day, numbers), numbers):
@@ -178,7 +178,7 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past: its games and its highest rating count for K (8.3.3)."""
+    """Return the state of a player with a history: its games and its highest rating count for K (8.3.3)."""
     # A list of FIDE states a player's K, but not the number of games behind the rating. The missing number follows from
     # the K if possible: a K below that of a new player implies enough games, 10 that the rating was 2400 once, 20 of a
     # junior that it was 2300. Without either there are none.
@@ -204,7 +204,10 @@ def accepted_ratings(day: float, numbers: Settings) -> AcceptedRatings:
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:
-    """Put a later list's rating in force from its day on; its games, its K and its highest rating count for K."""
+    """Return the state after a later list: its rating in force from its day on.
+
+    Its games, its K and its highest rating count for K.
+    """
     before = player.highest
     # A K above 10 means that no published rating has reached 2400, whichever rating was calculated here.
     if seed.k_factor is not None and seed.k_factor > 10.0:
@@ -227,24 +230,24 @@ def rules_of(day: float, numbers: Any) -> float:
 
 
 def floor_of(day: float, numbers: Any) -> float:
-    """Return the lowest rating published by the rules of *day*, points."""
+    """Return the lowest rating that is published by the rules of *day*, in rating points."""
     return numbers.floor if numbers.floor > 0.0 else published_from(day)
 
 
 def needed(day: float, numbers: Any) -> float:
-    """Return the number of games that make a rating by the rules of *day*."""
+    """Return the number of games that are needed for a first rating by the rules of *day*."""
     return numbers.initial_games if numbers.initial_games > 0.0 else games_needed(day)
 
 
 def remember(player: Player) -> None:
-    """Make the present rating the previous one."""
+    """Store the present rating as the previous one."""
     player.earliest = player.earlier
     player.earlier_since = player.since
     player.earlier = player.rating
 
 
 def in_force(player: Player, day: float) -> float:
-    """Return the rating in force on a day, points; of days long ago the oldest that is kept."""
+    """Return the rating in force on a day in rating points; of days long ago the oldest one that is stored."""
     if day >= player.since:
         return player.rating
     if day >= player.earlier_since:
@@ -253,7 +256,7 @@ def in_force(player: Player, day: float) -> float:
 
 
 def own_at_start(player: Player, day: float) -> float:
-    """Return a player's rating when a tournament began, points; 0 for a player who is unrated now."""
+    """Return a player's rating when a tournament began, in rating points; 0 for a player who is unrated now."""
     if player.rating == 0.0:
         return 0.0
     own = in_force(player, day)
@@ -269,7 +272,7 @@ def begun_before(games: BatchGames, g: int) -> bool:
 
 
 def upgrades(player: Player, games: BatchGames, numbers: Any) -> int:
-    """Return the reduction of the expected score if each of several tournaments has its one upgrade, hundredths."""
+    """Return by how many hundredths the expected score falls if each of several tournaments has one upgrade."""
     fall = 0
     for g in range(games.first, games.last):
         start = games.began[g]
@@ -331,7 +334,7 @@ def refuse(
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Bring a player to a later day: the rise of March 2024, and the end of a pool. Ratings never decay."""
+    """Bring a player to a later day: apply the rise of March 2024, and the end of a pool. Ratings never decay."""
     # The list of 1 March 2024: R + 0.40·(2000 - R), then the new floor of 1400, which 1000 reaches by the rise (RULES
     # 1.7). Where one day's rules hold for all games that day never comes.
     if player.day < MARCH_2024 and day >= MARCH_2024 and numbers.rules_day == 0.0 and player.rating > 0.0:
@@ -366,7 +369,7 @@ def k_of(highest: float, games: float, birth_year: float, counted: float, day: f
 
 
 def rate_period(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
-    """Add up one player's games of a period; a rated player's rating changes, an unrated one's games are pooled."""
+    """Rate one player's games of a period: change a rated player's rating, pool the games of an unrated one."""
     # The loop of ``tests.vectors.published.tournament``, written out for columns.
     counted, scored, opponents, widest = 0.0, 0.0, 0.0, 0.0
     start, rules, own, low, high = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -412,7 +415,7 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
 
 
 def publish(player: Player, own: float, games: float, lowest_published: float, day: float) -> None:
-    """Note a rating, and the games that made or changed it; unrated on the next list if it is below the floor."""
+    """Store a new rating, and the games that made or changed it; a rating below the floor makes unrated."""
     published = own if own >= lowest_published else 0.0
     if published != player.rating:
         remember(player)
@@ -423,7 +426,7 @@ def publish(player: Player, own: float, games: float, lowest_published: float, d
     player.highest = max(player.highest, published)
 
 
-def pool(player: Player, work: Work, day: float, numbers: Settings) -> None:
+def pool(player: Player, work: PeriodWork, day: float, numbers: Settings) -> None:
     """Pool an unrated player's games against rated opponents until there are enough for a rating."""
     # 8.2: a zero score in the first event is disregarded
     if work.counted == 0.0 or (player.pool_games == 0.0 and work.scored == 0.0):
@@ -452,7 +455,10 @@ def empty_pool(player: Player) -> None:
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Return the expected score 0.08 to 0.92 by table 8.1.2, differences up to 400; unrated players count as 1800."""
+    """Return the expected score from 0.08 to 0.92 by table 8.1.2.
+
+    Differences count up to 400; unrated players count as 1800.
+    """
     own = player.rating if player.rating > 0.0 else numbers.hypothetical
     other = opponent.rating if opponent.rating > 0.0 else numbers.hypothetical
     return expected_hundredths(within(own - other, -400.0, 400.0)) / 100.0
@@ -573,7 +579,7 @@ SCHEME = Scheme(
     refuse=refuse,
     rhythm=Rhythm.PERIOD,
     passes=(rate_period,),
-    work=Work,
+    work=PeriodWork,
     at=at,
     unchanged_since=unchanged_since,
     expected_score=expected_score,

@@ -29,8 +29,8 @@ from ledger.schemes.scheme import (
     Term,
     When,
     accept_every_rating,
-    calendar_of,
     opponent_of,
+    rating_period_calendar,
     state,
     unchanged_always,
 )
@@ -83,28 +83,31 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer; a declared rating is as uncertain as none."""
+    """Return the initial state of a new player; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return Player(rating, numbers.initial_rd, NEVER)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past: the RD of its list, growing from the end of the period before; or that of none."""
+    """Return the state of a player with a history: the RD of its list, or that of a newcomer.
+
+    The RD grows from the end of the period before.
+    """
     if seed.deviation is None:
         return Player(seed.rating, numbers.initial_rd, NEVER)
     rd = min(max(seed.deviation, numbers.rd_floor), numbers.rd_cap)
-    period = last_over(newcomer.day, calendar_of(numbers))
+    period = last_over(newcomer.day, rating_period_calendar(numbers))
     return Player(seed.rating, rd, NEVER if period is None else period)
 
 
 def decayed(rd: float, c: float, periods: float, cap: float) -> float:
-    """Return RD after *periods* without games, points: min(sqrt(RD² + c²t), 350) (step 1)."""
+    """Return RD in rating points after *periods* without games: min(sqrt(RD² + c²t), 350) (step 1)."""
     grown = sqrt(rd * rd + c * c * periods)
     return grown if grown < cap else cap
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """Replace the rating by a later list's, and RD with the period from which it grows if the list states one."""
+    """Return the state after a later list, which replaces the rating and, if it states one, RD and its period."""
     grows = player if seed.deviation is None else fresh
     return Player(seed.rating, grows.rd, grows.period)
 
@@ -118,22 +121,28 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def impact(rd: float) -> float:
-    """Return g(RD), 0..1: the weight of a game against an opponent with that RD (step 2)."""
+    """Return g(RD), from 0 to 1: the weight of a game against an opponent with that RD (step 2)."""
     return 1.0 / sqrt(1.0 + SPREAD * rd * rd)
 
 
 def chance(difference: float, weight: float) -> float:
-    """Return E, 0..1: expected score of the side *difference* points stronger, *weight* being g(RD) (step 2)."""
+    """Return the expected score E, from 0 to 1, of the player rated *difference* points higher (step 2).
+
+    *weight* is g(RD).
+    """
     return 1.0 / (1.0 + exp2(-BITS * weight * difference))
 
 
 def expected_between(rating: float, rd: float, opponent: float, opponent_rd: float) -> float:
-    """Return the expected score 0..1 with the uncertainty of both: E with g(sqrt(RD1² + RD2²)). All in points."""
+    """Return the expected score, from 0 to 1, with the uncertainty of both: E with g(sqrt(RD1² + RD2²)).
+
+    All arguments are in rating points.
+    """
     return chance(rating - opponent, impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Return the expected score 0..1, both players as ``at`` left them."""
+    """Return the expected score, from 0 to 1, of players whom ``at`` brought to the time."""
     return expected_between(player.rating, player.rd, opponent.rating, opponent.rd)
 
 

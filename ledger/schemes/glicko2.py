@@ -33,8 +33,8 @@ from ledger.schemes.scheme import (
     Term,
     When,
     accept_every_rating,
-    calendar_of,
     opponent_of,
+    rating_period_calendar,
     state,
     unchanged_always,
 )
@@ -86,7 +86,9 @@ def slope(ratio: float, old: float, excess: float, spread: float) -> float:
 
 
 def bracket(old: float, excess: float, spread: float, per_y: float, tau: float) -> tuple[float, float, float]:
-    """Step 5.2: B = ln(Δ² - φ² - v), or a - kτ with the first k for which f is not negative; e^B and f(B).
+    """Return the other end B of the search of step 5.2, with e^B and f(B).
+
+    B = ln(Δ² - φ² - v), or a - kτ with the first k for which f is not negative.
 
     Args:
         old: the old σ².
@@ -115,7 +117,9 @@ def goes_on(a: float, f_a: float, b: float, f_b: float) -> bool:
 
 
 def new_volatility(volatility: float, phi2: float, v: float, delta2: float, tau: float) -> float:
-    """Return σ' of step 5: f(x) = 0 by the Illinois variant of regula falsi, from A = ln σ², to |B - A| <= ε.
+    """Return the new volatility σ' of step 5.
+
+    It solves f(x) = 0 by the Illinois variant of regula falsi, from A = ln σ², to |B - A| <= ε.
 
     Args:
         volatility: σ.
@@ -163,7 +167,10 @@ def new_volatilities(
     other_delta2: float,
     tau: float,
 ) -> tuple[float, float]:
-    """Return ``new_volatility`` of two players: the same bits, but a processor works on both searches together."""
+    """Return ``new_volatility`` of two players.
+
+    The bits are the same, but a processor works on both searches together.
+    """
     # Written out, as a call that returns several numbers costs some of what this gains. A finished search goes on
     # without effect: which of the two has more to do is an unpredictable branch.
     old, other_old = volatility * volatility, other * other
@@ -257,17 +264,20 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer; a declared rating is as uncertain as none."""
+    """Return the initial state of a new player; a declared rating is as uncertain as none."""
     rating = numbers.initial if newcomer.declared is None else float(newcomer.declared)
     return Player(rating, numbers.initial_rd, numbers.initial_volatility, NEVER)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past: RD and volatility of its list, RD growing from then on; or those of a newcomer."""
+    """Return the state of a player with a history: RD and volatility of its list, or those of a newcomer.
+
+    RD grows from then on.
+    """
     volatility = numbers.initial_volatility if seed.volatility is None else min(max(seed.volatility, 1e-4), 1.0)
     if seed.deviation is None:
         return Player(seed.rating, numbers.initial_rd, volatility, NEVER)
-    period = last_over(newcomer.day, calendar_of(numbers))
+    period = last_over(newcomer.day, rating_period_calendar(numbers))
     rd = min(seed.deviation, numbers.initial_rd)
     return Player(seed.rating, rd, volatility, NEVER if period is None else period)
 
@@ -279,7 +289,10 @@ def grown(rd: float, volatility: float, periods: float) -> float:
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """Replace the rating by a later list's, and, as far as it states them, RD with its first period, and σ."""
+    """Return the state after a later list, which replaces the rating and, where stated, RD and volatility σ.
+
+    The RD comes with its first period.
+    """
     grows = player if seed.deviation is None else fresh
     volatility = player.volatility if seed.volatility is None else fresh.volatility
     return Player(seed.rating, grows.rd, volatility, grows.period)
@@ -295,17 +308,20 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def impact(rd: float) -> float:
-    """Return g(φ), 0..1, for an RD in points: 1/sqrt(1 + 3φ²/π²) (step 3)."""
+    """Return g(φ), from 0 to 1, for an RD in rating points: 1/sqrt(1 + 3φ²/π²) (step 3)."""
     return 1.0 / sqrt(1.0 + SPREAD * rd * rd)
 
 
 def chance(difference: float, weight: float) -> float:
-    """Return E, 0..1: expected score of the side *difference* points stronger, *weight* being g(φ) (step 3)."""
+    """Return the expected score E, from 0 to 1, of the player rated *difference* points higher (step 3).
+
+    *weight* is g(φ).
+    """
     return 1.0 / (1.0 + exp2(-BITS * weight * difference))
 
 
 def expected_score(player: Player, opponent: Player, numbers: Any) -> float:  # noqa: ARG001
-    """Return the expected score 0..1, with the RD of both, as Glicko predicts (the paper is silent)."""
+    """Return the expected score, from 0 to 1, with the RD of both, as Glicko predicts (the paper is silent)."""
     rd, opponent_rd = player.rd, opponent.rd
     return chance(player.rating - opponent.rating, impact(sqrt(rd * rd + opponent_rd * opponent_rd)))
 
@@ -326,7 +342,7 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
 
 
 def rate_side(player: Any, after: Any, improvement: float, information: float, periods: float, tau: float) -> None:
-    """Run steps 4 to 8 for one player; fill rating, RD and volatility of *after*.
+    """Run steps 4 to 8 for one player: fill in the new rating, RD and volatility of *after*.
 
     Args:
         player: before the games; may be *after*.
@@ -355,7 +371,7 @@ def rate_sides(
     other_information: float,
     tau: float,
 ) -> None:
-    """Run ``rate_side`` for both players of a game in place, with no period in step 6."""
+    """Rate one game: run ``rate_side`` for both players in place, with no period in step 6."""
     # The searches for their volatilities run side by side; what comes of one without information is not taken.
     informed, other_informed = information > NOTHING, other_information > NOTHING
     v, other_v = 1.0 / (information if informed else 1.0), 1.0 / (other_information if other_informed else 1.0)

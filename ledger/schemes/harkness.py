@@ -62,17 +62,17 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a newcomer; without a declared rating unrated, 0."""
+    """Return the initial state of a new player: with a declared rating, or unrated (0)."""
     return Player(newcomer.declared or 0.0)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a rated player; the rating counts as one of more than one event."""
+    """Return the state of a player who comes with a rating, which counts as one of more than one event."""
     return Player(rating, 2.0)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past, rated by more than one event."""
+    """Return the state of a player with a history, rated by more than one event."""
     return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
 
 
@@ -87,17 +87,17 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def strength(player: Player, numbers: Settings) -> float:
-    """Return a player's rating as an opponent, points; 0 for an unrated one who does not count."""
+    """Return a player's rating as an opponent, in rating points; 0 for an unrated one who does not count."""
     return player.rating if listed(player, numbers) else numbers.unrated
 
 
 def counts(player: Player, numbers: Settings) -> bool:
-    """Return whether a game against the player counts."""
+    """Return whether a game against the player counts for the rating of an event."""
     return numbers.unrated > 0.0 or listed(player, numbers)
 
 
 def performance(competition: float, percentage: float, numbers: Settings) -> float:
-    """Return the rating that an event gives, points.
+    """Return the rating in rating points that an event gives.
 
     Args:
         competition: mean of the opponents' ratings, points.
@@ -109,7 +109,7 @@ def performance(competition: float, percentage: float, numbers: Settings) -> flo
 
 
 def rate_event(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """Rate one player's games of one event; who met no opponent that counts stays as before it."""
+    """Rate one player's games of one event; a player without an opponent that counts keeps the state."""
     total = 0.0
     points = 0.0
     counted = 0.0
@@ -129,7 +129,10 @@ def rate_event(player: Player, after: Player, games: BatchGames, when: When, num
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Return the score, 0..1, that would keep the rating: 50 % and one point of it for each ``per_percent``."""
+    """Return the score, from 0 to 1, that would keep the rating.
+
+    It is 50 % and one point of it for each ``per_percent``.
+    """
     if not (counts(player, numbers) and counts(opponent, numbers)):
         return 0.5
     difference = strength(player, numbers) - strength(opponent, numbers)

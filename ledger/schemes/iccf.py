@@ -120,7 +120,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer with the entry rating."""
+    """Return the initial state of a new player, with the entry rating."""
     # Rule 9.4: a player without an ICCF rating enters with that of FIDE (to be declared), else with the mean of the
     # tournament.
     rating = numbers.initial if newcomer.declared is None else newcomer.declared
@@ -128,7 +128,10 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a player with *games* rated games, who goes on counting; too few count as even scores against equals."""
+    """Return the state of a player who comes with *games* rated games, which go on counting.
+
+    Too few count as even scores against equals.
+    """
     player = Player(rating, games, entry_rating=rating)
     if games < numbers.fixed_games:
         player.score_sum = games / 2.0
@@ -137,7 +140,10 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past, who goes on counting; a rating without a number of games is a fixed one."""
+    """Return the state of a player with a history, whose games go on counting.
+
+    A rating without a number of games is a fixed one.
+    """
     return carry(seed.rating, numbers.fixed_games if seed.games is None else seed.games, newcomer, numbers)
 
 
@@ -147,7 +153,7 @@ def accepted_ratings(day: float, numbers: Settings) -> AcceptedRatings:  # noqa:
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Keep the list rating in force as the entry rating where a new stretch of ``entry_lists`` lists begins."""
+    """Store the list rating in force as the entry rating when a new stretch of ``entry_lists`` lists begins."""
     if (
         numbers.entry_lists > 0.0
         and player.period != UNSEEN
@@ -158,7 +164,10 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def dp(score: float, games: float) -> float:
-    """Return Dp of a score in *games*, points, by the table; percentages are rounded to whole ones, halves outwards."""
+    """Return Dp, the rating difference in rating points for a score in *games*, by the table.
+
+    Percentages are rounded to whole ones, halves outwards.
+    """
     # From the score, not from the quotient: 11.5 of 20 are 57.5 %, but the float next to 0.575 lies below it.
     # the table has one half of it: halves go outwards on both sides
     if 2.0 * score < games:
@@ -167,20 +176,26 @@ def dp(score: float, games: float) -> float:
 
 
 def performance(opponent_sum: float, score_sum: float, games: float, corrected: bool) -> float:
-    """Return the rating by performance over all of *games*, points: opponents' mean + Dp, times F if *corrected*."""
+    """Return the rating by performance over all of *games*, in rating points.
+
+    It is the opponents' mean + Dp, times F if *corrected*.
+    """
     factor = correction(score_sum / games) if corrected else 1.0
     return opponent_sum / games + dp(score_sum, games) * factor
 
 
 def own_rating(player: Player, day: float, numbers: Settings) -> float:
-    """Return the player's rating in the expected score, points: current from list 2012/2, else the entry rating."""
+    """Return the player's rating in the expected score, in rating points.
+
+    It is the current one from list 2012/2, before that the entry rating.
+    """
     if numbers.entry_lists == 0.0 or (numbers.higher_rating and day >= FIRST_DAY_OF_2012_2):
         return player.rating
     return player.entry_rating
 
 
 def opponent_rating(opponent: Player, day: float, numbers: Settings) -> float:
-    """Return the opponent's rating in the expected score, points."""
+    """Return the opponent's rating in the expected score, in rating points."""
     # Rule 9.4, from list 2012/2: where the opponent's new rating is lower than that at the start of the tournament, the
     # latter counts; before, always the entry rating.
     if numbers.entry_lists == 0.0:
@@ -217,7 +232,7 @@ def rate_period(player: Player, after: Player, games: BatchGames, when: When, nu
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Return the expected score, 0..1, with the limit on the difference."""
+    """Return the expected score, from 0 to 1, with the limit on the difference."""
     return logistic(player.rating - counted(player.rating, opponent.rating, numbers.cut_off))
 
 

@@ -101,7 +101,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer, whose RD is that of the first game's day."""
+    """Return the initial state of a new player, whose RD is that of the first game's day."""
     # A declared rating replaces 1500, unless it is below the floor, which then holds it, or fails the sanity check.
     declared = newcomer.declared
     rating = numbers.initial if declared is None or declared >= numbers.rating_limit else float(declared)
@@ -109,7 +109,10 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past: rating, RD and volatility within their limits; RD grows from the seed's day on."""
+    """Return the state of a player with a history: rating, RD and volatility within their limits.
+
+    RD grows from the seed's day on.
+    """
     player = enter(newcomer._replace(declared=seed.rating), numbers)
     if seed.deviation is not None:
         player.rd = clipped(seed.deviation, numbers.rd_floor, numbers.rd_cap)
@@ -143,7 +146,10 @@ def refuse(
 
 
 def live_rd(rd: float, volatility: float, days: float, numbers: Settings) -> float:
-    """Return RD in points *days* later: sqrt(φ² + t·σ²), t = days·0.21436 periods, within 45..500."""
+    """Return RD in rating points *days* later, within 45 to 500.
+
+    It is sqrt(φ² + t·σ²), t = days·0.21436 periods.
+    """
     step = SCALE * volatility
     # Games may arrive out of order: on an earlier day less has grown, and never less than nothing.
     square = rd * rd + days * numbers.periods_per_day * step * step
@@ -158,7 +164,7 @@ def clipped(value: float, low: float, high: float) -> float:
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """Replace the rating by a later list's, within its limits, and RD and volatility if the list states them."""
+    """Return the state after a later list: its rating within the limits, and RD and volatility if it states them."""
     rd = player.rd if seed.deviation is None else fresh.rd
     volatility = player.volatility if seed.volatility is None else fresh.volatility
     return Player(fresh.rating, rd, volatility, fresh.day)
@@ -172,7 +178,7 @@ def at(player: Player, period: float, day: float, numbers: Settings) -> None:  #
 
 
 def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:
-    """Rate one game in place; both sides from what they were before it, with their live RD."""
+    """Rate one game: change both players' states in place, from those before it with their live RD."""
     at(white, 0.0, day, numbers)
     at(black, 0.0, day, numbers)
     of_white, of_black = white.rating, black.rating
@@ -184,7 +190,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 
 def evidence(rating: float, opponent: float, opponent_rd: float, score: float, advantage: float) -> tuple[float, float]:
-    """Return g(s - E) and g²E(1 - E) of one side.
+    """Return g(s - E) and g²E(1 - E) of one player of a game.
 
     Args:
         rating: before the game, points.
@@ -199,7 +205,7 @@ def evidence(rating: float, opponent: float, opponent_rd: float, score: float, a
 
 
 def played(player: Player, opponent: Player, score: float, advantage: float, tau: float) -> Player:
-    """Return the player after one game by the calculator alone, without any limits; both with their live RD."""
+    """Return the player's state after one game by the calculator alone, without limits; both with live RD."""
     after = attrs.evolve(player)
     improvement, information = evidence(player.rating, opponent.rating, opponent.rd, score, advantage)
     rate_side(player, after, improvement, information, 0.0, tau)
@@ -207,7 +213,10 @@ def played(player: Player, opponent: Player, score: float, advantage: float, tau
 
 
 def hold(player: Player, before: float, numbers: Settings) -> None:
-    """Hold a result within the limits, in Lichess's order: change, sanity check, caps, regulator."""
+    """Hold a player's new state within the limits, in Lichess's order.
+
+    The order is: change, sanity check, caps, regulator.
+    """
     rating = clipped(player.rating, before - numbers.largest_change, before + numbers.largest_change)
     if not sane(rating, player.rd, player.volatility, numbers):
         player.rating = numbers.initial
@@ -224,7 +233,7 @@ def hold(player: Player, before: float, numbers: Settings) -> None:
 
 
 def sane(rating: float, rd: float, volatility: float, numbers: Settings) -> bool:
-    """Return whether a result passes the sanity check; else a newcomer's rating, RD and volatility replace it."""
+    """Return whether a new state passes the sanity check: rating, RD and volatility within wide limits."""
     return (
         0.0 < rating < numbers.rating_limit
         and 0.0 < rd < MOST_RD
@@ -249,7 +258,7 @@ Triple = tuple[float, float, float]
 def game(
     white: Triple, black: Triple, score: float, advantage: float = 0.0, tau: float = DEFAULT.tau
 ) -> tuple[Triple, Triple]:
-    """Return both players' rating, live RD and volatility after one game by the calculator alone, without limits.
+    """Return both players' rating, live RD and volatility after one game, by the calculator alone without limits.
 
     Args:
         white: White's rating and live RD in points, and volatility.
@@ -265,7 +274,7 @@ def game(
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
-    """Return the formula of one side of one game with its numbers."""
+    """Return the formula of one game for one of its players, with its numbers."""
     opponent, score, colour, *_ = meetings[0]
     live, opponent_live = attrs.evolve(own.before), attrs.evolve(opponent)
     at(live, when.period, when.day, numbers)

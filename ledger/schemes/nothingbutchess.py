@@ -62,12 +62,12 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer; a declared rating takes the place of the initial one."""
+    """Return the initial state of a new player: with the declared rating or, without one, the initial rating."""
     return Player(numbers.initial if newcomer.declared is None else newcomer.declared)
 
 
 def expectancy_percent(difference: float) -> int:
-    """Return the win expectancy in per cent, 1..99, of the side with *difference* more points than the opponent."""
+    """Return the win expectancy, from 1 to 99 per cent, of a player *difference* points above the opponent."""
     # "677 points (or more)": a row holds from its difference on, up to the next; the negative half mirrors it. (The
     # page's example, .85 for 300, would fit the nearest row, too: RULES 8.)
     size = abs(difference)
@@ -83,7 +83,7 @@ def expectancy_percent(difference: float) -> int:
 
 
 def expectancy(difference: float) -> float:
-    """Return the win expectancy, 0.01..0.99, by "your rating minus your opponent's rating"."""
+    """Return the win expectancy, from 0.01 to 0.99, by "your rating minus your opponent's rating"."""
     return expectancy_percent(difference) / 100.0
 
 
@@ -94,7 +94,7 @@ def k_factor(rating: float, numbers: Settings) -> float:
 
 
 def new_rating(own: float, opponent: float, score: float, numbers: Settings) -> float:
-    """Return the rating after one game before it is rounded, points."""
+    """Return the rating after one game in rating points, before it is rounded."""
     # "new rating = old rating + (k-factor * overall win expectancy)"
     return own + k_factor(own, numbers) * (score - expectancy(own - opponent))
 
@@ -105,7 +105,7 @@ def rounded_rating(rating: float, numbers: Settings) -> float:
 
 
 def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Rate one game in place; both sides from their ratings before it."""
+    """Rate one game: change both players' states in place, from the ratings before it."""
     # one look-up serves both: the table is its own mirror
     percent = expectancy_percent(white.rating - black.rating)
     move(white, score - percent / 100.0, numbers)
@@ -114,7 +114,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 
 def move(player: Player, surplus: float, numbers: Settings) -> None:
-    """Change one side's rating by what it scored more than the expectancy."""
+    """Change one player's rating by the score above the expectancy."""
     player.rating = rounded_rating(player.rating + k_factor(player.rating, numbers) * surplus, numbers)
 
 
@@ -124,7 +124,7 @@ def expected_score(player: Player, opponent: Player, numbers: Settings) -> float
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """Return the steps of the page for one side of one game."""
+    """Return the steps of the page for one game of one player."""
     (opponent, score, *_) = meetings[0]
     old, other = own.before.rating, opponent.rating
     terms = (

@@ -105,14 +105,14 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer, with the entry rating."""
+    """Return the initial state of a new player, with the entry rating."""
     # The declared playing strength "does not influence your own rating. It influences the rating of your first
     # opponents" (PlayChess registration page).
     return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a player with *games* rated games, who goes on counting them."""
+    """Return the state of a player who comes with *games* rated games, which go on counting."""
     # Fewer games than an established rating needs count in eq. (7) as even scores against opponents of *rating*.
     if games >= numbers.provisional_games:
         return Player(rating, games, has_rating=1.0)
@@ -120,7 +120,10 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past, who goes on counting; a rating without a number of games is an established one."""
+    """Return the state of a player with a history, whose games go on counting.
+
+    A rating without a number of games is an established one.
+    """
     return carry(seed.rating, numbers.provisional_games if seed.games is None else seed.games, newcomer, numbers)
 
 
@@ -147,7 +150,7 @@ def refuse(
 
 
 def counted(own: float, opponent: float, cut_off: float) -> float:
-    """Return the opponent's rating as it counts, points."""
+    """Return the opponent's rating as it counts, in rating points."""
     # "Anytime the difference is larger than 400 points, the opponents rating is treated as being 400 points
     # higher/lower than the players rating."
     if opponent > own + cut_off:
@@ -158,7 +161,7 @@ def counted(own: float, opponent: float, cut_off: float) -> float:
 
 
 def rating_difference(p: float, largest: float) -> float:
-    """Return D(p) of eq. (2), points: -400·log10((1-p)/p)."""
+    """Return D(p) of eq. (2) in rating points: -400·log10((1-p)/p)."""
     # "and D(0) = -800 and D(1)= 800", which no other p may exceed: 199 wins and a draw would, by the formula
     if p <= 0.0:
         return -largest
@@ -179,7 +182,10 @@ def correction(p: float) -> float:
 
 
 def provisional_rating(opponent_sum: float, score_sum: float, games: float, largest: float) -> float:
-    """Return eq. (7), points: "Rp = Rc + D(p)*F" over all of *games*, with the percentage result p of eq. (3)."""
+    """Return the provisional rating of eq. (7) in rating points, over all of *games*.
+
+    "Rp = Rc + D(p)*F", with the percentage result p of eq. (3).
+    """
     p = score_sum / games
     return opponent_sum / games + rating_difference(p, largest) * correction(p)
 
@@ -217,12 +223,15 @@ def g_factor(games: float) -> float:
 
 
 def k_factor(rating: float, games: float) -> float:
-    """Return the development coefficient of eq. (5), points: k = r·g."""
+    """Return the development coefficient k = r·g of eq. (5), in rating points."""
     return r_factor(rating) * g_factor(games)
 
 
 def bonus(own: float, opponent: float) -> float:
-    """Return B of LSS document 754 for a won game, points: (160 - delta)/30·V for delta = own - opponent below 150."""
+    """Return the bonus in rating points for a won game, by LSS document 754.
+
+    B = (160 - delta)/30·V for delta = own - opponent below 150.
+    """
     delta = own - opponent
     if delta >= 150.0 or own <= 1800.0:
         return 0.0
@@ -240,7 +249,10 @@ def bonus(own: float, opponent: float) -> float:
 
 
 def change(own: float, opponent: float, score: float, k: float, with_bonus: bool) -> float:
-    """Return one game's dR of eq. (4), points: k·(W - We), We by eq. (1); *opponent* as ``counted``."""
+    """Return one game's change dR of eq. (4) in rating points: k·(W - We).
+
+    We is by eq. (1); *opponent* as ``counted``.
+    """
     moved = k * (score - logistic(own - opponent))
     if with_bonus and score == WIN:
         moved += bonus(own, opponent)
@@ -276,7 +288,7 @@ def rate_run(player: Player, after: Player, games: BatchGames, when: When, numbe
 
 
 def expected_score(player: Any, opponent: Any, numbers: Any) -> float:
-    """Return the expected score 0..1 by eq. (1) with the cut-off."""
+    """Return the expected score, from 0 to 1, by eq. (1) with the cut-off."""
     return logistic(player.rating - counted(player.rating, opponent.rating, numbers.cut_off))
 
 

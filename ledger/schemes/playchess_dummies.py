@@ -80,34 +80,43 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer, with the entry rating."""
+    """Return the initial state of a new player, with the entry rating."""
     return Player(numbers.initial if newcomer.declared is None else float(newcomer.declared))
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a player with *games* rated games, who goes on counting them."""
+    """Return the state of a player who comes with *games* rated games, which go on counting."""
     return Player(rating, games, 1.0)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past, who goes on counting; a rating without a number of games is beyond the mean."""
+    """Return the state of a player with a history, whose games go on counting.
+
+    A rating without a number of games is beyond the mean.
+    """
     return carry(seed.rating, numbers.mean_games if seed.games is None else seed.games, newcomer, numbers)
 
 
 def performance(own: float, has_rating: float, opponent: float, score: float, numbers: Settings) -> float:
-    """Return the performance in a single game, points: the opponent's rating, +400 for a win, -400 for a loss."""
+    """Return the performance of a single game in rating points.
+
+    It is the opponent's rating, +400 for a win, -400 for a loss.
+    """
     # The page states it for equals. The cut-off holds for provisional ratings too, once there is a rating of one's own.
     other = counted(own, opponent, numbers.cut_off) if has_rating > 0.0 else opponent
     return other + numbers.worth * (2.0 * score - 1.0)
 
 
 def mean_with(rating: float, games: float, performed: float) -> float:
-    """Return the rating with one more performance, points: "New rating R = (4 x 1000 + 1400) / 5 = 1080"."""
+    """Return the rating in rating points with one more performance in the mean.
+
+    "New rating R = (4 x 1000 + 1400) / 5 = 1080".
+    """
     return (games * rating + performed) / (games + 1.0)
 
 
 def rated(player: Player, opponent: float, score: float, numbers: Settings) -> float:
-    """Return one side's new rating, points, by a game against an *opponent* of that rating."""
+    """Return a player's new rating in rating points after a game against an *opponent* of that rating."""
     own, games = player.rating, player.games
     if games < numbers.mean_games:
         return mean_with(own, games, performance(own, player.has_rating, opponent, score, numbers))
@@ -115,7 +124,7 @@ def rated(player: Player, opponent: float, score: float, numbers: Settings) -> f
 
 
 def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Rate one game in place; both sides from their ratings before it."""
+    """Rate one game: change both players' states in place, from the ratings before it."""
     after_white = rated(white, black.rating, score, numbers)
     after_black = rated(black, white.rating, 1.0 - score, numbers)
     white.rating = after_white
@@ -131,7 +140,7 @@ def provisional(player: Player, numbers: Settings) -> bool:
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """Return the formula of one side of one game with its numbers."""
+    """Return the formula of one game for one of its players, with its numbers."""
     rating, games = own.before.rating, own.before.games
     opponent, score = meetings[0].opponent.rating, meetings[0].score
     if games >= numbers.mean_games:

@@ -95,19 +95,22 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer; a declared rating needs no first games."""
+    """Return the initial state of a new player; a declared rating makes the first ten games unnecessary."""
     if newcomer.declared is not None:
         return carry(newcomer.declared, 0.0, newcomer, numbers)
     return Player(left=numbers.first_games)
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:  # noqa: ARG001
-    """Return a player with a rating, who has it as E and H and needs no initial one."""
+    """Return the state of a player who comes with a rating: it is E and H, and no initial rating is needed."""
     return Player(rating, rating, games, peak=rating)
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past, who needs no initial rating; the highest rating counts for the rank."""
+    """Return the state of a player with a history, who needs no initial rating.
+
+    The highest rating counts for the rank.
+    """
     player = carry(seed.rating, seed.games or 0.0, newcomer, numbers)
     player.peak = seed.highest_known
     return player
@@ -127,7 +130,7 @@ def rank_of(rating: float, peak: float, games: float, numbers: Settings) -> int:
 
 
 def step_size(rank: int, score: float, numbers: Settings) -> float:
-    """Return Z, points."""
+    """Return Z, the largest change of E by one game, in rating points."""
     # "equal to K in the table above if the game was a win or a loss", Q for a draw
     if rank == ESTABLISHED:
         return numbers.established_q if score == 0.5 else numbers.established_k
@@ -137,7 +140,7 @@ def step_size(rank: int, score: float, numbers: Settings) -> float:
 
 
 def share(rank: int, score: float, numbers: Settings) -> float:
-    """Return Y, 0..1."""
+    """Return Y, from 0 to 1: the share of the latest game in H."""
     # "equal to P if the game was a win or a loss, and equal to J if the game was a draw"
     if rank == ESTABLISHED:
         return numbers.established_j if score == 0.5 else numbers.established_p
@@ -147,14 +150,17 @@ def share(rank: int, score: float, numbers: Settings) -> float:
 
 
 def mixing(rank: int, numbers: Settings) -> float:
-    """Return M, 0..1: the share of H' in E''."""
+    """Return M, from 0 to 1: the share of H' in E''."""
     if rank == ESTABLISHED:
         return numbers.established_m
     return numbers.ordinary_m if rank == ORDINARY else numbers.beginning_m
 
 
 def single_game(e: float, opponent_e: float, score: float, numbers: Settings) -> float:
-    """Return S, points: the opponent's E, limited by the player's own E where a win would lower or a loss raise."""
+    """Return S in rating points: the opponent's E, limited by the own E.
+
+    The limit holds where a win would lower or a loss raise.
+    """
     # The "own rating" is E, so that where H is far above E a win can still lower H (RULES 5.4).
     # "won [...] the player's own rating minus 320 points, whichever is greater"
     if score > 0.5 and opponent_e < e - numbers.limit:
@@ -166,7 +172,7 @@ def single_game(e: float, opponent_e: float, score: float, numbers: Settings) ->
 
 
 def undecided(e: float, opponent_e: float, opponent_h: float, score: float) -> bool:
-    """Return whether a draw changes nothing: the opponent's E and H lie on both sides of the own E."""
+    """Return whether a draw changes nothing, because the opponent's E and H lie on both sides of the own E."""
     # "one is lower and the other higher": there is no R, "the player's rating is not changed"
     if score != 0.5:
         return False
@@ -174,7 +180,10 @@ def undecided(e: float, opponent_e: float, opponent_h: float, score: float) -> b
 
 
 def opponent_rating(e: float, opponent_e: float, opponent_h: float, score: float) -> float:
-    """Return R, points: the opponent's worth in the main step; if undecided the own E, which changes nothing."""
+    """Return R, the opponent's worth in the main step, in rating points.
+
+    If undecided it is the own E, which changes nothing.
+    """
     # Where the opponent's E or H equals the own E both sentences give the same: no change (RULES 5.4).
     # a win, or a draw with both higher: "whichever of E or H for the opponent is lower"; H lower: "own E"
     if opponent_e > e and score >= 0.5:
@@ -190,19 +199,22 @@ def opponent_rating(e: float, opponent_e: float, opponent_h: float, score: float
 
 
 def new_h(h: float, s: float, score: float, y: float, numbers: Settings) -> float:
-    """Return H', points: ``(1-Y) * H + Y * (S + 800 * W - 400)``."""
+    """Return H' in rating points: ``(1-Y) * H + Y * (S + 800 * W - 400)``."""
     return (1.0 - y) * h + y * (s + numbers.bonus * (2.0 * score - 1.0))
 
 
 def new_e(e: float, r: float, score: float, z: float, numbers: Settings) -> float:
-    """Return E', points: ``E + Z * (W - 1 / (10^((R-E)/400) + 1))``."""
+    """Return E' in rating points: ``E + Z * (W - 1 / (10^((R-E)/400) + 1))``."""
     return e + z * numbers.score_scale * (score - logistic(e - r))
 
 
 def updated(
     e: float, h: float, opponent_e: float, opponent_h: float, score: float, rank: int, numbers: Settings
 ) -> tuple[float, float]:
-    """Return E'' and H' after one game, points; all else is from before. If H is far from E, M can shrink a win."""
+    """Return E'' and H' after one game, in rating points, from the numbers before it.
+
+    If H is far from E, M can shrink a win.
+    """
     # All by the values before the game; the new H comes into E by M alone (RULES 5.4).
     s = single_game(e, opponent_e, score, numbers)
     after_h = new_h(h, s, score, share(rank, score, numbers), numbers)
@@ -214,20 +226,20 @@ def updated(
 
 
 def game_worth(opponent: float, score: float, numbers: Settings) -> float:
-    """Return the addition of one of the first games to the sum whose mean is the initial rating, points."""
+    """Return the rating points that one of the first games adds to the sum for the initial rating."""
     # "the average of the ratings of the players he played against, plus 10 points, or minus 10 points, for each
     # percentage point by which his winning percentage differs from 50%": 500 points for a single win.
     return opponent + numbers.per_percent * (100.0 * score - 50.0)
 
 
 def estimate(newcomer: Player, opponent: float, score: float, numbers: Settings) -> float:
-    """Return the mean over a newcomer's games, one more included; the initial rating, if it is the last of them."""
+    """Return the mean over a newcomer's games with one more; after the last of them it is the initial rating."""
     games = numbers.first_games - newcomer.left + 1.0
     return (newcomer.points + game_worth(opponent, score, numbers)) / games
 
 
 def rate_game(white: Player, black: Player, score: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Rate one game in place; both sides from their states before it."""
+    """Rate one game: change both players' states in place, from those before it."""
     white_e = white.rating
     black_e = black.rating
     lost = 1.0 - score  # Black's score
@@ -253,7 +265,7 @@ def rate_game(white: Player, black: Player, score: float, day: float, numbers: S
 
 
 def move(player: Player, opponent_e: float, opponent_h: float, score: float, numbers: Settings) -> None:
-    """Rate one side of a game."""
+    """Rate one game for one of its two players."""
     e = player.rating
     rank = rank_of(e, player.peak, player.games, numbers)
     e, h = updated(e, player.h, opponent_e, opponent_h, score, rank, numbers)
@@ -264,7 +276,7 @@ def move(player: Player, opponent_e: float, opponent_h: float, score: float, num
 
 
 def start(newcomer: Player, opponent: float, score: float, numbers: Settings) -> None:
-    """Add one of the first games of a newcomer; the last of them gives E, and H as the same."""
+    """Add one of the first games of a newcomer; the last of them gives E and H."""
     mean = estimate(newcomer, opponent, score, numbers)
     newcomer.games += 1.0
     newcomer.left -= 1.0
@@ -281,13 +293,13 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:
-    """Return the expected score, 0..1, by the two E; an unrated player counts as at the start."""
+    """Return the expected score, from 0 to 1, by the two E; an unrated player counts as at the start."""
     own = player.rating if listed(player, numbers) else numbers.unrated
     return logistic(own - (opponent.rating if listed(opponent, numbers) else numbers.unrated))
 
 
 def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
-    """Return the formula of one side of one game with its numbers."""
+    """Return the formula of one game for one of its players, with its numbers."""
     (opponent, score, *_) = meetings[0]
     if own.before.left:
         return _explain_start(own, opponent, score, numbers)

@@ -47,7 +47,7 @@ def state(doc: str, start: float = 0.0) -> Any:
 
 
 class Seed(NamedTuple):
-    """The past that a player brings along from a list; None for what the list omits.
+    """The rating and history that a player brings along from a list; None for what the list omits.
 
     Attributes:
         rating: rating, in what the scheme counts in.
@@ -69,7 +69,7 @@ class Seed(NamedTuple):
 
     @property
     def highest_known(self) -> float:
-        """The highest rating that is known, points."""
+        """The highest known rating of the player, in rating points."""
         return self.rating if self.highest is None else max(self.rating, self.highest)
 
 
@@ -243,13 +243,13 @@ class Explanation(NamedTuple):
     opponents: tuple[float, ...] = ()
 
 
-def calendar_of(numbers: Any) -> Calendar:
-    """Return the calendar of a scheme by period, from its settings."""
+def rating_period_calendar(numbers: Any) -> Calendar:
+    """Return the calendar of a scheme by period, which says when its rating periods begin and end."""
     return Calendar(numbers.period_days, numbers.period_months, numbers.first_month, numbers.by_runs)
 
 
 def common_reason(outcome: int, termination: int, rated: bool) -> int:
-    """Return the reasons that hold in every scheme: not played, no result, given up by both, not asked to be rated."""
+    """Return the reason, common to all schemes, why a game is not rated: unplayed, unfinished, casual or abandoned."""
     if termination == ENDED_UNPLAYED:
         return UNPLAYED
     if outcome == OUTCOME_NONE:
@@ -408,8 +408,8 @@ class Scheme:
         return PLAUSIBLE.get(self.scale, (-inf, inf))
 
     def calendar(self, numbers: Any) -> Calendar:
-        """Return the calendar of a scheme by period."""
-        plain = calendar_of(numbers)
+        """Return the calendar of a scheme by period, which says when its rating periods begin and end."""
+        plain = rating_period_calendar(numbers)
         if not issubclass(self.settings, EventSettings):
             return plain
         return Calendar(
@@ -491,7 +491,7 @@ class Scheme:
             raise self.failed(error, name) from error
 
     def failed(self, error: BaseException, name: str = "") -> ProjectionError:
-        """Say that a function of the scheme failed, and where.
+        """Return the error about a function of the scheme that raised: which function, which line.
 
         Args:
             error: what it raised.
@@ -504,7 +504,7 @@ class Scheme:
     def explained(
         self, side: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any
     ) -> Explanation:
-        """Return the result of ``explain``.
+        """Return the explanation of a player's new rating after a game or batch, as the scheme's ``explain`` makes it.
 
         Raises:
             ProjectionError: it failed.
@@ -513,7 +513,7 @@ class Scheme:
         return explanation
 
     def begin(self, newcomer: Newcomer, numbers: Any) -> tuple[float, ...]:
-        """Return the state with which a player begins: from the seed, if there is one, as of its day."""
+        """Return the state with which a player begins; a rating from a list counts as of the day of the list."""
         return tuple(flat_of(self._begin(newcomer, numbers)))
 
     def _begin(self, newcomer: Newcomer, numbers: Any) -> Any:
@@ -530,7 +530,7 @@ class Scheme:
         return self._carried(seed.rating, seed.games, newcomer, numbers)
 
     def apply_list(self, state: Sequence[float], listed: Newcomer, numbers: Any) -> tuple[float, ...]:
-        """Return the state of a player from the day of a later list on: only what the list states takes its place.
+        """Return the state of a player from the day of a later list on, which replaces only what it states.
 
         A list without a number of games leaves that of the state, unless such a list is worth more games to the scheme.
 

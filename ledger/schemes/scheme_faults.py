@@ -1,4 +1,4 @@
-"""A scheme of a plug-in is looked at when it is loaded: its settings, its player and the functions that it gives.
+"""Checks of a plug-in's scheme when it is loaded: its settings, its player's state and its functions.
 
 Ours are looked at by their contract, as those of plug-ins are once more.
 """
@@ -20,7 +20,7 @@ _FOR_PEOPLE = ("enter", "explain", "carry", "seeded", "relist", "accepted_rating
 
 
 def faults_of_scheme(scheme: Scheme) -> Iterator[str]:
-    """Say what is wrong with a scheme."""
+    """Yield a message for each fault of a scheme: in its settings, its player's state or its functions."""
     made = scheme.player
     if not (isinstance(made, type) and attrs.has(made) and is_record(made)):
         yield f"its player is to be a class of attrs whose fields are state(...), got {made!r}"

@@ -1,4 +1,4 @@
-"""The settings of schemes: how a setting is said, those of schemes by period, and the same as kernels take them.
+"""The settings of schemes: their declaration, those of schemes by period, and their form for kernels.
 
 A setting is a field of an attrs class with its default, its description, its unit, and the place of its rule. The
 module ``scheme`` defines schemes; each scheme has its own settings.
@@ -15,7 +15,7 @@ import attrs
 
 
 def setting(default: float | bool, doc: str, unit: str, source: str) -> Any:
-    """Return a field of a settings class: its default, its description, its unit, and the place of its rule.
+    """Return a field of a settings class: its default, its description, its unit, and the source of its rule.
 
     The default is the meaning of an adoption that does not name the setting, so it never changes once released;
     ``Scheme.for_new_pools`` holds the value for a pool that begins now, if it differs.

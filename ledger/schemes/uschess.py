@@ -19,7 +19,7 @@ from ledger.schemes.formulas.uschess import (
     NO_GAMES,
     UNKNOWN_ADULT,
     UNKNOWN_AGE,
-    Work,
+    SectionWork,
     age_on,
     bonus,
     bonus_b,
@@ -116,7 +116,7 @@ class Player:
 
 
 def enter(newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a newcomer."""
+    """Return the initial state of a new player."""
     # A declared rating counts as based on some games, a FIDE rating is converted by the formula of the day.
     if newcomer.declared is None:
         born = 0.0 if newcomer.birth_year is None else float(newcomer.birth_year)
@@ -129,7 +129,10 @@ def enter(newcomer: Newcomer, numbers: Settings) -> Player:
 
 
 def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a rating after *games* games: neither all won nor all lost, no merit towards a floor yet."""
+    """Return the state of a player who comes with a rating after *games* games.
+
+    They count as neither all won nor all lost, without merit towards a floor.
+    """
     rating = min(max(float(rating), numbers.lower_bound), HIGHEST)
     return Player(
         rating,
@@ -141,7 +144,10 @@ def carry(rating: float, games: float, newcomer: Newcomer, numbers: Settings) ->
 
 
 def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
-    """Return a player with a past: N is its number of games, else that of a declared rating; no conversion."""
+    """Return the state of a player with a history: N is its number of games, else that of a declared rating.
+
+    Nothing is converted.
+    """
     player = carry(seed.rating, numbers.declared_games if seed.games is None else seed.games, newcomer, numbers)
     # The highest rating is the peak of the floors once the rating is established.
     if player.peak:
@@ -155,7 +161,10 @@ def accepted_ratings(day: float, numbers: Settings) -> AcceptedRatings:  # noqa:
 
 
 def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Player:  # noqa: ARG001
-    """Replace rating and N by a later list's; record, merits towards the floor and the highest rating go on."""
+    """Return the state after a later list, which replaces rating and N.
+
+    Record, merits towards the floor and the highest rating go on.
+    """
     record = player.record if player.games > 0.0 and seed.games is None else fresh.record
     return attrs.evolve(
         player, rating=fresh.rating, games=fresh.games, record=record, peak=max(player.peak, fresh.peak)
@@ -163,7 +172,7 @@ def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Play
 
 
 def start_rating(birth_year: float, day: float, numbers: Settings) -> float:
-    """Start rating of an unrated player, points; *birth_year* 0 is unknown."""
+    """Return the start rating of an unrated player in rating points; *birth_year* 0 is unknown."""
     if birth_year == 0.0:
         return UNKNOWN_ADULT if numbers.assume_adult or numbers.old_starts else UNKNOWN_AGE
     age = age_on(birth_year, day)
@@ -171,7 +180,7 @@ def start_rating(birth_year: float, day: float, numbers: Settings) -> float:
 
 
 def at(player: Player, period: float, day: float, numbers: Settings) -> None:  # noqa: ARG001
-    """Change the unrated alone by time: their start rating goes by their age."""
+    """Bring an unrated player to a later day: the start rating goes by age. Rated players stay as they are."""
     if player.rating == 0.0:
         player.start = start_rating(player.birth_year, day, numbers)
 
@@ -182,7 +191,7 @@ def rating_or_start(player: Player) -> float:
 
 
 def expected_score(player: Player, opponent: Player, numbers: Settings) -> float:  # noqa: ARG001
-    """Return the expected score 0..1 by the standard formula; the unrated by their start ratings."""
+    """Return the expected score, from 0 to 1, by the standard formula; the unrated by their start ratings."""
     return logistic(rating_or_start(player) - rating_or_start(opponent))
 
 
@@ -197,7 +206,7 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
 
 
 def is_special(games: float, record: float, numbers: Settings) -> bool:
-    """Return whether the special formula rates."""
+    """Return whether the special formula rates a player with so many games and such a record."""
     # "N <= 8" games played, or all earlier games won, or all lost: N, not the N' that a low rating makes smaller
     return games <= numbers.special_games or record in (ALL_WON, ALL_LOST)
 
@@ -210,8 +219,8 @@ def is_match(player: Player, opponent: Player, numbers: Settings) -> bool:
     return both and numbers.match_limit > 0.0 and -numbers.match_range <= apart <= numbers.match_range
 
 
-def points(work: Work) -> float:
-    """Return S: the player's points in the section."""
+def points(work: SectionWork) -> float:
+    """Return S, the player's score in the section."""
     return work.wins + 0.5 * work.draws
 
 
@@ -225,14 +234,14 @@ def bounded(rating: float, own: float, numbers: Settings) -> float:
 
 
 def step_1(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """Do step 1: the rating before the section, or the start rating; and the section's numbers without a formula."""
+    """Do step 1: set the rating before the section, or the start rating, and count wins, draws and opponents."""
     work = own_work(games)
     work.yardstick = rating_or_start(player)
     work.wins, work.draws, work.opponents = looked_over(games)
 
 
 def step_3(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """Step 3: a first estimate of those without games, against everybody's ratings of step 1."""
+    """Do step 3: set a first estimate of players without games, against everybody's ratings of step 1."""
     work = own_work(games)
     estimate = work.yardstick
     if player.games == 0.0:
@@ -243,14 +252,17 @@ def step_3(player: Player, after: Player, games: BatchGames, when: When, numbers
 
 
 def step_4(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:  # noqa: ARG001
-    """Step 4: everybody against the estimates of step 3."""
+    """Do step 4: set everybody's rating against the estimates of step 3."""
     work = own_work(games)
     work.step_4 = rated(player, games, when.day, numbers, step=3)
     work.step_4_strength = strength(work.step_4)
 
 
 def step_5(player: Player, after: Player, games: BatchGames, when: When, numbers: Settings) -> None:
-    """Step 5: "own rating and N' still pre-event, opponents at their step-4 values"; then limits and floors."""
+    """Do step 5: set each player's final rating after the section, with limits and floors.
+
+    "own rating and N' still pre-event, opponents at their step-4 values".
+    """
     work = own_work(games)
     rating = rated(player, games, when.day, numbers, step=4)
     alone = work.opponents == 1.0 and work_of(games, games.first).opponents == 1.0
@@ -260,7 +272,7 @@ def step_5(player: Player, after: Player, games: BatchGames, when: When, numbers
 
 
 def rated(player: Player, games: BatchGames, day: float, numbers: Settings, step: int) -> float:
-    """Return a rating against the opponents' ratings by step 3 or 4, without limits and floors."""
+    """Return a player's rating by the opponents' ratings of step 3 or 4, before limits and floors."""
     # Notes the bonus.
     work = own_work(games)
     own = work.yardstick
@@ -280,15 +292,21 @@ def rated(player: Player, games: BatchGames, day: float, numbers: Settings, step
 
 
 def lowest(absolute: float, peak: float, numbers: Settings) -> float:
-    """Return the highest floor, points: lower bound, absolute floor, and that by the *peak* (0: not established)."""
+    """Return the highest floor in rating points: lower bound, absolute floor, and the floor by the *peak*.
+
+    A *peak* of 0: not established.
+    """
     low = floor_peak(peak)
     if not numbers.online and absolute > low:
         low = absolute
     return low if low > numbers.lower_bound else numbers.lower_bound
 
 
-def finish(player: Player, after: Player, rating: float, work: Work, m: float, numbers: Settings) -> None:
-    """Fill *after* a section of *m* games: the counts, then the floors, "this event included"."""
+def finish(player: Player, after: Player, rating: float, work: SectionWork, m: float, numbers: Settings) -> None:
+    """Fill *after* with a player's state after a section of *m* games: the counts, then the floors.
+
+    The floors are "this event included".
+    """
     # an event counts towards the floor from three games on (RULES 2)
     after.floor = floor_raised(player.floor, work.wins, work.draws, 1.0 if m >= 3.0 else 0.0)
     after.games = player.games + m
@@ -405,7 +423,7 @@ SCHEME = Scheme(
     relist=relist,
     rhythm=Rhythm.EVENT,
     passes=(step_1, step_3, step_4, step_5),
-    work=Work,
+    work=SectionWork,
     expected_score=expected_score,
     mirrored=True,
     explain=explain,

@@ -31,7 +31,10 @@ class EncodedEntry(NamedTuple):
 
 
 def encode_entry(position: int, word: str = "entry", recorded_at: str = RECORDED_AT) -> EncodedEntry:
-    """Return a sample entry for *position*; its body is canonical, with text that is not ASCII."""
+    """Return a sample entry for *position*.
+
+    Its body is canonical, with text that is not ASCII.
+    """
     key = f"{word}:{position}"
     facts = orjson.dumps({"text": f"é {word} {position}"})
     return EncodedEntry("test/1", key, codec.assemble(position, recorded_at, "contract", "test/1", key, facts))

@@ -158,7 +158,7 @@ def record_and_catch_up(updated: Views, slices: Sequence[Sequence[Event]]) -> No
 
 
 def random_slices(facts: Sequence[Event], seeds: Sequence[int]) -> Iterator[tuple[int, list[Sequence[Event]]]]:
-    """Yield each seed with the facts cut at random places."""
+    """Yield each seed with the facts cut into slices at random."""
     for seed in seeds:
         random = Random(seed)  # noqa: S311
         cuts = sorted({0, len(facts), *(random.randrange(len(facts)) for _ in range(8))})
@@ -233,7 +233,7 @@ class MemoryJournal:
             yield [entry.body for entry in entries[start : start + BLOCK]]
 
     def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
-        """Return the committed entries that have these keys."""
+        """Return the committed entries with these unique keys of facts, by key."""
         by_key = self._by_key
         return {key: by_key[key] for key in keys if key in by_key}
 
@@ -263,7 +263,7 @@ class MemoryWriter:
 
     @property
     def size(self) -> int:
-        """Entries so far, those of this transaction included."""
+        """The number of entries so far, those of this transaction included."""
         return len(self._committed) + len(self.entries)
 
     def last_recorded_at(self) -> str | None:
@@ -274,12 +274,12 @@ class MemoryWriter:
         return str(orjson.loads(last.body)["recorded_at"])
 
     def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
-        """Return the entries that have these keys, those of this transaction included."""
+        """Return the entries with these unique keys of facts, by key; entries of this transaction included."""
         by_key = {**self._committed_by_key, **self.by_key}
         return {key: by_key[key] for key in keys if key in by_key}
 
     def append(self, kinds: Iterable[str], keys: Sequence[str], bodies: Sequence[bytes]) -> list[bytes]:
-        """Add entries at the next positions; returns their leaf hashes.
+        """Add entries at the next positions; return their leaf hashes.
 
         Raises:
             KeyTakenError: one of the keys is known; none of the entries was added.
@@ -298,7 +298,7 @@ class MemoryWriter:
         return leaves
 
     def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep (SHA-256, zstd frame) pairs of movetext; one that is there already stays."""
+        """Store (SHA-256, zstd frame) pairs of movetext; an existing one stays."""
         for sha256, frame in texts:
             self.texts.setdefault(sha256, frame)
 

@@ -335,9 +335,9 @@ def _fold(cols: Columns, made: DeclaredProjector, run: Sequence[int], sides: Map
     state = [kept.start for kept in made.state] * (max(run) + 1)
     whole = attrs.evolve(made, rows=EACH_GAME)
     if cols is FEW:
-        return side_rows.fold_side_columns(cols, whole, run, sides, state).columns
+        return side_rows.apply_projector(cols, whole, run, sides, state).columns
     arrays = {name: np.asarray(column, np.int64 if name in _WHOLE else np.float64) for name, column in sides.items()}
-    folded = side_rows.fold_side_columns(cols, whole, np.asarray(run, np.int32), arrays, np.asarray(state, np.float64))
+    folded = side_rows.apply_projector(cols, whole, np.asarray(run, np.int32), arrays, np.asarray(state, np.float64))
     return [column.tolist() for column in folded.columns]
 
 

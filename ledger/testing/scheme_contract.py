@@ -221,7 +221,7 @@ class SchemeContract:
             start = self._start(numbers)
             few_state, few_counts = list(start), [0] * PLAYERS
             few = engine.rate(FEW, scheme, numbers, games, few_state, few_counts)
-            many_state, many_counts = MANY.floats(start), MANY.zeros(PLAYERS)
+            many_state, many_counts = MANY.float64_column(start), MANY.zeros(PLAYERS)
             many = engine.rate(MANY, scheme, numbers, _as_arrays(games), many_state, many_counts)
             assert all(math.isfinite(value) for value in few.history), numbers
             assert all(math.isfinite(value) for value in few.before), numbers
@@ -238,7 +238,7 @@ class SchemeContract:
         for numbers in self.numbers():
             for case in itertools.islice(self._cases(numbers), 60):
                 flat = [*flat_of(case.side.before), *flat_of(case.meetings[0].opponent)]
-                few, many = engine.records(FEW, scheme.player, flat), MANY.floats(flat)
+                few, many = engine.records(FEW, scheme.player, flat), MANY.float64_column(flat)
                 later = When(case.when.period + 3.0, case.when.day + 100.0)
                 answers = ask(few, later, numbers)
                 assert bit_patterns(answers) == bit_patterns(
@@ -387,14 +387,14 @@ class SchemeContract:
         began = [float(round(ended) - 11 * (game % 7)) for game, ended in enumerate(day)]  # some before the last batch
         return RateableGames(white, black, score, day, starts, period, closing, began)
 
-    def _cases(self, numbers: Any) -> Sequence[Case]:
+    def _cases(self, numbers: Any) -> Sequence[SchemeTestCase]:
         """Return players in games and batches as they come up, those of new players too; six tests use the same."""
         case_key = (self.make(), numbers, tuple(self.birth_years), tuple(self.batches))
         if case_key not in _CASES:
             _CASES[case_key] = tuple(self._played(numbers))
         return _CASES[case_key]
 
-    def _played(self, numbers: Any) -> Iterator[Case]:
+    def _played(self, numbers: Any) -> Iterator[SchemeTestCase]:
         scheme = self.make()
         games, state = self._games(4), self._start(numbers)
         batches = list(itertools.pairwise(games.starts)) or [(game, game + 1) for game in range(GAMES)]
@@ -417,7 +417,7 @@ class SchemeContract:
                         for me, other, points, colour in ((w, b, score, 0), (b, w, 1.0 - score, 1))
                         if me == player
                     ]
-                    yield Case(sides[player], tuple(meetings), when)
+                    yield SchemeTestCase(sides[player], tuple(meetings), when)
             engine.rate(FEW, scheme, numbers, part, state, [0] * PLAYERS)
 
 
@@ -439,15 +439,15 @@ def _asking(scheme: Scheme) -> Callable[..., tuple[float, float, float]]:
     return engine.scheme_loop(ask_scheme, scheme)
 
 
-class Case(NamedTuple):
-    """A player's part in one game or batch."""
+class SchemeTestCase(NamedTuple):
+    """One game or batch from a player's view, by which the tests check a scheme: player, opponents, time."""
 
     side: ExplainedPlayer
     meetings: tuple[OpponentGame, ...]
     when: When
 
 
-_CASES: dict[object, Sequence[Case]] = {}  # by scheme, its settings, and whom and what the games are between
+_CASES: dict[object, Sequence[SchemeTestCase]] = {}  # by scheme, its settings, and whom and what the games are between
 
 
 def _part(games: RateableGames, first: int, last: int) -> RateableGames:
@@ -468,15 +468,15 @@ def _one_game(w: int, b: int, score: float, when: When = A_WHILE_LATER) -> Ratea
 def _as_arrays(games: RateableGames) -> RateableGames:
     white, black, score, day, starts, period, closing, began = games
     return RateableGames(
-        MANY.small(white),
-        MANY.small(black),
-        MANY.floats(score),
-        MANY.floats(day),
+        MANY.int32_column(white),
+        MANY.int32_column(black),
+        MANY.float64_column(score),
+        MANY.float64_column(day),
         # as a build of games one by one has them: the same machine code
-        MANY.ints(starts) if starts else (),
-        MANY.floats(period) if period else (),
-        MANY.floats(closing) if closing else (),
-        MANY.floats(began) if began else (),
+        MANY.int64_column(starts) if starts else (),
+        MANY.float64_column(period) if period else (),
+        MANY.float64_column(closing) if closing else (),
+        MANY.float64_column(began) if began else (),
     )
 
 

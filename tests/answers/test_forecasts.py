@@ -48,13 +48,13 @@ def players(scheme: Scheme, numbers: Any) -> list[Any]:
 
 def as_arrays(told: RateableGames) -> RateableGames:
     return RateableGames(
-        MANY.small(told.white),
-        MANY.small(told.black),
-        MANY.floats(told.score),
-        MANY.floats(told.day),
-        MANY.ints(told.starts) if told.starts else (),
-        MANY.floats(told.period) if told.period else (),
-        MANY.floats(told.closing) if told.closing else (),
+        MANY.int32_column(told.white),
+        MANY.int32_column(told.black),
+        MANY.float64_column(told.score),
+        MANY.float64_column(told.day),
+        MANY.int64_column(told.starts) if told.starts else (),
+        MANY.float64_column(told.period) if told.period else (),
+        MANY.float64_column(told.closing) if told.closing else (),
     )
 
 
@@ -68,7 +68,7 @@ def foreseen(name: str, count: int = 300) -> tuple[Scheme, Any, RateableGames, P
 @pytest.mark.parametrize("name", SOME)
 def test_interpreted_and_compiled_give_equal_bits(name: str) -> None:
     scheme, numbers, played, few = foreseen(name)
-    many = predict_and_rate(MANY, scheme, numbers, as_arrays(played), MANY.floats(beginning(scheme, numbers)))
+    many = predict_and_rate(MANY, scheme, numbers, as_arrays(played), MANY.float64_column(beginning(scheme, numbers)))
     for one, other in zip(few, many, strict=True):
         assert bit_patterns(one) == bit_patterns(other.tolist())
 

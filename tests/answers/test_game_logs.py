@@ -10,7 +10,7 @@ from ledger.answers.player_games import GameFilter, games
 from ledger.answers.recorded_games import game_log
 from ledger.answers.rows import as_rows
 from ledger.correcting import drafts
-from ledger.facts.changes import AnnulledGames
+from ledger.facts.changes import AnnulmentScope
 from ledger.facts.events import Decision
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
@@ -67,8 +67,8 @@ def test_an_open_a_rejected_and_an_undone_proposal_are_told_and_so_is_what_undid
 
 def test_proposals_about_many_games_concern_those_that_they_mean(three_games: Ledger) -> None:
     drafts = three_games.corrections.drafts
-    approve(three_games, drafts.annul_games(3, AnnulledGames.LOSSES))  # g3: the opponent lost
-    approve(three_games, drafts.annul_games(1, AnnulledGames.LOSSES, since="2026-11-05"))  # g2, not g1 from before
+    approve(three_games, drafts.annul_games(3, AnnulmentScope.LOSSES))  # g3: the opponent lost
+    approve(three_games, drafts.annul_games(1, AnnulmentScope.LOSSES, since="2026-11-05"))  # g2, not g1 from before
     approve(three_games, drafts.undo(1))
     approve(three_games, drafts.tournament("standard", "Cup"))
     assert {game: proposals(three_games, game) for game in ("g1", "g2", "g3")} == {"g1": [], "g2": [2], "g3": [1, 3, 4]}
@@ -78,7 +78,7 @@ def test_a_merge_concerns_the_games_of_who_becomes_another_person(three_games: L
     drafts = three_games.corrections.drafts
     approve(three_games, drafts.merge(2, 4))
     approve(three_games, drafts.merge(4, 3))
-    approve(three_games, drafts.annul_games(3, AnnulledGames.ALL, until="2026-11-05"))
+    approve(three_games, drafts.annul_games(3, AnnulmentScope.ALL, until="2026-11-05"))
     assert {game: proposals(three_games, game) for game in ("g1", "g2", "g3")} == {"g1": [1, 2, 3], "g2": [], "g3": []}
     approve(three_games, drafts.unmerge(2))
     assert proposals(three_games, "g1") == [1, 2, 3, 4]
@@ -86,11 +86,11 @@ def test_a_merge_concerns_the_games_of_who_becomes_another_person(three_games: L
 
 def test_a_game_that_moved_is_meant_where_it_was_and_where_it_is(three_games: Ledger) -> None:
     drafts = three_games.corrections.drafts
-    approve(three_games, drafts.annul_games(2, AnnulledGames.ALL, since="2026-11-01"))
+    approve(three_games, drafts.annul_games(2, AnnulmentScope.ALL, since="2026-11-01"))
     approve(three_games, drafts.undo(1))
     approve(three_games, drafts.replace("game:g1", {"ended_at": "2026-10-01", "black": 4}))
-    approve(three_games, drafts.annul_games(1, AnnulledGames.ALL, since="2026-11-03", until="2026-11-12"))
-    approve(three_games, drafts.annul_games(4, AnnulledGames.ALL, until="2026-10-31"))
+    approve(three_games, drafts.annul_games(1, AnnulmentScope.ALL, since="2026-11-03", until="2026-11-12"))
+    approve(three_games, drafts.annul_games(4, AnnulmentScope.ALL, until="2026-10-31"))
     assert (proposals(three_games, "g1"), proposals(three_games, "g2")) == ([1, 2, 3, 5], [4])
 
 

@@ -9,7 +9,7 @@ from ledger.answers.explanations import explain
 from ledger.answers.player_games import games, graph_points
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
-from ledger.facts.changes import AnnulledGames
+from ledger.facts.changes import AnnulmentScope
 from ledger.facts.words import Outcome, Termination
 from ledger.ledger import Ledger
 from tests.kit.commands import Run
@@ -68,7 +68,7 @@ def test_a_voided_game_stays_in_the_list_with_its_reason(three_games: Ledger) ->
 
 
 def test_who_has_no_rated_game_left_still_has_the_voided_ones(three_games: Ledger) -> None:
-    approve(three_games, three_games.corrections.drafts.annul_games(2, AnnulledGames.ALL))
+    approve(three_games, three_games.corrections.drafts.annul_games(2, AnnulmentScope.ALL))
     with pytest.raises(UnknownNameError):
         played(three_games, "Bob")
     assert [row["voided_by"] for row in played(three_games, "Bob", everything=True)] == [1]

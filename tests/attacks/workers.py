@@ -183,7 +183,7 @@ def _derive(path: str, target: str, position: str) -> int:
     """Build the views of the journal's first entries as a new file *target*."""
     with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
         built = Views(Path(target), installed_projectors(), journal)
-        built.build_until(int(position))
+        built.build_up_to_entry(int(position))
         built.close()
     return 0
 

@@ -143,7 +143,7 @@ def test_what_was_known_at_an_earlier_position_stays_so(data: st.DataObject, clu
         live_through(data, history, club)
         for position, rows in history.known.items():
             views = Views(history.ledger.path.with_name(f"{position}.db"), PROJECTORS, history.ledger.journal)
-            views.build_until(position)
+            views.build_up_to_entry(position)
             for table, known in rows.items():
                 assert table_rows(views.connection, table) == known, (position, table)
             views.close()

@@ -226,9 +226,21 @@ def test_games_are_cut_into_batches_with_the_time_of_each(cols: Columns) -> None
     where = pool(era(BY_PERIOD, by_runs=True), runs=("2006-01-31", "2006-02-28"))
     ended = [instant_ms(day) for day in ("2006-01-05", "2006-01-06", "2006-02-07", "2006-03-08", "2006-03-09")]
     rated = [where.place(ms, None)[0] for ms in ended]
-    given_columns = (cols.small([0, 1, 0, 1, 0]), cols.small([1, 2, 2, 0, 2]), cols.floats([1, 0, 0.5, 1, 1]))
-    games = rateable(where, cols, 0, *given_columns, cols.ints(ended), cols.ints(rated), cols.small([1, 0, 1, 1, 0]))
-    starts, period, closing, day = cols.lists([games.starts, games.period, games.closing, games.day])
+    given_columns = (
+        cols.int32_column([0, 1, 0, 1, 0]),
+        cols.int32_column([1, 2, 2, 0, 2]),
+        cols.float64_column([1, 0, 0.5, 1, 1]),
+    )
+    games = rateable(
+        where,
+        cols,
+        0,
+        *given_columns,
+        cols.int64_column(ended),
+        cols.int64_column(rated),
+        cols.int32_column([1, 0, 1, 1, 0]),
+    )
+    starts, period, closing, day = cols.to_lists([games.starts, games.period, games.closing, games.day])
     assert starts == [0, 2, 3, 5]
     assert period == [0.0, 1.0, 2.0]
     assert closing == [ending("2006-01-31") / DAY_MS, ending("2006-02-28") / DAY_MS, ended[4] / DAY_MS]
@@ -237,8 +249,8 @@ def test_games_are_cut_into_batches_with_the_time_of_each(cols: Columns) -> None
 
 @pytest.mark.parametrize("cols", [FEW, MANY])
 def test_games_that_are_rated_by_themselves_have_no_batches(cols: Columns) -> None:
-    one = cols.ints([instant_ms("2006-01-05")])
-    column = cols.small([1])
-    games = rateable(pool(era(BY_GAME)), cols, 0, column, column, cols.floats([1.0]), one, one, column)
+    one = cols.int64_column([instant_ms("2006-01-05")])
+    column = cols.int32_column([1])
+    games = rateable(pool(era(BY_GAME)), cols, 0, column, column, cols.float64_column([1.0]), one, one, column)
     assert (len(games.starts), len(games.period), len(games.closing)) == (0, 0, 0)
-    assert cols.lists([games.day]) == [[instant_ms("2006-01-05") / DAY_MS]]
+    assert cols.to_lists([games.day]) == [[instant_ms("2006-01-05") / DAY_MS]]

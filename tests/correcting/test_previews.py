@@ -14,7 +14,7 @@ from ledger.answers import impacts, players
 from ledger.answers.rankings import RankingChoice, ranking
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProposalError, TooLongError
-from ledger.facts.changes import AnnulledGames, Change
+from ledger.facts.changes import AnnulmentScope, Change
 from ledger.facts.events import Decision, PlayerChanged, RatingSeeded
 from ledger.facts.words import Receipt, Standing
 from ledger.handle import OpenLedger
@@ -73,8 +73,8 @@ VERBS: dict[str, Callable[[Ledger], list[Change]]] = {
     "result": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"outcome": "draw", "termination": "agreement"})],
     "day": lambda ledger: [ledger.corrections.drafts.replace(KEY, {"ended_at": "2009-05"})],
     "void": lambda ledger: [ledger.corrections.drafts.annul(KEY), ledger.corrections.drafts.annul("game:made:1-7")],
-    "annul": lambda ledger: [ledger.corrections.drafts.annul_games(2, AnnulledGames.ALL, since="2012")],
-    "losses": lambda ledger: [ledger.corrections.drafts.annul_games(3, AnnulledGames.LOSSES)],
+    "annul": lambda ledger: [ledger.corrections.drafts.annul_games(2, AnnulmentScope.ALL, since="2012")],
+    "losses": lambda ledger: [ledger.corrections.drafts.annul_games(3, AnnulmentScope.LOSSES)],
     "merge": lambda ledger: [ledger.corrections.drafts.merge(1, 5)],
     "late": lambda ledger: [ledger.corrections.drafts.add(game_recorded("late", ended_at="2015-03", half_moves=50))],
     "live": lambda ledger: [ledger.corrections.drafts.add(game_recorded("live", ended_at="2021-12", half_moves=50))],
@@ -118,7 +118,7 @@ def test_classes_before_and_after_are_those_that_the_ranking_tells(many: Ledger)
     middle = as_rows(ranking(many, RankingChoice(limit=8)))[-1]["rating"]
     many.policies.set("classes", {"b_from": floor(middle)}, actor="eve")
     many.catch_up()
-    changes = [many.corrections.drafts.annul_games(1, AnnulledGames.ALL)]
+    changes = [many.corrections.drafts.annul_games(1, AnnulmentScope.ALL)]
     rows = as_rows(impacts.impact_in_full(many, many.preview(changes)).moves)
     before = classes()
     many.decide(many.propose(changes, reason="because", by="eve").proposal, Decision.APPROVED, by="adam")
@@ -366,7 +366,7 @@ def test_who_has_no_rating_by_the_rules_moves_none(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "fide.db", scheme="fide", clock=lambda: NOW) as ledger:
         ledger.import_games(batch_games(source_games(60), 60))
         ledger.catch_up()
-        impact = ledger.preview([ledger.corrections.drafts.annul_games(2, AnnulledGames.ALL)])
+        impact = ledger.preview([ledger.corrections.drafts.annul_games(2, AnnulmentScope.ALL)])
         assert (impact.moved, {move.difference for move in impact.moves}) == (0, {None})
         rows = as_rows(impacts.impact_in_full(ledger, impact).moves)
         shown = [f"{name}_{when}" for name in ("rating", "hera", "hera_game") for when in ("before", "after")]

@@ -7,7 +7,7 @@ import pytest
 
 from ledger.book.proposal_judge import RULES
 from ledger.errors import LedgerError, MalformedError, ProposalError
-from ledger.facts.changes import AnnulledGames, Change, Verb
+from ledger.facts.changes import AnnulmentScope, Change, Verb
 from ledger.facts.events import Decision, RoundWithoutGame, SchemeAdopted
 from ledger.facts.words import Brings, Outcome, Termination
 from ledger.journal import rules
@@ -60,7 +60,7 @@ CASES: dict[str, list[tuple[Provoke, str]]] = {
     "no-such-player": [
         (propose(Change(do=Verb.MERGE, player=9, into=1)), "player 9 was never registered"),
         (propose(Change(do=Verb.MERGE, player=1, into=9)), "player 9 was never registered"),
-        (propose(Change(do=Verb.ANNUL_GAMES, player=9, which=AnnulledGames.ALL)), "player 9 was never registered"),
+        (propose(Change(do=Verb.ANNUL_GAMES, player=9, which=AnnulmentScope.ALL)), "player 9 was never registered"),
     ],
     "no-such-tournament": [
         (verb("void-tournament", tournament="Closed"), "tournament 'Closed' of pool 'standard' has no games"),

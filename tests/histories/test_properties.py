@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ledger.book.assessment import Reratings
 from ledger.book.game_book import GameBook
-from ledger.book.game_book_columns import decode_bodies, fold_columns
+from ledger.book.game_book_columns import apply_decoded_block, decode_bodies
 from ledger.facts import codec
 from ledger.facts.events import Event, GameRecorded
 from ledger.facts.source_games import SourceGame
@@ -234,7 +234,7 @@ def test_the_game_book_takes_entries_and_columns_alike(data: st.DataObject, club
             start = 0
             while start < len(bodies):
                 end = data.draw(st.integers(start + 1, len(bodies)))
-                fold_columns(other, decode_bodies(bodies[start:end]), other_fresh)
+                apply_decoded_block(other, decode_bodies(bodies[start:end]), other_fresh)
                 start = end
             for table in table_names(few):
                 assert table_rows(few, table) == table_rows(many, table), table

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ledger.correcting.drafts import Drafts
 from ledger.errors import UnknownNameError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, AnnulledGames, Change, Verb
+from ledger.facts.changes import BLANK, AnnulmentScope, Change, Verb
 from ledger.facts.codec import facts_mapping, structure_event
 from ledger.facts.events import (
     BirthYearLearnt,
@@ -146,7 +146,7 @@ class Drawing:
             case Verb.PART:
                 return drafts.unmerge(self._rather(self.account.persons(), lambda: draw(_numbers)))
             case Verb.ANNUL_GAMES:
-                return drafts.annul_games(self._player(), draw(st.sampled_from(AnnulledGames)), since, until)
+                return drafts.annul_games(self._player(), draw(st.sampled_from(AnnulmentScope)), since, until)
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT as verb:
                 pool, name = self._rather(self._tournaments(), lambda: (POOLS[1], "Cup"))
                 restore = verb is Verb.RESTORE_TOURNAMENT
@@ -361,7 +361,7 @@ def _end(into: dict[int, int], player: int) -> int:
 def _means_game(change: Change, facts: dict[str, Any], persons: dict[int, int]) -> bool:
     person = persons.get(change.player or 0, change.player)
     won = {"white": facts["white"], "black": facts["black"]}.get(facts["outcome"])
-    is_one = person in (facts["white"], facts["black"]) if change.which is AnnulledGames.ALL else person == won
+    is_one = person in (facts["white"], facts["black"]) if change.which is AnnulmentScope.ALL else person == won
     return bool(facts["rated"]) and is_one and _is_between(change, facts)
 
 

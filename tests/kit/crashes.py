@@ -60,7 +60,7 @@ def check_views(folder: Path, aside: Path) -> None:
         reached = views_file.position(connection)
         assert 0 < reached <= journal.size()
         expected = Views(aside / f"{time.monotonic_ns()}.db", installed_projectors(), journal)
-        expected.build_until(reached)
+        expected.build_up_to_entry(reached)
         assert rows_by_facts(connection) == rows_by_facts(expected.connection)
         expected.close()
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ledger.facts import events
-from ledger.facts.changes import AnnulledGames, Change, Verb
+from ledger.facts.changes import AnnulmentScope, Change, Verb
 from ledger.facts.codec import assemble, facts
 from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
 from tests.kit.places import TESTS
@@ -59,8 +59,8 @@ EVERY_CHANGE = (
     ),
     Change(do=Verb.MERGE, player=1, into=2**31 - 1),
     Change(do=Verb.PART, player=1, into=2),
-    Change(do=Verb.ANNUL_GAMES, player=3, which=AnnulledGames.ALL),
-    Change(do=Verb.ANNUL_GAMES, player=3, which=AnnulledGames.LOSSES, since="2013", until="2013-06-04"),
+    Change(do=Verb.ANNUL_GAMES, player=3, which=AnnulmentScope.ALL),
+    Change(do=Verb.ANNUL_GAMES, player=3, which=AnnulmentScope.LOSSES, since="2013", until="2013-06-04"),
     Change(do=Verb.ANNUL_TOURNAMENT, pool="standard", tournament="Grand Prix \u65e5\u672c", since="2013-06"),
     Change(do=Verb.RESTORE_TOURNAMENT, pool="standard", tournament="Open"),
     Change(do=Verb.UNDO, proposal=12),

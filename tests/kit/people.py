@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ledger.facts.changes import AnnulledGames, Change, Verb
+from ledger.facts.changes import AnnulmentScope, Change, Verb
 from ledger.facts.events import CorrectionProposed, Event, PlayerRegistered
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Standing
@@ -105,7 +105,7 @@ def pending(path: Path) -> dict[int, str]:
         return people.erasures.rows()
 
 
-CHANGE = Change(do=Verb.ANNUL_GAMES, player=1, which=AnnulledGames.ALL, since="1980", until="1981")
+CHANGE = Change(do=Verb.ANNUL_GAMES, player=1, which=AnnulmentScope.ALL, since="1980", until="1981")
 
 
 def proposal(number: int, reason: str) -> CorrectionProposed:

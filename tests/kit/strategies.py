@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts import event_fields as limits
-from ledger.facts.changes import FIELDS, AnnulledGames, Change, Verb
+from ledger.facts.changes import FIELDS, AnnulmentScope, Change, Verb
 from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
     BLANKS,
@@ -287,7 +287,7 @@ def corrected_facts(draw: st.DrawFn) -> Change:
         "facts": st.just(facts),
         "player": players(),
         "into": players(),
-        "which": st.sampled_from(AnnulledGames),
+        "which": st.sampled_from(AnnulmentScope),
         "pool": names(),
         "tournament": plain_texts(128),
         "since": instants(),

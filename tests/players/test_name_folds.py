@@ -8,7 +8,7 @@ import pytest
 from ledger.audit.audit import audit
 from ledger.ledger import Ledger
 from ledger.players import name_indexes
-from ledger.players.name_indexes import fold
+from ledger.players.name_indexes import plain_lower_case
 from ledger.players.people import People
 from ledger.runtime import sqlite
 from ledger.runtime.ledger_files import sidecar
@@ -47,7 +47,7 @@ def test_players_are_found_by_the_name_whatever_its_case(club_with_folds: Path) 
         assert [person.player for person in ledger.people.find("ANN EK")] == [2]
         assert [person.player for person in ledger.people.find("ID:6")] == [6]
         assert ledger.people.find("Иванов пётр") == []  # SQLite knows the case of English letters alone
-    assert indexed(club_with_folds) == [(number, fold(name)) for number, name in enumerate(NAMES, 1)]
+    assert indexed(club_with_folds) == [(number, plain_lower_case(name)) for number, name in enumerate(NAMES, 1)]
 
 
 def test_who_was_renamed_is_found_by_the_new_name_alone(club_with_folds: Path) -> None:
@@ -63,7 +63,8 @@ def test_who_was_erased_is_found_no_more_and_no_byte_of_the_name_is_left(club_wi
     with Ledger.open(club_with_folds) as ledger:
         ledger.erase(player)
         assert (
-            fold(NAMES[player - 1]) not in ledger.people.whole_names.players_named([fold(NAMES[player - 1])])
+            plain_lower_case(NAMES[player - 1])
+            not in ledger.people.whole_names.players_named([plain_lower_case(NAMES[player - 1])])
             or player == 1
         )
         ledger.register("id:7", "Zoe")

@@ -26,7 +26,7 @@ def after(projector: DeclaredProjector, *columns: Sequence[Any]) -> list[dict[st
     """The state after each side, NaN as None."""
     sides = dict(zip(projector.reads, columns, strict=True))
     whole, start = attrs.evolve(projector, rows=EACH_GAME), [kept.start for kept in projector.state]
-    folded = side_rows.fold_side_columns(FEW, whole, [0] * len(columns[0]), sides, start)
+    folded = side_rows.apply_projector(FEW, whole, [0] * len(columns[0]), sides, start)
     names = [kept.name for kept in projector.state]
     rows = zip(*folded.columns, strict=True)
     return [dict(zip(names, (None if isnan(value) else value for value in row), strict=True)) for row in rows]
@@ -97,7 +97,7 @@ def test_only_a_win_against_a_higher_rating_has_a_surplus() -> None:
 
 def test_nobody_stands_in_places_that_are_empty() -> None:
     state = [nan] * 5
-    bests.enter(state, 1500.0, 1.0)
+    bests.insert_rating(state, 1500.0, 1.0)
     assert state[0] == 1500.0
     assert all(isnan(value) for value in state[1:])
 

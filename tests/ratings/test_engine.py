@@ -62,7 +62,7 @@ def test_mantissa_and_exponent_by_bits_are_those_of_the_c_library(x: float) -> N
 def test_a_batch_gives_its_players_places_in_order_of_appearance() -> None:
     space = engine.workspace(FEW, find_scheme("glicko"), 9, 6)
     batch = engine.RateableGames([7, 2, 7], [2, 5, 5], [1.0, 0.5, 0.0], [0.0] * 3)
-    players = engine.gather_batch(batch, 0, 3, space)
+    players = engine.group_batch_by_player(batch, 0, 3, space)
     assert (players, space.roster[:3], space.side) == (3, [7, 2, 5], [0, 1, 1, 2, 0, 2])
     assert [space.slot[player] for player in (7, 2, 5)] == [1, 2, 3]
     met = list(zip(space.opponent, space.result, space.colour, strict=True))
@@ -97,7 +97,9 @@ def test_a_scheme_that_gives_a_rating_that_is_no_finite_number_is_named(
 ) -> None:
     scheme = attrs.evolve(BY_GAME, name=rate_game.__name__, rate_game=rate_game)
     numbers = scheme.numbers_from({})
-    games = engine.RateableGames(cols.small([0]), cols.small([1]), cols.floats([1.0]), cols.floats([0.0]))
-    state = cols.floats(engine.initial_states(scheme, numbers, [Newcomer(None, None, 0.0)] * 2))
+    games = engine.RateableGames(
+        cols.int32_column([0]), cols.int32_column([1]), cols.float64_column([1.0]), cols.float64_column([0.0])
+    )
+    state = cols.float64_column(engine.initial_states(scheme, numbers, [Newcomer(None, None, 0.0)] * 2))
     with pytest.raises(ProjectionError, match=f"{scheme.name}: gives a rating that is no finite number"):
-        engine.rate(cols, scheme, numbers, games, state, cols.small([0, 0]))
+        engine.rate(cols, scheme, numbers, games, state, cols.int32_column([0, 0]))

@@ -18,7 +18,7 @@ import pytest
 from ledger import schemes
 from ledger.audit.audit import table_digests
 from ledger.book import assessment
-from ledger.facts.changes import AnnulledGames
+from ledger.facts.changes import AnnulmentScope
 from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import (
     BirthYearLearnt,
@@ -175,7 +175,7 @@ def correct(ledger: Ledger) -> None:
     approve(ledger, moved, drafts.annul(f"game:{third}"))
     approve(ledger, drafts.merge(7, 8))
     approve(ledger, drafts.tournament(POOL, CUP, since="2020-09-01"))
-    approve(ledger, drafts.annul_games(6, AnnulledGames.LOSSES, since="2020-05-01"))
+    approve(ledger, drafts.annul_games(6, AnnulmentScope.LOSSES, since="2020-05-01"))
     approve(ledger, drafts.undo(4))
 
 

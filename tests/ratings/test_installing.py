@@ -478,7 +478,7 @@ def test_a_step_that_cannot_be_compiled_is_named_with_its_line() -> None:
     made = declare(NotCompiled, name="compiled", version=1, reads=("n",))
     words = r"compiled: its step cannot be compiled, as it is for many games \(.*test_installing.py:\d+\)"
     with pytest.raises(ReadModelError, match=words):
-        side_rows.fold_side_columns(MANY, made, np.zeros(5, np.int32), {"n": np.arange(5)}, np.zeros(1))
+        side_rows.apply_projector(MANY, made, np.zeros(5, np.int32), {"n": np.arange(5)}, np.zeros(1))
 
 
 @attrs.define

@@ -49,15 +49,15 @@ def games(count: int, first: int = 0) -> list[GameRecorded]:
 
 @pytest.fixture(name="taken")
 def _taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """What ``LiveGames.take`` answered."""
+    """What ``LiveGames.rate_if_next`` answered."""
     answers: list[bool] = []
-    take = LiveGames.take
+    take = LiveGames.rate_if_next
 
     def noted(self: LiveGames, game: Any) -> bool:
         answers.append(take(self, game))
         return answers[-1]
 
-    monkeypatch.setattr(LiveGames, "take", noted)
+    monkeypatch.setattr(LiveGames, "rate_if_next", noted)
     return answers
 
 

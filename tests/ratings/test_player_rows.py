@@ -43,7 +43,7 @@ def test_what_players_bring_along_is_what_each_table_says(club_of_many_games: Le
         assert states.keys() == counts.keys()
         first = 0
         for number in rows.tables_of_states:
-            said = rows.fold_rows_at(number, counts)
+            said = rows.table_states_at(number, counts)
             width = len(rows.tables[number].fold.state) + (1 + len(rows.state_fields) if number == 0 else 0)
             of_table = {player: row[first : first + width] for player, row in states.items()}
             assert of_table == {player: said.get(player, (None,) * width) for player in counts}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from ledger.book.timeline import BEGINNING
-from ledger.facts.changes import AnnulledGames, Change
+from ledger.facts.changes import AnnulmentScope, Change
 from ledger.facts.events import Decision, SchemeAdopted
 from ledger.facts.words import Carry
 from ledger.imports.reading import batch_games
@@ -30,7 +30,7 @@ POOLS: dict[str, tuple[str, list[SchemeAdopted]]] = {
 CHANGES: dict[str, Callable[[Ledger, list[str]], list[Change]]] = {
     "the last game": lambda ledger, keys: [ledger.corrections.drafts.annul(keys[-1])],
     "one early and one late": lambda ledger, keys: [ledger.corrections.drafts.annul(key) for key in keys[5::120]],
-    "all of a player": lambda ledger, keys: [ledger.corrections.drafts.annul_games(2, AnnulledGames.ALL)],  # noqa: ARG005
+    "all of a player": lambda ledger, keys: [ledger.corrections.drafts.annul_games(2, AnnulmentScope.ALL)],  # noqa: ARG005
     "an account": lambda ledger, keys: [  # noqa: ARG005
         ledger.corrections.drafts.close_account(3, "2014"),
         ledger.corrections.drafts.merge(4, 5),

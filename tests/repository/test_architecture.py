@@ -333,8 +333,8 @@ def test_what_a_name_holds_is_said_and_not_that_it_is_held() -> None:
     assert breaches([module for module in rooms if module != "ledger.errors"], participles) == {}  # ConflictError.given
 
 
-# The settings of a scheme, and the states and work numbers of its players: each module says the same for another kind.
-OF_EACH_KIND = {"Settings", "Player", "Work"}
+# The settings of a scheme, and the states of its players: each module says the same for another kind.
+OF_EACH_KIND = {"Settings", "Player"}
 
 
 def test_no_class_is_called_what_another_is_called() -> None:

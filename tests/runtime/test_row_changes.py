@@ -18,9 +18,9 @@ Rows = dict[tuple[int, int], tuple[float, str | None]]
 def columns(cols: Columns, rows: Rows) -> list[Any]:
     keys = sorted(rows)
     return [
-        combined_keys(cols, cols.small([player for player, _ in keys]), cols.small([n for _, n in keys])),
-        cols.floats([rows[key][0] for key in keys]),
-        cols.texts([rows[key][1] for key in keys]),
+        combined_keys(cols, cols.int32_column([player for player, _ in keys]), cols.int32_column([n for _, n in keys])),
+        cols.float64_column([rows[key][0] for key in keys]),
+        cols.text_column([rows[key][1] for key in keys]),
     ]
 
 
@@ -32,7 +32,7 @@ def shown(rows: Rows) -> dict[tuple[int, int], tuple[str, str | None]]:
 @given(TABLES, TABLES)
 @examples(quick=20, ci=60, nightly=2_000)
 def test_what_is_gone_and_what_is_written_make_the_one_table_the_other(old: Rows, new: Rows) -> None:
-    found = [cols.lists(changed_rows(cols, columns(cols, old), columns(cols, new))) for cols in (FEW, MANY)]
+    found = [cols.to_lists(changed_rows(cols, columns(cols, old), columns(cols, new))) for cols in (FEW, MANY)]
     assert found[0] == found[1]
     gone, written = ([sorted(rows)[at] for at in places] for places, rows in zip(found[0], (old, new), strict=True))
     assert set(gone) == old.keys() - new.keys()
@@ -46,13 +46,13 @@ def test_rows_are_taken_put_filled_and_compared_alike(rows: list[tuple[float, fl
     flat = [value for row in rows for value in row]
     found = []
     for cols in (FEW, MANY):
-        held, at = cols.floats(flat), cols.small(places)
-        taken = cols.rows(held, at, 2)
-        firsts, seconds = cols.rows(held, at, 2, slice(1)), cols.rows(held, None, 2, slice(1, 2))
-        known = cols.filled(held, [7.0, 8.0])
-        cols.put_rows(held, at, 2, cols.floats([3.0] * len(places)), 1)
-        alike = cols.equal_rows(cols.floats(flat), held, 2)
-        columns_found = cols.lists([taken, firsts, seconds, known, held, alike])
+        held, at = cols.float64_column(flat), cols.int32_column(places)
+        taken = cols.select_rows(held, at, 2)
+        firsts, seconds = cols.select_rows(held, at, 2, slice(1)), cols.select_rows(held, None, 2, slice(1, 2))
+        known = cols.fill_missing(held, [7.0, 8.0])
+        cols.write_rows(held, at, 2, cols.float64_column([3.0] * len(places)), 1)
+        alike = cols.equal_rows(cols.float64_column(flat), held, 2)
+        columns_found = cols.to_lists([taken, firsts, seconds, known, held, alike])
         found.append([[None if isnan(x) else x for x in column] for column in columns_found])
     assert found[0] == found[1]
     taken, firsts, seconds, known, held, alike = found[0]
@@ -65,6 +65,6 @@ def test_rows_are_taken_put_filled_and_compared_alike(rows: list[tuple[float, fl
 @given(st.lists(st.integers(0, 2**57)), st.integers(1, 31))
 @examples(quick=20, ci=60, nightly=2_000)
 def test_a_number_is_what_stands_above_some_bits_and_what_stands_in_them(numbers: list[int], bits: int) -> None:
-    found = [cols.lists(cols.halves(cols.ints(numbers), bits)) for cols in (FEW, MANY)]
+    found = [cols.to_lists(cols.split_bits(cols.int64_column(numbers), bits)) for cols in (FEW, MANY)]
     assert found[0] == found[1]
     assert [(above << bits) + below for above, below in zip(*found[0], strict=True)] == numbers

@@ -28,10 +28,11 @@ from ledger.schemes.scheme import Newcomer, Rhythm
 
 scheme = schemes.find_scheme(sys.argv[1])
 numbers = scheme.numbers_from({})
-ids, ends = MANY.small([0, 1]), MANY.floats([1.0, 0.5])
-batches = () if scheme.rhythm is Rhythm.GAME else (MANY.small([0, 2]), MANY.floats([1.0]), MANY.floats([9.0]))
-state = MANY.floats(initial_states(scheme, numbers, [Newcomer(), Newcomer()]))
-games = RateableGames(ids, MANY.small([1, 0]), ends, MANY.floats([1.0, 2.0]), *batches)
+ids, ends = MANY.int32_column([0, 1]), MANY.float64_column([1.0, 0.5])
+starts, floats = MANY.int32_column([0, 2]), MANY.float64_column
+batches = () if scheme.rhythm is Rhythm.GAME else (starts, floats([1.0]), floats([9.0]))
+state = MANY.float64_column(initial_states(scheme, numbers, [Newcomer(), Newcomer()]))
+games = RateableGames(ids, MANY.int32_column([1, 0]), ends, MANY.float64_column([1.0, 2.0]), *batches)
 rate(MANY, scheme, numbers, games, state, MANY.zeros(2))
 stats = compiled(rating_loop(scheme)).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))

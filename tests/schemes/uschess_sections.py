@@ -9,7 +9,7 @@ import attrs
 from ledger.ratings import engine
 from ledger.ratings.engine import RateableGames
 from ledger.schemes import uschess
-from ledger.schemes.formulas.uschess import Work, games_against
+from ledger.schemes.formulas.uschess import SectionWork, games_against
 from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer
 from ledger.schemes.settings import replace_settings
 from ledger.schemes.uschess import DEFAULT, SCHEME, Player
@@ -31,7 +31,7 @@ def player(rating: float | None, games: float = 1000.0, **fields: float) -> Play
 
 def against(ratings: Sequence[float]) -> BatchGames:
     """A player's games against opponents with these ratings by step 4."""
-    return games_against([Work(step_4=rating) for rating in ratings])
+    return games_against([SectionWork(step_4=rating) for rating in ratings])
 
 
 def worked(

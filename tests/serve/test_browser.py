@@ -220,7 +220,10 @@ def test_pages_of_the_graph_and_its_career_lead_to_older_and_newer_games(
 
 def test_a_game_is_replayed_by_buttons_moves_and_keys(visit: Visit, addressed: dict[str, Any]) -> None:
     page = visit(f"/games/{addressed['plain']}")
-    shown = lambda: int(page.locator(".replay").get_attribute("data-move") or -1)  # noqa: E731
+
+    def shown() -> int:
+        return int(page.locator(".replay").get_attribute("data-move") or -1)
+
     last = shown()
     page.get_by_role("link", name="First position").click()
     assert shown() == 0

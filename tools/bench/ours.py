@@ -134,7 +134,9 @@ def replay_stored(path: Path) -> Figure:
             days = games["ended_ms"].to_numpy() / DAY_MS
             rateable = engine.RateableGames(white, black, score.to_numpy(writable=True), days)
             players = int(max(white.max(), black.max())) + 1
-            state = MANY.floats(engine.initial_states(chessworld.SCHEME, chessworld.DEFAULT, [Newcomer()]) * players)
+            state = MANY.float64_column(
+                engine.initial_states(chessworld.SCHEME, chessworld.DEFAULT, [Newcomer()]) * players
+            )
             engine.rate(MANY, chessworld.SCHEME, chessworld.DEFAULT, rateable, state, MANY.zeros(players))
 
         return cost_of(replay).rates(ledger.journal.size())
@@ -159,7 +161,7 @@ def cut(columns: Columns, scheme: Scheme, numbers: Any) -> engine.RateableGames:
         begins |= np.diff(event, prepend=event[0]) != 0
     first = np.flatnonzero(begins)
     starts = np.append(first, len(period))
-    return games._replace(starts=starts, period=MANY.floats(period[first]), closing=closing[first] / DAY_MS)
+    return games._replace(starts=starts, period=MANY.float64_column(period[first]), closing=closing[first] / DAY_MS)
 
 
 # Works in a process of their own.

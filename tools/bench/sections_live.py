@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ledger.facts.changes import AnnulledGames, Change
+from ledger.facts.changes import AnnulmentScope, Change
 from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
@@ -157,14 +157,14 @@ def _void_lines(run: Run) -> Iterator[Line]:
         with closing(sqlite.connect(ledger.views.path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file can be copied
         bare, drafts = BareRows(ledger.views.path, folder), ledger.corrections.drafts
-        _approve(ledger, drafts.annul_games(player, AnnulledGames.ALL))
+        _approve(ledger, drafts.annul_games(player, AnnulmentScope.ALL))
         bare.compare()
         bare.change()
 
         def void() -> Figure:
             last = max(known.proposal.proposal for known in ledger.corrections.proposals() if known.state == "approved")
             _approve(ledger, drafts.undo(last))
-            return cost_of(lambda: _approve(ledger, drafts.annul_games(player, AnnulledGames.ALL)))
+            return cost_of(lambda: _approve(ledger, drafts.annul_games(player, AnnulmentScope.ALL)))
 
         def change() -> Figure:
             bare.change(back=True)

@@ -88,7 +88,7 @@ def beginning(games: engine.RateableGames, scheme: Scheme, numbers: Any, declare
     first[owner[::-1]] = np.repeat(games.day, 2)[::-1]  # the last one written is the first one played
     known = repeat(None) if declared is None else declared.tolist()
     who = [Newcomer(rating, None, day) for rating, day in zip(known, first.tolist())]  # noqa: B905
-    return MANY.floats(engine.initial_states(scheme, numbers, who))
+    return MANY.float64_column(engine.initial_states(scheme, numbers, who))
 
 
 def shown(columns: Columns) -> Any:
@@ -110,7 +110,7 @@ def rating_run(games: engine.RateableGames, scheme: Scheme, numbers: Any, declar
     n, loop = np.empty(sides, np.int32), compile_kernel(engine.rating_loop(scheme))
     room: Any = engine.blank_records(MANY, scheme.player, 2)
     if scheme.rhythm is not Rhythm.GAME:
-        room = engine.workspace(MANY, scheme, players, 2 * MANY.longest(games.starts))
+        room = engine.workspace(MANY, scheme, players, 2 * MANY.longest_gap(games.starts))
 
     def run() -> Any:
         state = start.copy()
@@ -133,7 +133,7 @@ def judged(columns: Columns, scheme: Scheme, numbers: Any, declared: Any = None)
 def last_games(columns: Columns, count: int) -> Columns:
     """Return the last games, their players numbered again."""
     part = {name: column[-count:] for name, column in columns.items()}
-    _players, part["white"], part["black"] = MANY.dense(part["white"], part["black"])
+    _players, part["white"], part["black"] = MANY.dense_indexes(part["white"], part["black"])
     return part
 
 

@@ -188,7 +188,7 @@ def set_(
     with Ledger.open(db_path) as ledger:
         person = ledger.player(player)
         with _usage():
-            news = ledger.registry.new_facts(
+            news = ledger.registry.events_to_learn(
                 person.player,
                 standing=None if standing is None else Standing(standing),
                 birth_year=birth_year,

@@ -408,7 +408,7 @@ def publish(ledger: Ledger, query: Query) -> PublishPage:
 
 def _draft(ledger: Ledger, pool: str, at: str) -> ListDraft:
     draft = ledger.publications.draft(at, pool)
-    before = ledger.publications.in_force_at(pool, instant_end_ms(at))
+    before = ledger.publications.list_in_force_at(pool, instant_end_ms(at))
     moved: list[ListDifference] = []
     if before is not None:
         lists = differences.lists_to_compare(ledger, before.name, f"{pool}@{at}/{differences.NOW}")

@@ -51,7 +51,7 @@ class SchemeFigures:
 
 @attrs.frozen(slots=False)
 class Likeness:
-    """The rank correlation of the final ratings of two rating schemes."""
+    """The similarity of two rating schemes: the rank correlation of their final ratings."""
 
     one: str = documented("the one scheme")
     other: str = documented("the other one")
@@ -61,7 +61,7 @@ class Likeness:
 
 @attrs.frozen(slots=False)
 class Mover:
-    """A player's places and ratings under two rating schemes."""
+    """A player whose rank changes between two rating schemes, with both ranks and ratings."""
 
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
@@ -75,7 +75,7 @@ class Mover:
 
 @attrs.frozen(slots=False)
 class Switch:
-    """The players who win or lose most places if a pool switches to another rating scheme."""
+    """The players whose ranks change most if a pool switches to another rating scheme."""
 
     scheme: str = documented("the scheme that is left")
     to: str = documented("the scheme that comes")

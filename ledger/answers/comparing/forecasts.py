@@ -63,7 +63,7 @@ def record_sides(
     kept: Any,
     numbers: Any,
 ) -> None:
-    """Store the prediction of one game, and both ratings after it."""
+    """Store the prediction of one game, and the ratings of both players after it."""
     kept.expected[game], kept.unsettled[game] = foretold
     kept.rating[2 * game] = listed_rating(own, numbers)
     kept.rating[2 * game + 1] = listed_rating(opponent, numbers)
@@ -85,7 +85,7 @@ def note_final_ratings(period: float, day: float, players: Any, final: Any, numb
 
 @cache
 def prediction_loop(scheme: Scheme) -> Callable[..., None]:
-    """Return the rating loop of one scheme that fills ``Predictions``."""
+    """Return a rating loop of one scheme that also stores its predictions in ``Predictions``."""
     return rating_loop_of(scheme, listed_rating, forecast_game, record_sides)
 
 
@@ -96,7 +96,9 @@ def final_ratings_loop(scheme: Scheme) -> Callable[..., None]:
 
 
 def predict_and_rate(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Predictions:
-    """Predict and rate games: as ordinary Python on lists (``FEW``), or compiled on arrays (``MANY``); the same bits.
+    """Predict the results of games and rate them; interpreted and compiled code give the same bits.
+
+    Lists (``FEW``) are rated by ordinary Python, arrays (``MANY``) by a compiled loop.
 
     *state* is the initial state of the players, (players * fields) floats; it is changed in place.
     """
@@ -105,16 +107,18 @@ def predict_and_rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateabl
 
 
 def predict_games(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Predictions:
-    """Predict and rate games, and leave the state as after each player's last game; ``final`` is empty."""
+    """Predict and rate games, and leave the players' states as after their last games; ``final`` is empty."""
     count, players = len(games.white), len(state) // len(scheme.state)
-    kept = Predictions(cols.room(count), cols.zeros(count), cols.room(2 * count), cols.room(0))
+    kept = Predictions(
+        cols.unfilled_floats(count), cols.zeros(count), cols.unfilled_floats(2 * count), cols.unfilled_floats(0)
+    )
     engine.run_loop(cols, scheme, prediction_loop(scheme), numbers, games, state, players, kept)
     return kept
 
 
 def final_ratings(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Column:
-    """Advance the state to the time of the last game, and return the ratings then, by player as in ``Predictions``."""
-    final = cols.room(len(state) // len(scheme.state))
+    """Return the ratings at the time of the last game, by player as in ``Predictions``; the states are advanced."""
+    final = cols.unfilled_floats(len(state) // len(scheme.state))
     if len(games.white):
         by_batch = len(games.period) > 0
         period, day = (games.period[-1], games.closing[-1]) if by_batch else (0.0, games.day[-1])
@@ -130,7 +134,7 @@ BINS = 10
 
 @attrs.frozen(slots=False)
 class Bin:
-    """The games whose predictions lie in one tenth of the scale from 0 to 1, with their mean prediction and score."""
+    """A calibration bin: the games predicted within one tenth of 0 to 1, with mean prediction and mean score."""
 
     low: float = documented("least prediction in it, 0 to 0.9")
     high: float = documented("where the next one begins; the last one ends with 1 itself")
@@ -178,7 +182,7 @@ def average_ranks(values: Any) -> Any:
 
 
 def spearman(first: Any, second: Any) -> float | None:
-    """Return Spearman's rank correlation of two arrays, -1 to 1; None if it is undefined."""
+    """Return Spearman's rank correlation of two arrays, from -1 to 1; None if it is undefined."""
     a, b = average_ranks(first), average_ranks(second)
     if not len(a):
         return None
@@ -189,6 +193,9 @@ def spearman(first: Any, second: Any) -> float | None:
 
 
 def rank_places(values: Any) -> Any:
-    """Return the place of each number from 1, the largest first: one more than the count of larger numbers."""
+    """Return the rank of each number from 1, the largest first; equal numbers share a rank.
+
+    A rank is one more than the count of larger numbers.
+    """
     ordered = np.sort(values)
     return len(values) - np.searchsorted(ordered, values, side="right") + 1

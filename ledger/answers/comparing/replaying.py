@@ -24,7 +24,7 @@ from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
-from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, GamesInOrder, places_of_first_games, rateable
+from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, GamesInOrder, first_game_indexes, rateable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE, Newcomer, Rhythm, Scheme
@@ -80,7 +80,7 @@ def pool_candidate(pool: Pool, name: str, settings: Mapping[str, int | bool | st
 
 @attrs.frozen(slots=False)
 class Year:
-    """The ratings of the players with a game in one calendar year (UTC)."""
+    """The mean and spread of the ratings of players with a game in one calendar year (UTC)."""
 
     year: int = documented("the year")
     players: int = documented("players with a game in it whom the scheme listed after the last of them", minimum=0)
@@ -107,7 +107,7 @@ class ComparedGames(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A segment of the games in rating order, and the lists that give players new ratings before it.
+    """A segment of the games in rating order, and the rating lists that change ratings before it.
 
     The lists are those that have come into force since the segment before, by place of the player.
     """
@@ -155,15 +155,19 @@ def load_games(connection: sqlite3.Connection, pool: int, until_ms: int) -> Comp
         white, black, score, ended_ms, tournament, white_rating, black_rating = zip(*rows, strict=True)
         # numbers instead of texts: a million names would be a million objects
         tournament_codes = [codes.setdefault(name, len(codes)) for name in tournament]
-        small = [MANY.small(column) for column in (white, black, tournament_codes)]
-        ratings = [MANY.floats(column) for column in (white_rating, black_rating)]
-        blocks.append([*small, MANY.floats(score), MANY.ints(ended_ms), *ratings])
+        small = [MANY.int32_column(column) for column in (white, black, tournament_codes)]
+        ratings = [MANY.float64_column(column) for column in (white_rating, black_rating)]
+        blocks.append([*small, MANY.float64_column(score), MANY.int64_column(ended_ms), *ratings])
     if not blocks:
-        none = MANY.small([])
-        return ComparedGames(none, none, none, MANY.floats([]), MANY.ints([]), none, list(codes), MANY.floats([]))
+        none = MANY.int32_column([])
+        return ComparedGames(
+            none, none, none, MANY.float64_column([]), MANY.int64_column([]), none, list(codes), MANY.float64_column([])
+        )
     columns: list[Any] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     white, black, tournament, score, ended_ms, *ratings = columns
-    return ComparedGames(*MANY.dense(white, black), score, ended_ms, tournament, list(codes), MANY.interleave(*ratings))
+    return ComparedGames(
+        *MANY.dense_indexes(white, black), score, ended_ms, tournament, list(codes), MANY.interleave(*ratings)
+    )
 
 
 def games_per_player(games: ComparedGames) -> Any:
@@ -173,7 +177,7 @@ def games_per_player(games: ComparedGames) -> Any:
 
 
 def last_game_ms(games: ComparedGames) -> Any:
-    """Return the end of each player's last game, milliseconds."""
+    """Return the end of each player's last game in milliseconds since 1970."""
     last = []
     for side in (games.white, games.black):
         latest = np.full(len(games.players), BEGINNING, np.int64)
@@ -191,7 +195,9 @@ def order_games(
     *,
     from_shown: bool = False,
 ) -> list[RatingOrder]:
-    """Return the games of a pool in the rating order of each scheme; nothing else reads the views.
+    """Return the games of a pool in the rating order of each scheme.
+
+    Nothing else reads the views.
 
     With *from_shown*, or if a candidate's settings say so, a player without a declared rating begins with the one that
     the source shows with the first game, if the scheme counts in the same points.
@@ -216,7 +222,9 @@ def order_games(
 def replay_schemes(
     candidates: Sequence[Candidate], orders: Sequence[RatingOrder], timer: Callable[[], float], threads: int
 ) -> list[ReplayResult]:
-    """Replay all games under each scheme, *threads* schemes at the same time, on which the results do not depend.
+    """Rate all games under each scheme, and return the results.
+
+    *threads* schemes are replayed at the same time; the results do not depend on it.
 
     The *timer* returns seconds; it is called before and after each replay by the thread that runs it.
     """
@@ -253,7 +261,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     segments = []
     for begin, end in pairwise([0, *_cuts(lists, games.players, columns), len(places)]):
         part = [column[begin:end] for column in columns]
-        games_in = rateable(pool, FEW, 0, *MANY.lists(part)) if few else rateable(pool, MANY, 0, *part)
+        games_in = rateable(pool, FEW, 0, *MANY.to_lists(part)) if few else rateable(pool, MANY, 0, *part)
         segments.append(Segment(_taken_in(lists, games.players, part), games_in))
     last_ms = int(games.ended_ms[-1])
     listed = {
@@ -262,7 +270,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
         if (later := lists.lists_before_batch(player, last_ms, last_ms))
     }
     owner = MANY.interleave(white, black)
-    first = ended_ms[places_of_first_games(MANY, len(games.players), white, black)]
+    first = ended_ms[first_game_indexes(MANY, len(games.players), white, black)]
     starts = zip(games.players.tolist(), first.tolist(), strict=True)
     newcomers = [roster.restarting_player(pool.pool, player, first_ms) for player, first_ms in starts]
     last_sides = _last_sides(owner, ended_ms, len(games.players))
@@ -274,7 +282,7 @@ def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
     white, black, _, ended_ms, rated_ms, begins = columns[:6]
     none: Column = ()
     games = GamesInOrder(none, white, black, none, none, ended_ms, rated_ms, begins, none, {})
-    return lists.places_of_lists(MANY, games, (players, white, black))
+    return lists.list_game_indexes(MANY, games, (players, white, black))
 
 
 def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[int, list[ListRating]]:
@@ -282,8 +290,8 @@ def _taken_in(lists: LaterLists, players: Any, columns: Sequence[Any]) -> dict[i
     if not lists.any_player_has_lists:
         return {}
     white, black, _, ended_ms, rated_ms = columns[:5]
-    places, *sides = MANY.dense(white, black)
-    first = places_of_first_games(MANY, len(places), *sides)
+    places, *sides = MANY.dense_indexes(white, black)
+    first = first_game_indexes(MANY, len(places), *sides)
     numbers = [column.tolist() for column in (places, players[places], rated_ms[first], ended_ms[first])]
     taken = {place: lists.lists_before_batch(*player_at) for place, *player_at in zip(*numbers, strict=True)}
     return {place: later for place, later in taken.items() if later}
@@ -349,9 +357,11 @@ def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]
     # compile before the clock starts: the seconds are those of the scheme
     if cols is MANY:
         # Columns without a game, of the same types: Numba compiles once for each set of types.
-        predict_and_rate(cols, scheme, numbers, engine.RateableGames(*(column[:0] for column in games)), cols.room(0))
+        predict_and_rate(
+            cols, scheme, numbers, engine.RateableGames(*(column[:0] for column in games)), cols.unfilled_floats(0)
+        )
     began = timer()
-    state = cols.floats(engine.initial_states(scheme, numbers, order.newcomers))
+    state = cols.float64_column(engine.initial_states(scheme, numbers, order.newcomers))
     parts: list[Predictions] = []
     for segment in order.segments:
         _relist(cols, order.pool, state, segment.listed)
@@ -373,7 +383,7 @@ def _relist(cols: Columns, pool: Pool, state: Column, listed: Mapping[int, Seque
     for place, lists in listed.items():
         own = slice(place * fields, (place + 1) * fields)
         before = EraState(0, tuple(map(float, state[own])), 0)
-        state[own] = cols.floats(pool.carry_state(before, 0, _nobody, lists))
+        state[own] = cols.float64_column(pool.carry_state(before, 0, _nobody, lists))
 
 
 def _nobody(_: int) -> Newcomer:

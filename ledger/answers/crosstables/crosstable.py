@@ -184,7 +184,7 @@ class EventStandings:
 
     @cached_property
     def margin_at(self) -> Callable[[int], int]:
-        """The margin of an upset by instant, points."""
+        """The margin of an upset in rating points, by instant."""
         return upset_margins(self._ledger)
 
     @property

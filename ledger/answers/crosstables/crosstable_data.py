@@ -18,7 +18,7 @@ Mark = Literal["1", "½", "0", "+", "=", "-", "*"]
 
 @attrs.frozen(kw_only=True)
 class EditionSpan:
-    """The edition of a tournament: its days, and its place among the editions of the name."""
+    """The edition of a tournament: its days, and its number among the editions of the name."""
 
     first_day: str = documented("when its first game ended, as precisely as it is known: 1994, 2024-05-01")
     last_day: str = documented("the same of its last game so far")
@@ -91,7 +91,7 @@ class EventBye:
 
 @attrs.frozen(kw_only=True)
 class Meeting:
-    """The games of a player against one opponent in a tournament, with their results and performance."""
+    """The games of a player against one opponent in a tournament, with results and performance rating."""
 
     opponent: str = documented("what the opponent is called")
     opponent_player: int = documented("the opponent's number in the ledger", minimum=1)

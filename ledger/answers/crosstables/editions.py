@@ -109,7 +109,7 @@ def load_tournament(
 
 
 def choose_edition(tournament: str, every: Sequence[Edition], word: str | None, first_days: Sequence[str] = ()) -> int:
-    """Return the place, from 0, of the edition that a year, month or day falls into; by default the last one's.
+    """Return the index of the edition that a year, month or day falls into; by default that of the last one.
 
     If several editions lie in it, it names the one with this first day in lists (*first_days*), such as the one whose
     first game is of 1994, which may be any day of that year.

@@ -73,7 +73,7 @@ UNION SELECT tournament FROM games WHERE black = ?2 AND +pool = ?1 AND tournamen
 
 
 def history_query(near: int) -> str:
-    """Return the SQL query of a player's rows of some games.
+    """Return the SQL query that selects a player's rows of the history for some games.
 
     The first and the last of them in rating order are found by halves until *near* rows are left, for a player may have
     many others.
@@ -102,7 +102,7 @@ class Announcement(NamedTuple):
 
 
 class EventGame(NamedTuple):
-    """One game of a tournament as corrected.
+    """One game of a tournament in its corrected form.
 
     Attributes:
         position: position of the journal entry that recorded it.
@@ -173,7 +173,9 @@ def tournament_names(connection: sqlite3.Connection, pool: Pool, text: str = "")
 
 
 def names_between(connection: sqlite3.Connection, pool: Pool, ms: int, until: int, reach_ms: int) -> list[str]:
-    """Return the names of tournaments that may have an edition between two instants, ms; some may have no game.
+    """Return the names of tournaments that may have an edition between two instants in milliseconds since 1970.
+
+    Some of them may have no game there.
 
     Two games of one edition that was not announced are at most *reach_ms* apart.
     """
@@ -182,7 +184,7 @@ def names_between(connection: sqlite3.Connection, pool: Pool, ms: int, until: in
 
 
 def rated_ms_before_latest(connection: sqlite3.Connection, pool: Pool, games: int, until: int) -> int | None:
-    """Return the place in rating order, ms, of the last game before the latest *games*; None if there are no more.
+    """Return the rating time (``rated_ms``) of the last game before the latest *games*; None without one.
 
     Only places up to the instant *until* count.
     """
@@ -273,7 +275,9 @@ class LedgerRatings:
         return game.reason is None
 
     def enrolment_rating(self, player: int) -> float | None:
-        """Return a player's rating in force when the first game here began (seed 004: "at the start of the game").
+        """Return the player's rating in force at the start of the tournament's first game.
+
+        Seed 004: "at the start of the game".
 
         If no game has a start, the announced start counts, else the instant before the first rated game. A player
         without a game before has the rating before the first game; a player with byes alone, the one when the
@@ -307,7 +311,7 @@ class LedgerRatings:
         return rating
 
     def rating_gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
-        """Return a player's rating before the first of some games, and the change by these games; None: unknown.
+        """Return a player's rating before the first of some games, and the change by these games; None if unknown.
 
         Games that were rated together changed it once.
         """
@@ -341,7 +345,7 @@ class LedgerRatings:
         return None if row is None else self._states.after_game(row).rating
 
     def upset_surplus(self, player: int, game: EventGame) -> float | None:
-        """Return by how many points the opponent's rating before a game was above the player's; None: unrated."""
+        """Return by how many rating points the opponent was rated above the player before a game; None if unrated."""
         own, opponents = self._row(player, game), self._row(game.opponent_of(player), game)
         if own is None or opponents is None or UNRATED in {own["rating_before"], opponents["rating_before"]}:
             return None
@@ -383,7 +387,10 @@ class ShownRatings:
         return None
 
     def upset_surplus(self, player: int, game: EventGame) -> float | None:
-        """Return by how many points the opponent's shown rating is above the player's; None for an unplayed game."""
+        """Return by how many rating points the source rates the opponent above the player.
+
+        It is None for an unplayed game.
+        """
         own, opponents = self.rating_before(player, game), self.rating_before(game.opponent_of(player), game)
         return None if own is None or opponents is None or not game.is_played else opponents - own
 

@@ -48,7 +48,9 @@ def as_text(page: Crosstable) -> str:
 
 
 def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
-    """Return one row for each player, the best first, with equal columns; ``vs_3`` are the marks against row 3.
+    """Return one row for each player, the best first, with equal columns.
+
+    The column ``vs_3`` has the marks of the games against row 3.
 
     ``rating`` is the enrolment rating; that and all others are in points, unrounded. ``TPR_`` is followed by the name
     of the performance rating. Tie-breaks are called by their abbreviations.

@@ -212,7 +212,10 @@ def _row(event: EventStandings) -> TournamentRow:
 
 
 def find_winners(event: EventStandings) -> list[int]:
-    """Return the winners: players at the first place, or the winner of a knock-out; none if it has no known format."""
+    """Return the winners of a tournament: players at the first rank, or the winner of a knock-out.
+
+    There is none if the format is not known.
+    """
     if event.kind.format == OTHER:
         return []
     if event.kind.format == Format.KNOCKOUT.value:

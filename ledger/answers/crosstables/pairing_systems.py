@@ -173,7 +173,10 @@ def _is_swiss(games: Sequence[EventGame], players: Sequence[int]) -> bool:
 
 
 def is_knockout(games: Sequence[EventGame], players: Sequence[int]) -> bool:
-    """Return whether all players but one are out after one lost match; a match for the third place is allowed."""
+    """Return whether a tournament is a knock-out: each player but one is out after one lost match.
+
+    A match for the third place is allowed.
+    """
     matches = games_by_pair(games)
     # Each match puts one player out, and one is left; a match for the third place is one more.
     if len(matches) - (len(players) - 1) not in {0, 1}:
@@ -238,7 +241,10 @@ def _meetings(counted: Mapping[Pair, int], players: int, rounds: int | None) -> 
 
 
 def build_matches(games: Sequence[EventGame], called: Mapping[int, str]) -> list[Match]:
-    """Return the matches of a tournament in the order of their rounds; names are by player number."""
+    """Return the matches of a tournament in the order of their rounds.
+
+    Names are by player number.
+    """
     reached: dict[int, int] = {}
     lost: set[int] = set()
     pairings = []
@@ -267,7 +273,7 @@ def build_matches(games: Sequence[EventGame], called: Mapping[int, str]) -> list
 
 
 def knockout_places(decided: Sequence[Match], order: Sequence[SharedPlace]) -> list[SharedPlace]:
-    """Return the places of a knock-out: players who got further are ahead, losers of one round share a place.
+    """Return the ranks of players in a knock-out: who got further is ahead, losers of one round share a rank.
 
     The *order* of the players by points orders the rows of a shared place.
     """

@@ -43,7 +43,7 @@ OFFSET_TITLE = "ER offset: 100 (performance / enrolment rating - 1), our reading
 
 
 class PerformanceGame(NamedTuple):
-    """One game of a player as the input of a performance rating: score, opponent's enrolment and own closing rating.
+    """One game as the input of a performance rating: score, opponent's enrolment rating, own closing rating.
 
     A game without the rating of the opponent (None) is left out; ``closing`` is None if the scheme shows none.
     """

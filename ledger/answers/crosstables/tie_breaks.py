@@ -321,7 +321,7 @@ def tie_break_named(name: str) -> TieBreak:
 
 
 class SharedPlace(NamedTuple):
-    """A player's place in a tournament: the first and the last of the places that level players share, from 1."""
+    """A player's rank in a tournament, or the range of ranks that level players share, from 1."""
 
     player: int
     first: int
@@ -329,12 +329,12 @@ class SharedPlace(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The place as tables print it: ``1`` or ``2-4``."""
+        """The rank as tables print it: ``1`` or ``2-4``."""
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
 
 
 def rank_players(results: RoundResults, deciding: Sequence[str], ordering: Sequence[str]) -> list[SharedPlace]:
-    """Return the place of every player by points and tie-breaks, the best first.
+    """Return the rank of every player by points and tie-breaks, the best first.
 
     The tie-breaks *deciding* decide between players level on points; those *ordering*, then player numbers, only order
     the rows of a shared place.

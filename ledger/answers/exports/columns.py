@@ -126,15 +126,15 @@ def convert_frame(frame: DataFrame, columns: Sequence[ExportColumn], lookups: Ma
     )
 
 
-def lookup_by_number(values: Mapping[int, str]) -> Series:
-    """Return texts by number as a Polars series, in which each text is at the place of its number."""
+def lookup_table(values: Mapping[int, str]) -> Series:
+    """Return texts by number as a Polars series: the text of number n is at index n, and missing ones are null."""
     numbers = pl.DataFrame({"key": list(values), "value": list(values.values())}, {"key": pl.Int64, "value": pl.String})
     places = pl.DataFrame({"key": pl.int_range(max(values, default=-1) + 1, eager=True)})
     return places.join(numbers, on="key", how="left", maintain_order="left")["value"]
 
 
 def with_iso_instants(frame: DataFrame) -> DataFrame:
-    """Convert timestamps to ISO 8601 text, to the second or, if it is not a whole one, to the millisecond."""
+    """Convert timestamps to ISO 8601 text, to the second, or to the millisecond if it is not a whole second."""
     moments = [name for name, kind in frame.schema.items() if isinstance(kind, pl.Datetime)]
     return frame.with_columns(
         pl.when(pl.col(name).dt.millisecond() == 0)
@@ -276,7 +276,9 @@ _RATED_GAMES = "SELECT pool, player, n FROM current ORDER BY pool, player"
 
 
 def table_parts(connection: sqlite3.Connection, table: str) -> Iterator[list[str]]:
-    """Yield the SQL conditions of the parts in which a table is read, in key order; a stored table is one part.
+    """Yield the SQL conditions of the parts in which a table is read, in key order.
+
+    A stored table is one part.
 
     The performances in tournaments are calculated on demand. A block behind a key would be taken from all of them,
     calculated again for each: 3 s a block of those of 200,000 games. SQLite calculates those of players alone if the

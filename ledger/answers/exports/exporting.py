@@ -28,7 +28,7 @@ from ledger.answers.exports.columns import (
     ExportColumn,
     ExportFilter,
     convert_frame,
-    lookup_by_number,
+    lookup_table,
     with_iso_instants,
 )
 from ledger.answers.exports.datasets import CORRECTED, NAMES, POOLS, check_filters, find_dataset
@@ -429,9 +429,9 @@ class _Lookups(dict[str, "Lookup"]):
             rows = connection.execute(_CORRECTED).fetchall()
             self[name] = pl.DataFrame(rows, {"key": pl.String, "value": pl.String}, orient="row")
         elif name == POOLS:
-            self[name] = lookup_by_number(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
+            self[name] = lookup_table(dict(connection.execute("SELECT pool, name FROM pools").fetchall()))
         else:
-            self[name] = lookup_by_number(dict(people.names() if name == NAMES else people.identities()))
+            self[name] = lookup_table(dict(people.names() if name == NAMES else people.identities()))
         return self[name]
 
 

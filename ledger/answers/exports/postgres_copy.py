@@ -105,7 +105,7 @@ def copy_to_postgres(
         tables = postgres_tables(ledger, names=names)
         origin = _origin(ledger, position, proposal, names=names)
         copy = _Copy(address, connection, schema, [*tables, origin.table], reader, progress)
-        with copy.explained(f"schema {schema!r}"), connection.transaction():
+        with copy.translating_errors(f"schema {schema!r}"), connection.transaction():
             copy.begin()
             copy.refuse_others(origin, ledger)
             return copy.put_in_place()
@@ -167,7 +167,7 @@ class _Copy:
         return StorageError(postgres.without_password(self.address), f"schema {self.schema!r}: {message}")
 
     @contextmanager
-    def explained(self, subject: str) -> Iterator[None]:
+    def translating_errors(self, subject: str) -> Iterator[None]:
         """Turn what the server refuses into one line about a table or the schema."""
         try:
             yield
@@ -280,7 +280,7 @@ class _Copy:
         changing = []
         for table in self.tables:
             present = self.present.get(table.name)
-            with self.explained(f"table {table.name!r}"):
+            with self.translating_errors(f"table {table.name!r}"):
                 if present is None:
                     made[table.name] = self._new(table)
                 elif present.key == list(table.key) and present.columns == _types(table):
@@ -288,16 +288,16 @@ class _Copy:
                 else:
                     changing.append((table, self._staged(table)))
         for table, rows in changing:
-            with self.explained(f"table {table.name!r}"):
+            with self.translating_errors(f"table {table.name!r}"):
                 made[table.name] = self._changed(table, rows)
         # of read models, or the names, that are no more among what is copied
         for name in sorted(self.present.keys() - made.keys()):
-            with self.explained(f"table {name!r}"):
+            with self.translating_errors(f"table {name!r}"):
                 self._locked(name)
                 self.execute(f"DROP TABLE {self.in_schema(name)}")
         # Last, because a table that was made again has lost its comments.
         for table in self.tables:
-            with self.explained(f"table {table.name!r}"):
+            with self.translating_errors(f"table {table.name!r}"):
                 self._describe(table)
         return [made[table.name] for table in self.tables]
 

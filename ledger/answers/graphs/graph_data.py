@@ -47,7 +47,7 @@ class Bar:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Seam:
-    """The place in a rating graph at which another rating scheme begins."""
+    """The game in a rating graph from which on another rating scheme rates the player."""
 
     n: int = documented("the first game of the player that the new scheme rated", minimum=2)
     ended_at: str = documented("the day on which that game ended")

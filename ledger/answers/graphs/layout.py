@@ -1,4 +1,4 @@
-"""The layout of a drawn rating graph: the scale of points, the places of bars, the labels of the axis.
+"""The layout of a drawn rating graph: the scale of rating points, positions of bars, labels of the axis.
 
 Lengths are pixels; x grows to the right, so newer games have the smaller x.
 """
@@ -41,7 +41,7 @@ class Scale(NamedTuple):
     ticks: tuple[float, ...]
 
     def y(self, rating: float) -> float:
-        """Return the vertical place of a rating, pixels from the top."""
+        """Return the vertical position of a rating, in pixels from the top."""
         span = self.high / 2 - self.low / 2
         share = (min(max(rating, self.low), self.high) / 2 - self.low / 2) / span
         return TOP + HEIGHT * (1.0 - share)
@@ -56,7 +56,7 @@ class AxisLabel(NamedTuple):
 
 
 class GraphLayout(NamedTuple):
-    """The horizontal places and the scale of everything that a rating graph draws.
+    """The horizontal positions and the vertical scale of everything that a rating graph draws.
 
     Attributes:
         bar: width of a bar.

@@ -81,7 +81,10 @@ def pattern_definitions(look: Look) -> str:
 
 
 def bar_fill(kind: str, look: Look) -> str:
-    """Return the fill of a bar without a style sheet; patterns never come from one, which would seek them in itself."""
+    """Return the fill of a bar without a style sheet.
+
+    Patterns never come from a style sheet, which would seek them in itself.
+    """
     if kind in _PATTERNS:
         return f"url(#rg-{kind})"
     if look.mono:

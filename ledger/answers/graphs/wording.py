@@ -54,7 +54,7 @@ def days_shown(page: Page) -> str:
 
 
 def is_now_of_another_scheme(page: Page) -> bool:
-    """Return whether another scheme gives the rating now than rated the last game on the page."""
+    """Return whether the rating now is by another scheme than the one that rated the last game on the page."""
     player = page.player
     is_shown = page.is_newest and player.rating_now is not None and bool(player.bars)
     return is_shown and player.bars[0].scheme != player.scheme_now

@@ -76,7 +76,7 @@ class JournalScan:
         self._sizes = sorted(sizes)
 
     def add_block(self, rows: Sequence[StoredRow]) -> bool:
-        """Add the next rows in order of position if all are right; return False and add none if one is not."""
+        """Add the next rows in order of position, if all are right, and return whether they were added."""
         positions, kinds, bodies, stored, keys = zip(*rows, strict=True)
         # Python draws its hash of bytes again for each process: no attacker can make keys that add up to the same.
         self.keys += sum(map(hash, zip(keys, positions, strict=True)))

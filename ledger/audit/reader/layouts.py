@@ -112,7 +112,7 @@ def _move_trigger(connection: sqlite3.Connection) -> Objects:
 
 
 def moved_to(file: Snapshot) -> str | None:
-    """Return the place to which a ledger was moved from this journal, as the file states it; None if it was not."""
+    """Return the address or path to which a ledger was moved, as its journal's file states it; None if it was not."""
     return next((name.removeprefix(_WENT) for _, name in _move_trigger(file.connection)), None)
 
 

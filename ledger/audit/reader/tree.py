@@ -22,12 +22,18 @@ def leaf_hashes(bodies: Sequence[bytes]) -> list[bytes]:
 
 
 def leaf_hash_of_any(body: object) -> bytes:
-    """Return the leaf hash of a body; that of its ``repr`` if it is not bytes, so that a scan can go on."""
+    """Return the leaf hash of a body.
+
+    If the body is not bytes it is that of its ``repr``, so that a scan can go on.
+    """
     return leaf_hashes([body if isinstance(body, bytes) else repr(body).encode()])[0]
 
 
 def parent_hashes(hashes: list[bytes]) -> list[bytes]:
-    """Return the next level of the tree; a last node without a partner is carried up, as in RFC 6962."""
+    """Return the next level of the tree.
+
+    A last node without a partner is carried up, as in RFC 6962.
+    """
     sha256 = hashlib.sha256
     # One iterator, taken from twice at a time, gives neighbours as pairs.
     each = iter(hashes)

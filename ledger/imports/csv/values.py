@@ -182,7 +182,7 @@ def parse_half_moves(text: str) -> int | None:
 
 
 def parse_sequence(text: str) -> int | None:
-    """Return the place of a game within its day, from 1; None for a blank or 0."""
+    """Return the number of a game within its day, from 1; None for a blank or 0."""
     return _whole(text, MAX_WHOLE) or None
 
 

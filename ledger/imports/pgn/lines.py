@@ -28,7 +28,10 @@ _BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
 
 @attrs.define
 class GameLines:
-    """The raw lines of one PGN game while they are gathered; line numbers count from 1, 0 means none."""
+    """The raw lines of one PGN game while they are gathered.
+
+    Line numbers count from 1, 0 means none.
+    """
 
     line: int = 0
     head: list[bytes] = attrs.Factory(list)
@@ -79,7 +82,10 @@ class GameLines:
             self.open_at = _open_after(line, number, self.open_at)
 
     def add_blank_line(self) -> None:
-        """Add an empty line behind the first tag; above the moves one of blanks is empty, too."""
+        """Add an empty line behind the first tag.
+
+        Above the moves one of blanks is empty, too.
+        """
         self.among_tags = False
         self.size += 1
         # the excess is counted and not kept: the game is a fault then

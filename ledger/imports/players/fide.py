@@ -65,7 +65,7 @@ _TEXT_RATINGS: Mapping[str, tuple[str, str]] = {
 
 
 class ListLayout(NamedTuple):
-    """The columns of a text list, as first and last place by name, and the day from which it holds."""
+    """The columns of a text list, as first and last character by name, and the day from which the list holds."""
 
     places: Mapping[str, tuple[int, int | None]]
     since: str | None

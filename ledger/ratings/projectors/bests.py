@@ -35,17 +35,20 @@ class BestWins(Projector):
     )
 
     def step(self, game: RatedSide) -> None:
-        """Put the opponent's rating in its place among the five of the wins or of the losses, if it belongs there."""
+        """Insert the opponent's rating into the five of the wins or of the losses, if it belongs there."""
         if game.opponent_rating_before == UNRATED:
             return
         if game.half_points == 2:
-            enter(self.wins, game.opponent_rating_before, 1.0)
+            insert_rating(self.wins, game.opponent_rating_before, 1.0)
         elif game.half_points == 0:
-            enter(self.losses, game.opponent_rating_before, -1.0)
+            insert_rating(self.losses, game.opponent_rating_before, -1.0)
 
 
-def enter(best: list[float], rating: float, sign: float) -> None:
-    """Put a rating among the five, largest times *sign* first, of equals the earlier one."""
+def insert_rating(best: list[float], rating: float, sign: float) -> None:
+    """Insert a rating into the five best, and drop the last one; of equal ratings the earlier one goes first.
+
+    The order is that of the ratings times *sign*, largest first.
+    """
     entering = rating
     for place in range(PLACES):
         there = best[place]

@@ -37,7 +37,10 @@ class HighestSoFar:
 
 
 def note_highest(kept: HighestSoFar, game: RatedSide) -> None:
-    """Store a rating above the highest; count again from the game with which everybody begins again."""
+    """Note a rating above the highest so far.
+
+    The count of games starts again from the game with which everybody begins again.
+    """
     if game.restart != kept.restart:
         until = game.n - 1.0
         kept.games_before += kept.games_until_restart - until

@@ -1,4 +1,4 @@
-"""The rating history: a row for each side of each rated game, with the rating by the pool's scheme before and after it.
+"""The rating history: a row for each player of each rated game, with the rating before and after it.
 
 The scheme (``ledger.schemes``) says which rating that is, and ``ledger.ratings.engine`` calls its kernels in rating
 order; the row has its whole state, so that a row is all that is needed to go on from there. The row also has the counts
@@ -60,7 +60,7 @@ class History(Projector):
     highest: HighestSoFar = part(HighestSoFar)
 
     def step(self, game: RatedSide) -> None:
-        """Count one side of a game: result, loss on time, sums of the rating, highest rating from game 50 on."""
+        """Count one player's half of a game: result, loss on time, sums of ratings, highest rating from game 50 on."""
         count_result(self.results, game)
         add_rating(self.ratings, game)
         note_highest(self.highest, game)

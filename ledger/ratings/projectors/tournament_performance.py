@@ -1,4 +1,4 @@
-"""A tournament performance so far: enrolment and closing rating, points, and the opponents' ratings.
+"""A tournament performance so far: enrolment rating, closing rating, score, and the opponents' ratings.
 
 The rule is ChessWorld's (seed 004): the TPR "is based upon the rating achieved by a player at the conclusion of the
 game, (the closing Rating), and is then compared with their rating at the start of the game, (the enrolment Rating), and

@@ -42,7 +42,7 @@ def check_bounds(settings: Any) -> None:
 
 
 def bounded(rating: float, before: float, numbers: Any) -> float:
-    """Hold the rating after a period within the bounds, points."""
+    """Return the rating after a period in rating points, held within the bounds."""
     if numbers.largest_change > 0.0:
         if rating > before + numbers.largest_change:
             rating = before + numbers.largest_change

@@ -30,7 +30,7 @@ DIFFERENCES = (
 
 
 def expected_hundredths(d: float) -> int:
-    """Return the expected score of the side *d* points stronger, in hundredths of a point, 0 to 100 (table 8.1.2)."""
+    """Return the expected score of the player rated *d* points higher in hundredths of a point (table 8.1.2)."""
     # "Tables are used precisely as shown, no extrapolations". Ratings are whole numbers; a part of a point is dropped.
     size = int(d) if d >= 0 else int(-d)
     row = ROWS[size] if size <= EDGES[49] else 50
@@ -38,7 +38,10 @@ def expected_hundredths(d: float) -> int:
 
 
 def pd(d: float) -> float:
-    """Return the expected score of the side *d* points stronger, 0 to 1; the float next to the table's decimal."""
+    """Return the expected score, from 0 to 1, of the player rated *d* points higher.
+
+    It is the float next to the table's decimal.
+    """
     return expected_hundredths(d) / 100.0
 
 
@@ -74,7 +77,7 @@ UNLIMITED = 100_000.0  # points; no two ratings lie so far apart
 
 
 def published_from(day: float) -> float:
-    """Return the lowest rating on a list, points."""
+    """Return the lowest rating on a list, in rating points."""
     if day >= MARCH_2024:
         return 1400.0  # 7.1, 1 March 2024
     if day >= JULY_2012:
@@ -87,7 +90,7 @@ def published_from(day: float) -> float:
 
 
 def cap(day: float) -> float:
-    """Return the limit of differences, points: 350 before 1 July 2009, 400 since."""
+    """Return the limit of differences in rating points: 350 before 1 July 2009, 400 since."""
     return 400.0 if day >= JULY_2009 else 350.0
 
 
@@ -104,7 +107,7 @@ def is_free(own: float, day: float, rapid: bool, full_from: float) -> bool:
 
 
 def greatest(own: float, day: float, rapid: bool, full_from: float) -> float:
-    """Return the greatest lead over an opponent that counts for a player of rating *own*, points."""
+    """Return the greatest lead in rating points over an opponent that counts for a player of rating *own*."""
     # With one upgrade, all games but one count in full for the stronger side; ``upgrade`` sees to that one.
     if is_free(own, day, rapid, full_from) or one_upgrade(day, rapid):
         return UNLIMITED
@@ -112,7 +115,7 @@ def greatest(own: float, day: float, rapid: bool, full_from: float) -> float:
 
 
 def lowest(own: float, day: float, rapid: bool, full_from: float) -> float:
-    """Return the lowest difference to an opponent that counts for a player of rating *own*, points; negative: below."""
+    """Return the lowest difference in rating points that counts for a player of rating *own*; negative: below."""
     # In the years of the one upgrade, too, the weaker side of every game is capped (RULES 1.4).
     return -UNLIMITED if is_free(own, day, rapid, full_from) else -cap(day)
 
@@ -137,7 +140,10 @@ def is_rated(own: float, opponent: float, day: float, rapid: bool) -> bool:
 
 
 def within(difference: float, low: float, high: float) -> float:
-    """Return a difference as it counts, points: the 400-point rule (8.3.1) with its limits for this player and day."""
+    """Return a difference as it counts in rating points, by the 400-point rule (8.3.1).
+
+    The rule's limits go by player and day.
+    """
     if difference > high:
         return high
     if difference < low:
@@ -146,7 +152,10 @@ def within(difference: float, low: float, high: float) -> float:
 
 
 def upgrade(widest: float, day: float, rapid: bool) -> int:
-    """Return the fall of the expected score if only "the game with the greatest difference" is capped, hundredths."""
+    """Return by how many hundredths the expected score falls if only one game's difference is capped.
+
+    It is "the game with the greatest difference".
+    """
     # *widest* is that difference. Nothing but in the years of the one upgrade.
     limit = cap(day)
     if widest > limit and one_upgrade(day, rapid):
@@ -209,12 +218,17 @@ def games_needed(day: float) -> float:
 
 
 def half_point(day: float) -> float:
-    """Return the worth of half a point over 50 % to a newcomer before March 2024, points: half of the highest K."""
+    """Return how many rating points half a point over 50 % brings a newcomer before March 2024.
+
+    It is half of the highest K.
+    """
     return 20.0 if day >= JULY_2014 else 15.0 if day >= JULY_2011 else 12.5
 
 
 def initial_2024(opponents: float, score: float, games: float, hypothetical: float, most: float) -> float:
-    """Return the initial rating from 1 March 2024, points: as if with two more draws against opponents rated 1800.
+    """Return the initial rating from 1 March 2024, in rating points.
+
+    It is calculated with two more draws against opponents rated 1800.
 
     Args:
         opponents: sum of the rated opponents' ratings, points.
@@ -229,7 +243,10 @@ def initial_2024(opponents: float, score: float, games: float, hypothetical: flo
 
 
 def initial_before_2024(opponents: float, score: float, games: float, half: float) -> float:
-    """Return the initial rating before 1 March 2024, points: over 50 % *half* per half point, else by the table."""
+    """Return the initial rating before 1 March 2024, in rating points.
+
+    Over 50 % each half point brings *half* points; else the table decides.
+    """
     # FIDE's online calculator, and the Rp next to newcomers there, still go by this rule (RULES 1.6).
     over = 2.0 * score - games
     if over >= 0.0:
@@ -238,7 +255,7 @@ def initial_before_2024(opponents: float, score: float, games: float, half: floa
 
 
 def initial(opponents: float, score: float, games: float, day: float, hypothetical: float, most: float) -> float:
-    """Return the initial rating by the rules of *day*, points; may lie below the floor."""
+    """Return the initial rating by the rules of *day*, in rating points; it may lie below the floor."""
     if day >= MARCH_2024:
         return initial_2024(opponents, score, games, hypothetical, most)
     return initial_before_2024(opponents, score, games, half_point(day))

@@ -6,6 +6,6 @@ from typing import Any
 
 
 def shift(row: Any, by: int, after: Any) -> None:
-    """Write into *after* (may be the same) a row shifted *by* slots: nothing in the latest ones."""
+    """Copy into *after* (may be the same) a row shifted *by* slots, with zeros in the latest ones."""
     for slot in range(len(row) - 1, -1, -1):  # from behind: *after* may be the row itself
         after[slot] = row[slot - by] if slot >= by else 0.0

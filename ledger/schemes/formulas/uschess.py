@@ -2,7 +2,7 @@
 
 Sources: Glickman & Doan, The US Chess Rating System (6 April 2026), of which the editions of 2004, 2016 and 2020 differ
 as said below; Approximating Formulas for the US Chess Rating System (2015, 2017). Every function is a kernel in the
-sense of ``schemes.scheme``. Sums over games take the opponents' ratings from their ``Work``, as a *step* of the
+sense of ``schemes.scheme``. Sums over games take the opponents' ratings from their ``SectionWork``, as a *step* of the
 document leaves them: 1, 3 or 4. No settings, no player's state here.
 """
 
@@ -33,8 +33,8 @@ UNKNOWN_AGE, UNKNOWN_ADULT = 750.0, 1300.0  # start ratings without a date of bi
 
 
 @attrs.define
-class Work:
-    """Sums and ratings of a player in one section."""
+class SectionWork:
+    """The intermediate numbers of one player while a section is rated."""
 
     yardstick: float = number(0.0, "rating before the section, or start rating; points")
     first: float = number(0.0, "rating by step 3, points: with games before the section, the yardstick")
@@ -47,8 +47,8 @@ class Work:
     step_4_strength: float = number(0.0, "``strength`` of ``step_4``")
 
 
-def games_against(opponents: Sequence[Work]) -> BatchGames:
-    """Return the games of one player, as the sums below take them."""
+def games_against(opponents: Sequence[SectionWork]) -> BatchGames:
+    """Return a player's games against some opponents, in the form that the sums over games take."""
     return BatchGames((), opponents, range(len(opponents)), (), (), (), 0, 0, len(opponents))
 
 
@@ -64,7 +64,7 @@ def opponent_rating(games: BatchGames, game: int, step: int) -> float:
 
 
 def effective(rating: float) -> float:
-    """Return N*, games: how much a rating is worth."""
+    """Return N*: the number of games that a rating is worth."""
     # "50/sqrt(0.662 + 0.00000739*(2569-R)^2) for R <= 2355", else 50
     if rating > 2355.0:
         return 50.0
@@ -73,13 +73,16 @@ def effective(rating: float) -> float:
 
 
 def effective_games(games: float, rating: float) -> float:
-    """Return N' = min(N, N*), games."""
+    """Return the effective number of games, N' = min(N, N*)."""
     worth = effective(rating)
     return games if games < worth else worth
 
 
 def k_factor(effective_n: float, m: float, rating: float, dual: bool) -> float:
-    """Return K = 800/(N'+m), points; less from 2200 on the Regular side of a *dual*-rated event (30 <= mm+ss <= 65)."""
+    """Return K = 800/(N'+m) in rating points.
+
+    It is less from 2200 on the Regular side of a *dual*-rated event (30 <= mm+ss <= 65).
+    """
     weight = effective_n + m
     if dual and rating >= 2500.0:
         return 200.0 / weight
@@ -114,14 +117,20 @@ def record_after(record: float, wins: float, draws: float, m: float) -> float:
 
 
 def pwe(rating: float, opponent: float) -> float:
-    """Return the provisional winning expectancy, 0..1: linear in the difference, 0 from -400 and 1 from +400 points."""
+    """Return the provisional winning expectancy from 0 to 1.
+
+    It is linear in the difference: 0 from -400 and 1 from +400 points.
+    """
     chance = 0.5 + (rating - opponent) / 800.0
     chance = chance if chance > 0.0 else 0.0
     return chance if chance < 1.0 else 1.0
 
 
 def special_centre(rating: float, record: float) -> float:
-    """Return R0', points: R0 - 400 after earlier games that were all won, R0 + 400 if all lost, else R0."""
+    """Return R0' in rating points.
+
+    It is R0 - 400 after earlier games that were all won, R0 + 400 if all lost, else R0.
+    """
     if record == ALL_WON:
         return rating - 400.0
     if record == ALL_LOST:
@@ -130,7 +139,10 @@ def special_centre(rating: float, record: float) -> float:
 
 
 def special_points(score: float, effective_n: float, record: float) -> float:
-    """Return S', points: S + N' after earlier games that were all won, S if all lost, else S + N'/2."""
+    """Return S', the adjusted score.
+
+    It is S + N' after earlier games that were all won, S if all lost, else S + N'/2.
+    """
     if record == ALL_WON:
         return score + effective_n
     if record == ALL_LOST:
@@ -173,7 +185,10 @@ def next_knot(at: float, up: bool, centre: float, effective_n: float, games: Bat
 
 
 def special_guess(centre: float, effective_n: float, points: float, games: BatchGames, step: int) -> float:
-    """Return the answer if no opponent were over 400 points away: the M from which the editions of 2016-20 walk."""
+    """Return the rating M by the special formula as if no opponent were over 400 points away.
+
+    The editions of 2016-20 walk from it.
+    """
     # The edition of 2026 walks from R0'; the way is another, the answer the same.
     weight = effective_n + (games.last - games.first)
     if weight == 0.0:
@@ -185,7 +200,9 @@ def special_guess(centre: float, effective_n: float, points: float, games: Batch
 
 
 def special(rating: float, record: float, effective_n: float, score: float, games: BatchGames, step: int) -> float:
-    """Return the rating at which ``special_objective`` is 0, points, not yet bounded. Walks from knot to knot.
+    """Return the special formula's rating in rating points, not yet bounded: where ``special_objective`` is 0.
+
+    It walks from knot to knot.
 
     Args:
         rating: R0, before the event.
@@ -273,14 +290,17 @@ def bonus_eligible(opponent: Any, first: int, last: int) -> bool:
 
 
 def bonus(gain: float, m: float, b: float) -> float:
-    """Return points on top of the *gain* K(S-E) of an eligible player: max(0, K(S-E) - B·sqrt(max(m, 4)))."""
+    """Return the bonus in rating points of an eligible player whose *gain* is K(S-E).
+
+    It is max(0, K(S-E) - B·sqrt(max(m, 4))).
+    """
     # the greater of m and 4; a library in use takes the lesser (RULES 9)
     threshold = b * sqrt(m if m > 4.0 else 4.0)
     return gain - threshold if gain > threshold else 0.0
 
 
 def limited(rating: float, own: float, limit: float) -> float:
-    """Return the rating after a two-player match, at most *limit* from *own* before it, points."""
+    """Return the rating in rating points after a two-player match, at most *limit* from *own* before it."""
     # "change limited to 50"
     if rating > own + limit:
         return own + limit
@@ -310,7 +330,7 @@ def floor_peak(peak: float) -> float:
 
 
 def start_by_age(age: float) -> float:
-    """Start rating of the unrated (editions of 2020 and 2026), points."""
+    """Return the start rating of an unrated player by age, in rating points (editions of 2020 and 2026)."""
     # 50·age, at least 100, at most 1300
     start = 50.0 * age
     if start < 100.0:
@@ -319,7 +339,7 @@ def start_by_age(age: float) -> float:
 
 
 def start_by_age_before_2008(age: float) -> float:
-    """Start rating of the unrated in the older rule: 300 + 50·age from 4 to 20 years, else 1300."""
+    """Return the start rating of an unrated player by the older rule: 300 + 50·age from 4 to 20, else 1300."""
     return 300.0 + 50.0 * age if 4.0 <= age <= 20.0 else 1300.0
 
 
@@ -329,18 +349,24 @@ def age_on(birth_year: float, day: float) -> float:
 
 
 def from_fide(fide: float) -> float:
-    """Convert FIDE to US Chess since March 2024, points: -1073 + 1.5667·F up to 2000, 20 + 1.02·F above."""
+    """Convert a FIDE rating to US Chess since March 2024, in rating points.
+
+    -1073 + 1.5667·F up to 2000, 20 + 1.02·F above.
+    """
     # Both give 2060 at 2000, and the low one undoes FIDE's rise exactly; a library in use has them exchanged (RULES 2).
     return -1073.0 + 1.5667 * fide if fide <= 2000.0 else 20.0 + 1.02 * fide
 
 
 def from_fide_2020(fide: float) -> float:
-    """Convert FIDE to US Chess before March 2024, points: 180 + 0.94·F up to 2000, 20 + 1.02·F above."""
+    """Convert a FIDE rating to US Chess before March 2024, in rating points.
+
+    180 + 0.94·F up to 2000, 20 + 1.02·F above.
+    """
     return 180.0 + 0.94 * fide if fide <= 2000.0 else 20.0 + 1.02 * fide
 
 
 def from_fide_on(fide: float, day: float) -> float:
-    """Convert FIDE to US Chess by the formula of the day (since 1970)."""
+    """Convert a FIDE rating to US Chess by the formula of the day (since 1970)."""
     return from_fide(fide) if day >= FIDE_2024_FROM else from_fide_2020(fide)
 
 
