@@ -1,4 +1,4 @@
-"""Opens a file or standard input, unpacks it, brings its text into UTF-8, and detects its format.
+"""Opens and unpacks a file or standard input, converts its text to UTF-8, and detects its format.
 
 Nothing here reads a game. What is wrong with a stream that could be opened becomes a fault of its ``Reading``. Text in
 other encodings (what Excel saves as Unicode text, and one that the user names) comes in UTF-8; bytes of no known

@@ -177,7 +177,7 @@ def day_text(number: int) -> str:
 
 
 def check_clock(now_ms: int, last_recorded_at: str | None) -> int:
-    """Return the time to record under: now, or that of the last entry if the clock is a little behind it.
+    """Return the time to record an entry under: now, or that of the last entry if the clock is a little behind.
 
     Raises:
         RejectedError: ``clock-behind``, by more than a minute.

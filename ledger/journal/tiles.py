@@ -43,7 +43,7 @@ class Tile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its path below the log's prefix."""
+        """The path of the tile below the log's prefix."""
         # "zero-padded 3-digit path elements. All but the last path element MUST begin with an x" (C2SP tlog-tiles)
         digits = f"{self.number:03d}"
         digits = digits.zfill(-(-len(digits) // 3) * 3)

@@ -1,1 +1,1 @@
-"""Lists that were shown to the world: published, kept, and complained of before they are."""
+"""Published rating lists: publishing them, storing them, and warning of suspicious ones before that."""

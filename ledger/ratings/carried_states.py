@@ -54,7 +54,7 @@ class CarriedStates:
         self.scheme = cols.concatenate(self.scheme, cols.nan_column(more * self.width))
 
     def newcomer(self, player: int, ended_ms: int) -> Newcomer:
-        """Return the facts about a player whose first game ended then."""
+        """Return the facts about a new player whose first game ended at an instant."""
         return self._roster.new_player(self._pool, player, ended_ms)
 
     def rate(self, games: GamesInOrder, dense: tuple[Column, Column, Column], places: Column) -> RatedGameColumns:

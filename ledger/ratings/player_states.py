@@ -332,7 +332,7 @@ class PlayerStates:
         return None if row is None or row["ms"] is None else int(row["ms"])
 
     def after_period(self, player: int, closing_ms: int) -> PlayerState:
-        """Return the state after the period or event that closes then.
+        """Return a player's state after the period or event that closes at an instant.
 
         An open one closes now.
         """

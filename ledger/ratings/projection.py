@@ -50,7 +50,7 @@ REMEMBERED = 20_000  # players; some 2 KB each
 
 
 class LiveGames:
-    """The live games of one pool, each rated as soon as it is recorded, from states that are kept in memory."""
+    """Rates the live games of one pool as soon as each is recorded, from states held in memory."""
 
     def __init__(self, pool: Pool, roster: Roster, rows: PlayerRows) -> None:
         self._pool = pool

@@ -42,7 +42,7 @@ ALL_POOLS = -1  # that of a table of facts
 
 
 class ReadModelRule(NamedTuple):
-    """The policy of read models: by name, whether one is kept; others are not named."""
+    """The policy of read models: for each named read model, whether the ledger keeps its table."""
 
     said: Mapping[str, bool]
 
@@ -180,7 +180,7 @@ def version_in_identity(identity: str) -> int | None:
 
 
 def rule_in_views(connection: sqlite3.Connection) -> ReadModelRule:
-    """Return the rule as the views know it."""
+    """Return the policy of read models, as the views store it."""
     row = stored_policies(connection).last(READ_MODELS)
     return _rule({} if row is None else row.settings)
 

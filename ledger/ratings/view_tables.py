@@ -38,7 +38,7 @@ class SideTable:
 
     @cached_property
     def name(self) -> str:
-        """Its name in the views."""
+        """The name of the table in the views."""
         return self.fold.name
 
     @cached_property
@@ -63,7 +63,7 @@ class SideTable:
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Names and SQL types of its columns, in the order of its rows."""
+        """The names and SQL types of the table's columns, in the order of its rows."""
         return (("pool", "INTEGER NOT NULL"), ("player", "INTEGER NOT NULL"), ("n", "INTEGER NOT NULL"), *self.values)
 
     @cached_property

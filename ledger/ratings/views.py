@@ -340,7 +340,7 @@ class Views:
         return sorted(here | BuildFiles(self.path).former_read_models())
 
     def kept(self) -> tuple[ReadModel, ...]:
-        """Return the read models whose tables are up to date, and are kept so here."""
+        """Return the read models whose tables are up to date, and which this process keeps so."""
         plan, left = self.installed.plan(self.connection), read_models.stale_tables(self.connection)
         made = {projector.name for projector in plan.make} | left
         return tuple(projector for projector in plan.kept if projector.name not in made)

@@ -59,7 +59,7 @@ class GameColumns:
         return GameColumns(self._frame.filter(pl.Series(flags, dtype=pl.Boolean)))
 
     def slices(self, size: int) -> Iterator[GameColumns]:
-        """Yield the games, so many at a time."""
+        """Yield the games in slices of a given number of games."""
         return map(GameColumns, self._frame.iter_slices(size))
 
     def frame(self) -> DataFrame:

@@ -88,7 +88,7 @@ class GameRows:
         return GameRows([row for row, flag in zip(self._rows, flags, strict=True) if flag])
 
     def slices(self, size: int) -> Iterator[GameRows]:
-        """Yield the games, so many at a time."""
+        """Yield the games in slices of a given number of games."""
         return (GameRows(self._rows[first : first + size]) for first in range(0, len(self._rows), size))
 
     def frame(self) -> DataFrame:

@@ -152,7 +152,7 @@ def _end_with(requests: BinaryIO) -> None:
 
 
 def main(_: Sequence[str]) -> NoReturn:
-    """Answer the requests on standard input until it ends."""
+    """Run the worker: answer requests on standard input until it ends."""
     code = 1
     with suppress(BrokenPipeError, EOFError):
         serve(*standard_streams())

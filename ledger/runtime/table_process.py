@@ -127,7 +127,10 @@ def serve_writing(path: str, messages: BinaryIO, answers: BinaryIO) -> NoReturn:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve the standard streams; the arguments are ``reads`` and a file's URI, or ``writes``, a file and its lock."""
+    """Run the worker on the standard streams.
+
+    The arguments are ``reads`` and a file's URI, or ``writes``, a file and its lock.
+    """
     work, place, *lock = arguments
     messages, answers = standard_streams()
     try:

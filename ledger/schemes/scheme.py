@@ -423,7 +423,7 @@ class Scheme:
 
     @property
     def state(self) -> tuple[str, ...]:
-        """Names of the numbers of a player's state, in their order; the first is ``rating``."""
+        """The names of the numbers of a player's state, in their order; the first is ``rating``."""
         return _names_of(self.player)
 
     def player_of(self, state: Sequence[float]) -> Any:

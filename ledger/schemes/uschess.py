@@ -206,7 +206,7 @@ def listed(player: Player, numbers: Settings) -> bool:  # noqa: ARG001
 
 
 def is_special(games: float, record: float, numbers: Settings) -> bool:
-    """Return whether the special formula rates a player with so many games and such a record."""
+    """Return whether the special formula rates a player, by the number of games and their record."""
     # "N <= 8" games played, or all earlier games won, or all lost: N, not the N' that a low rating makes smaller
     return games <= numbers.special_games or record in (ALL_WON, ALL_LOST)
 

@@ -168,7 +168,7 @@ class _Copy:
 
     @contextmanager
     def translating_errors(self, subject: str) -> Iterator[None]:
-        """Turn what the server refuses into one line about a table or the schema."""
+        """Translate the server's errors within the block into one line about a table or the schema."""
         try:
             yield
         except LedgerError:

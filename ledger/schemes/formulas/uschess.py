@@ -300,7 +300,7 @@ def bonus(gain: float, m: float, b: float) -> float:
 
 
 def limited(rating: float, own: float, limit: float) -> float:
-    """Return the rating in rating points after a two-player match, at most *limit* from *own* before it."""
+    """Return the rating after a two-player match, at most *limit* rating points from *own*, the one before it."""
     # "change limited to 50"
     if rating > own + limit:
         return own + limit
@@ -311,7 +311,7 @@ def limited(rating: float, own: float, limit: float) -> float:
 
 
 def floor_raised(absolute: float, wins: float, draws: float, events: float) -> float:
-    """Return an absolute floor after so many further wins, draws and events."""
+    """Return an absolute floor after further wins, draws and events."""
     raised = absolute + (4.0 * wins + 2.0 * draws + events)
     return raised if raised < 150.0 else 150.0
 
