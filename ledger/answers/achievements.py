@@ -1,4 +1,4 @@
-"""A player's highest and lowest ratings under each scheme, five best wins and five worst losses, each with its game.
+"""A player's highest and lowest ratings under each scheme, titles, five best wins and five worst losses, with games.
 
 A rating by an earlier scheme of the pool is marked as from another system: "there is no direct comparison with the
 previous system" (ChessWorld FAQ).
@@ -13,6 +13,7 @@ import attrs
 
 from ledger.answers.asking import day, in_one_snapshot
 from ledger.answers.read_models import NO_GAME, NumberedGame, PlayerGameReader, count_games_in_force, require_read_model
+from ledger.answers.titles import reached_titles
 from ledger.book.roster import StoredSeed
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms
@@ -48,15 +49,22 @@ class LowestRating:
 
 
 NO_LOWEST = LowestRating(lowest=None, lowest_date=None, lowest_scheme=None)
-AchievementKind = Literal["highest", "lowest", "best win", "worst loss"]
+AchievementKind = Literal["highest", "lowest", "title", "best win", "worst loss"]
 
 
 @attrs.frozen(kw_only=True, slots=False)
 class Achievement:
-    """A highest or lowest rating, best win or worst loss of a player, with its game, unless a list has the rating."""
+    """A highest or lowest rating, title, best win or worst loss of a player, with its game.
+
+    A rating that comes from a list has no game.
+    """
 
     what: AchievementKind = documented("what was reached")
-    place: int = documented("from 1: of ratings the present scheme first, of games the best first", minimum=1)
+    place: int = documented(
+        "from 1: of ratings the present scheme first, of titles the highest first, of games the best first", minimum=1
+    )
+    title: str | None = documented("the title that the rating after the game brought; null: what is no title")
+    held: bool | None = documented("whether the player has the title then; null: what is no title")
     scheme: str = documented("what gave the rating: a scheme or, without a game, the list that it stood on")
     other_system: bool = documented("whether another scheme holds for the player now: the two cannot be compared")
     reached: NumberedGame = flattened()
@@ -66,7 +74,7 @@ class Achievement:
 def achievements(
     ledger: OpenLedger, person: Person, pool: str | None = None, at: str | None = None
 ) -> list[Achievement]:
-    """Return a player's highest and lowest ratings, best wins and worst losses that are in force now or *at* a day.
+    """Return a player's highest and lowest ratings, titles, best wins and worst losses, in force now or *at* a day.
 
     ``opponent_rating_before`` of a new player is the rating that the formula used; games against unrated players are
     among neither wins nor losses. Highest and lowest count from 50 rated games on.
@@ -88,7 +96,7 @@ def achievements(
     if n:
         era = (states.now(person.player, ms) if at is None else states.at(person.player, ms)).era
     maker = _AchievementMaker(sides, rated_by, era.scheme.name)
-    reached = [*_extremes(ledger, maker, person, n)]
+    reached = [*_extremes(ledger, maker, person, n), *_titles(ledger, maker, person, n, ms)]
     kinds: tuple[tuple[AchievementKind, str, int], ...] = (("best win", _WINS, 2), ("worst loss", _LOSSES, 0))
     for what, query, half_points in kinds:
         arguments = (rated_by.pool, person.player, n, half_points, bests.PLACES)
@@ -118,8 +126,9 @@ class _AchievementMaker(NamedTuple):
             rating=game.rating if rating is None else rating,
             opponent_rating_before=reckoned if before is None else before,
         )
+        is_other = scheme != self.current_scheme
         return Achievement(
-            what=what, place=place, scheme=scheme, other_system=scheme != self.current_scheme, reached=reached
+            what=what, place=place, title=None, held=None, scheme=scheme, other_system=is_other, reached=reached
         )
 
 
@@ -139,9 +148,16 @@ def _extremes(ledger: OpenLedger, maker: _AchievementMaker, person: Person, n: i
         rating, since, scheme = before_games
         reached = attrs.evolve(NO_GAME, rating=rating, in_force=since)
         place, is_other = len(highest) + 1, scheme != maker.current_scheme
-        yield Achievement(what="highest", place=place, scheme=scheme, other_system=is_other, reached=reached)
+        yield Achievement(
+            what="highest", place=place, title=None, held=None, scheme=scheme, other_system=is_other, reached=reached
+        )
     for place, row in enumerate((row for row in eras if row["lowest_n"]), 1):
         yield maker.of_game("lowest", place, row["lowest_n"], rating=row["lowest"])
+
+
+def _titles(ledger: OpenLedger, maker: _AchievementMaker, person: Person, n: int, ms: int) -> Iterator[Achievement]:
+    for place, title in enumerate(reached_titles(ledger, maker.pool, person.player, n, ms), 1):
+        yield attrs.evolve(maker.of_game("title", place, title.n), title=title.title, held=title.is_held)
 
 
 def highest_before_games(listed: StoredSeed | None) -> tuple[float, str | None, str] | None:

@@ -231,6 +231,17 @@ def class_limits(ledger: OpenLedger, pool: str) -> Mapping[str, int]:
     return HousePolicies(ledger).at(CLASSES, day(_instant(ledger, ledger.states(ledger.pool(pool)), None)))
 
 
+@in_one_snapshot
+def has_classes(ledger: OpenLedger, pool: str) -> bool:
+    """Return whether pages show classes, strengths and HERA in a pool.
+
+    They are ChessWorld's; the policy ``classes`` extends them to other schemes.
+    """
+    rated_by = ledger.pool(pool)
+    scheme = rated_by.eras[ledger.states(rated_by).latest_era].scheme
+    return scheme.name == "chessworld" or bool(class_limits(ledger, pool)["everywhere"])
+
+
 def _instant(ledger: OpenLedger, states: PlayerStates, at: str | None) -> int:
     """Return the instant of a ranking: by default that of the pool's last game."""
     if at is not None:

@@ -30,6 +30,7 @@ PUBLISHING = "publishing"
 SANDBAGGER = "sandbagger"
 UPSETS = "upsets"
 CLASSES = "classes"
+TITLES = "titles"
 READ_MODELS = "read-models"
 MOST_POINTS = 100_000  # of a margin: above every difference of two ratings
 
@@ -120,7 +121,23 @@ POLICIES: Mapping[str, Policy] = {
             "d_from": Setting(2200, "points", "class D begins here"),
             "intermediate_from": Setting(1601, "points", "strength Intermediate begins here, Beginner is below"),
             "advanced_from": Setting(2401, "points", "strength Advanced begins here"),
+            "everywhere": Setting(
+                default=False,
+                unit="switch",
+                doc="pages also show them, and HERA, under schemes that are not ChessWorld's",
+            ),
         },
+    ),
+    TITLES: Policy(
+        "which ratings bring a title, and whether a player keeps it; any other name is a title, too",
+        {
+            "on": Setting(default=False, unit="switch", doc="players have titles"),
+            "keep": Setting(default=True, unit="switch", doc="who has reached a title keeps it when the rating falls"),
+            "games": Setting(50, "games", "no title before so many rated games, those before the ledger included"),
+            "expert": Setting(2000, "points", "the rating of an Expert; 0: there is no such title"),
+            "national-master": Setting(2200, "points", "the rating of a National Master; 0: there is no such title"),
+        },
+        further=Setting(0, "points", "the rating of this title; 0: there is no such title"),
     ),
     READ_MODELS: Policy(
         "which read models the ledger keeps beside the history, those of plug-ins among them",

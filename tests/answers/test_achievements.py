@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import pytest
 
-from ledger.answers import achievements, players, streaks, time_losses, upsets
+from ledger.answers import achievements, player_games, players, streaks, time_losses, upsets
 from ledger.answers.crosstables.crosstable import crosstable
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import UnknownNameError
@@ -409,3 +409,57 @@ def test_the_commands_answer_in_every_format(achievers_path: Path, run: Run) -> 
     assert run("time-losses", achievers_path, "Ann", "--all").code == USAGE
     assert run("upsets", achievers_path, "--from", "May").code == USAGE
     assert run("best", achievers_path, "Dora").code == REFUSED
+
+
+def _titles(path: Path, player: str, at: str | None = None) -> list[tuple[str | None, bool | None, int | None]]:
+    with Ledger.open(path, clock=lambda: datetime(2007, 1, 1, tzinfo=UTC)) as ledger:
+        rows = achievements.achievements(ledger, ledger.player(player), at=at)
+        return [(row.title, row.held, row.reached.n) for row in rows if row.what == "title"]
+
+
+def _with_titles(achievers_path: Path, tmp_path: Path, settings: dict[str, Any], since: str | None = None) -> Path:
+    path = Path(shutil.copytree(achievers_path.parent, tmp_path / "titles")) / achievers_path.name
+    with Ledger.open(path, clock=lambda: datetime(2007, 1, 1, tzinfo=UTC)) as ledger:
+        ledger.policies.set("titles", settings, effective_from=since)
+        ledger.catch_up()
+    return path
+
+
+def test_nobody_has_a_title_unless_the_policy_is_on(achievers_path: Path) -> None:
+    assert _titles(achievers_path, "bob") == []
+
+
+def test_a_title_is_kept_or_lost_by_the_rule_of_the_policy(achievers_path: Path, tmp_path: Path) -> None:
+    ratings = [row.rating for row in _bob(achievers_path)]
+    highest = max(ratings)
+    limit = round(highest)
+    path = _with_titles(achievers_path, tmp_path, {"on": True, "local-master": limit, "expert": 0})
+    first = ratings.index(highest) + 1
+    assert ratings[-1] < limit - 0.5
+    assert _titles(path, "bob") == [("Local Master", True, first)]
+    assert _titles(path, "ann") == []
+    with Ledger.open(path) as ledger:
+        ledger.policies.set("titles", {"keep": False})
+        ledger.catch_up()
+    assert _titles(path, "bob") == [("Local Master", False, first)]
+
+
+def _bob(path: Path) -> list[Any]:
+    with Ledger.open(path) as ledger:
+        return list(reversed(player_games.games(ledger, ledger.player("bob"))))
+
+
+def test_a_title_needs_the_games_and_the_limit_of_the_day(achievers_path: Path, tmp_path: Path) -> None:
+    games = _bob(achievers_path)
+    path = _with_titles(achievers_path, tmp_path, {"on": True, "expert": 1800, "games": 62}, since="2005-12-04")
+    # 60 games are behind the list's rating: the second game is the 62nd
+    assert _titles(path, "bob") == [("Expert", True, 2)]
+    assert games[1].ended_at == "2005-12-04"
+    assert _titles(path, "bob", at="2005-12-03") == []
+
+
+def test_a_title_with_a_name_like_another_is_pointed_out(achievers_path: Path, tmp_path: Path, run: Run) -> None:
+    path = _with_titles(achievers_path, tmp_path, {"on": True})
+    done = run("policy", "set", path, "titles", "exprt=2100")
+    assert (done.code, "exprt is a name of your own: did you mean 'expert'?" in done.err) == (0, True)
+    assert "a name of your own" not in run("policy", "set", path, "titles", "grandmaster=2500").err

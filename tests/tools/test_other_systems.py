@@ -48,9 +48,9 @@ audit other.db"""
 RUN = """
 import json, os, sys
 from ledger.answers.exports import exporting
-from ledger.ratings import building
+from ledger.ratings import view_builds
 from tools.cli import main
-building.OWN_PROCESS_FROM = exporting.FEW_ENTRIES = 0  # every reader and writer is a process of its own
+view_builds.OWN_PROCESS_FROM = exporting.FEW_ENTRIES = 0  # every reader and writer is a process of its own
 assert not hasattr(os, "fork")
 for line in json.loads(sys.argv[1]):
     print("$", *line, flush=True)

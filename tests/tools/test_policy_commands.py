@@ -22,7 +22,8 @@ def test_every_setting_is_listed_with_its_default(empty_club: Path, run: Run) ->
         "four-eyes.on": False, "four-eyes.tokens": False, "publishing.largest_jump": 100, "upsets.margin": 200,
         "sandbagger.on": False, "sandbagger.games": 100, "sandbagger.at_least": 10, "sandbagger.percent": 30,
         "classes.b_from": 1400, "classes.c_from": 1880, "classes.d_from": 2200, "classes.intermediate_from": 1601,
-        "classes.advanced_from": 2401,
+        "classes.advanced_from": 2401, "classes.everywhere": False, "titles.on": False, "titles.keep": True,
+        "titles.games": 50, "titles.expert": 2000, "titles.national-master": 2200,
     }  # fmt: skip
     assert held(run, empty_club) == defaults
     table = run("policy", "list", empty_club, "-t").out

@@ -174,7 +174,7 @@ A_PART = 1_000  # entries at once: a single transaction of single games is far s
 GLANCE = 0.002  # seconds between two looks at how much the journal holds
 WRITER = ("-m", "tools.serve.writer")
 # The same process, with a transaction for each game: what the common ones are measured against.
-ALONE = "import sys; from tools.serve import waiting, writer; waiting.A_BATCH = 1; writer.main(sys.argv[1:])"
+ALONE = "import sys; from tools.serve import write_queue, writer; write_queue.A_BATCH = 1; writer.main(sys.argv[1:])"
 EACH_BY_ITSELF = ("-c", ALONE)
 
 

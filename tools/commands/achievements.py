@@ -31,12 +31,13 @@ AT = click.option("--at", metavar="INSTANT", help="The state at the end of that 
 def best(
     db_path: str, player: str, pool: str | None, at: str | None, as_if: int | None, fmt: str | None, verify: bool
 ) -> None:
-    """A player's highest and lowest ratings, five best wins and five worst losses, each with its game.
+    """A player's highest and lowest ratings, titles, five best wins and five worst losses, each with its game.
 
-    Highest and lowest count from 50 rated games on. Each scheme of the pool has its own: what was reached under
-    another scheme than the present one is marked as "other_system", for the two cannot be compared. The best wins are
-    those against the highest ratings before the game, the worst losses those against the lowest; games against unrated
-    players are neither.
+    The policy "titles" says which ratings bring a title and whether a player keeps it ('policy set club.db titles
+    on=true'); "held" says whether the player has it then. Highest and lowest count from 50 rated games on. Each scheme
+    of the pool has its own: what was reached under another scheme than the present one is marked as "other_system", for
+    the two cannot be compared. The best wins are those against the highest ratings before the game, the worst losses
+    those against the lowest; games against unrated players are neither.
 
     \b
     Example:

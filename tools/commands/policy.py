@@ -12,6 +12,7 @@ from ledger.book.policies import POLICIES
 from ledger.errors import MalformedError
 from ledger.facts.instants import instant_ms
 from ledger.ledger import Ledger
+from ledger.runtime.nearest import did_you_mean
 
 from .. import output
 from ..groups import Suggesting
@@ -80,6 +81,7 @@ def set_(
       rating-ledger policy set club.db four-eyes on=true --by eve
       rating-ledger policy set club.db publishing largest_jump=150
       rating-ledger policy set club.db upsets margin=250 --from 2024-01-01
+      rating-ledger policy set club.db titles on=true grandmaster=2500
       rating-ledger policy set club.db four-eyes on=false --propose --reason 'decided by the board' --by eve
     """
     asked = wish(by)
@@ -98,6 +100,10 @@ def set_(
         word = "was set so already" if receipt.duplicate else "set"
         when = "from this entry on" if POLICIES[name].is_by_position else f"from {since or 'the beginning'}"
         output.remark(f"{name}: {word}, {when}; head {ledger.head()}")
+        usual = POLICIES[name].settings
+        for setting in values:
+            if setting not in usual and (question := did_you_mean(setting, usual)):
+                output.remark(f"note: {setting} is a name of your own: {question}")
         later = [row for row in ledger.policies.list() if row.policy == name and row.since]
         after = [row for row in later if since is None or row.since_ms > instant_ms(since)]
         if after:

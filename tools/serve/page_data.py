@@ -92,12 +92,14 @@ class RankingPage:
     """A page of the ranking of a pool, and its query.
 
     Attributes:
+        has_classes: whether the class of a rating is shown.
         provisional: True if provisional players were asked for, too.
         is_everybody: True if they are among the rows.
     """
 
     pools: list[str]
     pool: str
+    has_classes: bool
     at: str | None
     active: int | None
     min_games: int
@@ -191,6 +193,8 @@ class PlayerHead:
         first_pool: the one that pages about the player show by themselves.
         ledgers_pool: the one that all others, and answers for programs, are of by themselves.
         is_rated: whether the player is, in the pool that is shown.
+        title: the highest title that the player holds there; None: none.
+        has_classes: whether classes, strengths and HERA are shown there.
     """
 
     player: int
@@ -201,6 +205,8 @@ class PlayerHead:
     first_pool: str
     ledgers_pool: str
     is_rated: bool
+    title: str | None
+    has_classes: bool
 
     @property
     def asked_pool(self) -> str | None:

@@ -12,8 +12,10 @@ from ledger.answers import (
     player_games,
     players,
     predictions,
+    rankings,
     streaks,
     time_losses,
+    titles,
     upsets,
 )
 from ledger.answers.asking import display_name, shown_identity
@@ -83,6 +85,8 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
         first_pool=rated_in[0] if rated_in else name,
         ledgers_pool=ledger.first_pool(),
         is_rated=name in rated_in,
+        title=titles.held_title(ledger, person, name) if name in rated_in else None,
+        has_classes=rankings.has_classes(ledger, name),
     )
 
 

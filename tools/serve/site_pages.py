@@ -85,6 +85,7 @@ def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
     return forms.RankingPage(
         pools=pool_names(ledger),
         pool=ledger.pool(query["pool"]).name,
+        has_classes=rankings.has_classes(ledger, ledger.pool(query["pool"]).name),
         at=query["at"],
         active=query["active"],
         min_games=query["min_games"],
