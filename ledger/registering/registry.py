@@ -25,13 +25,13 @@ from ledger.duplicates.namesakes import Namesakes, namesakes
 from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec, codec_columns
 from ledger.facts.event_fields import MAX_PLAYER
-from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded
+from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded, Role
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.person_names import spelt
 from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, person_faults
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
-from ledger.handle import OpenLedger
+from ledger.handle import DEFAULT_ACTOR, OpenLedger
 from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
@@ -599,10 +599,13 @@ class Registry:
 
         Raises:
             UnknownNameError: no player was ever registered under the number.
-            RejectedError: this machine's clock is behind the journal; no player was erased.
+            RejectedError: this machine's clock is behind the journal, or tokens are set up and *token* is no
+                approver's; no player was erased.
             StorageError: a file refuses, another process reads the people file, or it still holds personal data.
         """
-        ledger, actor = self.ledger, self.ledger.recorder_named(token, actor)
+        ledger, claimed = self.ledger, None if actor == DEFAULT_ACTOR else actor
+        approver = ledger.tokens.authenticate(token, claimed, Role.APPROVER, f"erase player {player}")
+        actor = approver.name if approver.proven else actor
         is_number = 1 <= player <= MAX_PLAYER
         # a player who is only in the people file, as after a crash, is erased as well
         if not is_number or not (ledger.journal.find([registration_key(player)]) or self._has_row(player)):

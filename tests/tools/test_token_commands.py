@@ -105,7 +105,6 @@ RECORDING = (
     ("player", "set", "DB", "ann", "--born", "1990"),
     ("player", "rename", "DB", "ann", "Ann Ek"),
     ("close-run", "DB", "--as-of", "2020"),
-    ("erase", "DB", "ann", "--yes"),
     ("scheme", "adopt", "DB", "--scheme", "elo", "--from", "2020"),
     ("import", "DB", "games.csv"),
     ("close-tournament", "DB", "Club evening", "--ended", "2020"),
@@ -138,6 +137,18 @@ def test_recording_asks_for_a_token_once_somebody_is_a_recorder(
     monkeypatch.setenv(VARIABLE, token_of(run, sample_club, "ida", "recorder"))
     assert run(*given, "--token-file", "desk.token").code == 0  # the file goes before the environment
     assert json.loads(run("log", sample_club, "--limit", "1").out)[0]["actor"] == "desk"
+
+
+def test_erasing_a_player_needs_an_approver(sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk, eve = token_of(run, sample_club, "desk", "recorder"), token_of(run, sample_club, "eve", "approver")
+    for token, rule in ((None, "needs-a-token"), (desk, "not-this-role: to erase player 1 needs the role approver")):
+        if token is not None:
+            monkeypatch.setenv(VARIABLE, token)
+        done = run("erase", sample_club, "1", "--yes")
+        assert (done.code, rule in done.err) == (REFUSED, True)
+    monkeypatch.setenv(VARIABLE, eve)
+    assert run("erase", sample_club, "1", "--yes").code == 0
+    assert json.loads(run("log", sample_club, "--limit", "1").out)[0]["actor"] == "eve"
 
 
 def test_setting_a_policy_needs_an_approver(sample_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
