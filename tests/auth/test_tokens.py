@@ -25,7 +25,7 @@ from ledger.errors import (
     StorageError,
     UnknownNameError,
 )
-from ledger.facts.events import Decision, PersonErased, Role
+from ledger.facts.events import Decision, Role
 from ledger.ledger import Ledger
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
@@ -139,19 +139,6 @@ def test_recording_asks_for_a_token_where_somebody_holds_the_role(club_of_two: C
     desk = tokens.add("desk", [Role.RECORDER])
     assert refused(tokens, None, "desk", Role.RECORDER) == "needs-a-token"
     assert tokens.authenticate(desk, None, Role.RECORDER, "try") == Actor("desk", proven=True, entry=6)
-
-
-def test_erasing_a_player_needs_an_approver_where_tokens_are_set_up(club_of_two: ClubOfTwo) -> None:
-    ledger, tokens = club_of_two.ledger, tokens_of(club_of_two)
-    desk, eve = tokens.add("desk", [Role.RECORDER]), tokens.add("eve", [Role.APPROVER])
-    for token, rule in ((None, "needs-a-token"), (desk, "not-this-role")):
-        with pytest.raises(RejectedError, match=rule):
-            ledger.erase(1, token=token)
-    assert ledger.player(1).name is not None
-    assert ledger.erase(1, token=eve)
-    assert ledger.player(1).name is None
-    (erasure,) = ledger.entries(PersonErased.KIND)
-    assert erasure.actor == "eve"
 
 
 # ``reset`` is for whoever lost all tokens; ``restore_rows`` takes no other rows than those that were published.

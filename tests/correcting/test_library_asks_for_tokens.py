@@ -29,7 +29,7 @@ ACTS: dict[str, tuple[Role, Act]] = {
         Role.RECORDER,
         lambda ledger, token: ledger.import_games(batch_games([source_game("g1", ended_at="2026-11-01")]), token=token),
     ),
-    "erase": (Role.RECORDER, lambda ledger, token: ledger.erase(2, token=token)),
+    "erase": (Role.APPROVER, lambda ledger, token: ledger.erase(2, token=token)),
     "policy": (Role.APPROVER, lambda ledger, token: ledger.policies.set("upsets", {"margin": 100}, token=token)),
     "publish": (Role.APPROVER, lambda ledger, token: ledger.publications.publish("2026-11", token=token)),
     "erase reasons": (Role.APPROVER, lambda ledger, token: ledger.corrections.erase_reasons(1, token=token)),

@@ -167,7 +167,7 @@ def test_no_result_is_given_that_may_tell_who_somebody_was_that_was_erased_since
     state, content = done(job_api, words)
     assert b"Gone Forever" in (content or b"")
     with Ledger.open(job_club) as ledger:
-        ledger.erase(gone, token=job_api.tokens["rita"])
+        ledger.erase(gone, token=job_api.tokens["otto"])
     refused = state_of(job_api, state["result"])
     assert (refused.status_code, "a player was erased" in refused.json()["detail"]) == (404, True)
     assert state_of(job_api, state["result"].removesuffix("/result")).status_code == 404, "it is ended"
