@@ -56,6 +56,14 @@ def test_standard_output_has_what_the_file_would_have(kind: str, graphed_club: P
     assert run("graph", graphed_club, "ann", "--format", kind, "-o", "-").out == file.read_text("utf-8")
 
 
+def test_a_career_is_a_picture_of_all_games_or_the_data_that_a_server_gives(graphed_club: Path, run: Run) -> None:
+    picture = run("graph", graphed_club, "ann", "--career", "--format", "svg", "--theme", "dark").out
+    assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"
+    data = json.loads(run("graph", graphed_club, "ann", "--career", "--format", "json").out)
+    shown = json.loads(run("show", graphed_club, "ann").out)
+    assert (data["name"], data["games"], data["points"][-1]["rating"]) == ("ann", shown["games"], shown["rating_now"])
+
+
 def test_an_html_page_takes_its_look_from_the_style_sheet_that_css_prints(graphed_club: Path, run: Run) -> None:
     page = run("graph", graphed_club, "ann", "--format", "html", "--style-sheet", "/graph.css", "--theme", "dark").out
     assert '<link rel="stylesheet" href="/graph.css">' in page
@@ -141,6 +149,8 @@ def test_two_players_go_by_date(graphed_club: Path, run: Run) -> None:
         (["--last", "30"], "--last takes 50, 100, 150, ..., or 0 for all games; got 30"),
         (["--last", "50", "--page", "1"], "give --last or --page, not both"),
         (["--against", "bob", "-o", "a.svg"], "--against goes with --by date"),
+        (["--career"], "--career goes with json, svg, not with txt"),
+        (["--career", "--last", "50", "-o", "a.svg"], "--career goes with --theme and --pool, not with --last"),
         (["--every-page", "--format", "html"], "--every-page goes with -o FILE"),
         (["--every-page", "--page", "2", "-o", "a.html"], "--every-page goes with -o FILE, and with neither"),
         (["--raw", "-o", "a.json"], "--raw goes with csv, not with json"),

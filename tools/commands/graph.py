@@ -12,7 +12,7 @@ import attrs
 import click
 
 from ledger.answers.documents import NO_PNG
-from ledger.answers.graphs import documents, html, json_form, png
+from ledger.answers.graphs import career, career_svg, documents, html, json_form, png
 from ledger.answers.graphs.documents import PICTURE_FORMATS, RatingGraph, render_page
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page
 from ledger.answers.graphs.looks import Look, Theme
@@ -43,6 +43,7 @@ GOES_WITH: Mapping[str, Set[str]] = {
     "--mono": {*PICTURE_FORMATS, "css"},
     "--theme": {*PICTURE_FORMATS, "css"},
     "--every-page": PICTURE_FORMATS,
+    "--career": {"svg", "json"},
     "--style-sheet": {"svg", "html"},
     "--boards": {"html", "json", "csv", "svg"},
     "--no-boards": {"html"},
@@ -57,6 +58,7 @@ _SITE = re.compile(r"[\w.:\[\]-]*")  # host and port of an address; empty where 
 @POOL
 @click.option("--last", metavar="N", type=click.IntRange(0), help="The last N games: 50, 100, 150, ...; 0 for all.")
 @click.option("--page", "number", metavar="K", type=click.IntRange(1), help="Page K of 50 games; 1 is the newest.")
+@click.option("--career", "is_career", is_flag=True, help="All games as one line, thinned so that its peaks stay.")
 @click.option("--by", type=click.Choice(["game", "date"]), default="game", help="Bars side by side, or on their days.")
 @click.option("--opponents", is_flag=True, help="The opponents' ratings as small squares on top.")
 @click.option("--mono", is_flag=True, help="In black and white: patterns alone distinguish results.")
@@ -85,6 +87,7 @@ def graph(
     pool: str | None,
     last: int | None,
     number: int | None,
+    is_career: bool,
     by: BarOrder,
     opponents: bool,
     mono: bool,
@@ -112,12 +115,17 @@ def graph(
     the bars side by side or on their days, and each game's PGN. Sites that allow no inline styles give --style-sheet
     and put what css prints there. A file that is there is written over.
 
+    --career draws the rating over all games as a line, of a list scheme the ratings in force, with the highest rating,
+    changes of scheme and tournaments marked; it is small however many games there are. Its json is that of the server's
+    /players/N/career.
+
     \b
     Example:
       rating-ledger graph club.db ann
       rating-ledger graph club.db ann --last 50 --opponents -o ann.svg
       rating-ledger graph club.db ann --by date --against bob -o ann-and-bob.html
       rating-ledger graph club.db ann --every-page -o ann.html
+      rating-ledger graph club.db ann --career -o career.svg
       rating-ledger graph club.db ann --style-sheet graph.css -o ann.html
       rating-ledger graph club.db ann --format css -o graph.css
       rating-ledger graph club.db ann --format json | jq .player.highest
@@ -126,7 +134,7 @@ def graph(
     options = {
         "--last": last is not None, "--page": number is not None, "--by date": by == "date", "--opponents": opponents,
         "--mono": mono, "--theme": theme is not None, "--style-sheet": sheet is not None,
-        "--against": against is not None, "--every-page": every_page,
+        "--against": against is not None, "--every-page": every_page, "--career": is_career,
         "--boards": boards is True, "--no-boards": boards is False, "--raw": raw,
     }  # fmt: skip
     _check(kind, options, file, last)
@@ -139,6 +147,9 @@ def graph(
     with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.read_snapshot():
             person = ledger.player(player)
+            if is_career:
+                _deliver(_career(career.career(ledger, person, pool), kind, look.theme), file)
+                return
             beside = None if against is None else ledger.player(against)
             rating_graph = RatingGraph(
                 ledger=ledger,
@@ -200,6 +211,9 @@ def _check(kind: str, options: Mapping[str, bool], file: Path | None, last: int 
         problems.append(f"--last takes {multiples}, ..., or 0 for all games; got {last}")
     if options["--last"] and options["--page"]:
         problems.append("give --last or --page, not both")
+    others = [word for word, is_given in options.items() if is_given and word not in ("--career", "--theme")]
+    if options["--career"] and others:
+        problems.append(f"--career goes with --theme and --pool, not with {', '.join(others)}")
     if options["--against"] and not options["--by date"]:
         problems.append("--against goes with --by date: the games of two players have no order of their own")
     if options["--every-page"] and (options["--last"] or options["--page"] or file is None):
@@ -239,6 +253,11 @@ def _document(
             return "".join(f"{visible(line)}\n" for line in _in_characters(page, in_ascii=False)).encode()
         case _:
             return render_page(page, kind, look, page_link=page_link, pgn=pgn)
+
+
+def _career(whole: career.Career, kind: str, theme: Theme) -> bytes:
+    """Return a career as a picture or as data."""
+    return career_svg.picture(whole, theme).encode() if kind == "svg" else json_form.dump_json(whole)
 
 
 def _deliver(content: bytes, file: Path | None) -> None:
