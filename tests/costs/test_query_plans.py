@@ -278,7 +278,7 @@ SCANS = {
     " AND (ended_ms >= ": "a change of scheme judges all games since then again; there are few changes",
     "EXISTS(SELECT 1 FROM seeds)": "the first row is the answer",
     "ORDER BY rated_ms DESC LIMIT 1": "the last row of the index is the answer",
-    "people NOT INDEXED": "once an import, who is there and who is alike; all people are few beside the games",
+    "identity <> lower(identity)": "once an import, who is there and who is alike; all people are few beside the games",
 }
 
 

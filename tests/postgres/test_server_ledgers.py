@@ -151,9 +151,9 @@ def test_schemas_of_any_name_that_is_taken_are_as_they_should_be(
     run_sql_on(oldest_server, place, setup_sql(place))
     with Ledger.create(tmp_path / NAME, on_server=place) as ledger:
         ledger.register("name:ann", "Ann")
-        ledger.tokens.add("eve", [Role.APPROVER])
+        eve = ledger.tokens.add("eve", [Role.APPROVER])
         assert ledger.player("Ann").player == 1
-        assert ledger.erase(1, actor="eve")
+        assert ledger.erase(1, token=eve)
     assert server_faults(place.address, schema) == []
 
 
@@ -397,7 +397,7 @@ def test_two_servers_of_one_ledger_know_the_same_sessions_sendings_and_refusals(
         decision = {"decision": "approved", "reason": "seen"}
         refused = Api(first, tokens).post("/corrections/1/decision", decision, "eve")
         assert refused.status_code == 403, refused.text
-        assert "not-this-role" in words(elsewhere.look("/desk").text)
+        assert "not-this-role" in words(elsewhere.look("/desk/health").text)
         elsewhere.do("/desk", "/desk/sign-out")
         eve.look("/desk", 303)
         for officer in (eve, elsewhere):

@@ -322,7 +322,7 @@ def test_a_file_of_other_tokens_is_not_written_over_by_a_move(two_nodes: tuple[L
     file = sidecar(one.path, "tokens")
     TokensFile(file, lambda: one.journal.root_at(1)).log_refusal("2025", "try", None, None, "unknown-token", "none")
     content = file.read_bytes()
-    with pytest.raises(StorageError, match=r"club\.tokens\.db: stands in the way"):
+    with pytest.raises(StorageError, match=r"club\.tokens\.db: is not a copy of the token store on the server"):
         backups.move_to_files(tmp_path / NAME)
     assert file.read_bytes() == content
     file.unlink()
@@ -344,7 +344,7 @@ def test_whoever_was_stopped_while_it_was_copied_moves_it_again(
 
     for name in ("server_digest", "tokens_to_server"):
         with monkeypatch.context() as patch:
-            patch.setattr(f"ledger.backups.{'token_copies' if name.startswith('digest') else 'moving'}.{name}", stopped)
+            patch.setattr(f"ledger.backups.{'token_copies' if name == 'server_digest' else 'moving'}.{name}", stopped)
             with pytest.raises(KeyboardInterrupt):
                 backups.move_to_server(club, place)
         with Ledger.open(club) as ledger:

@@ -31,19 +31,19 @@ NUMBERS = Numbers(1500.0, 10.0)
 QUESTION = """
 import json, sys
 from importlib import import_module
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
 from ledger.schemes.scheme import always_listed, never_provisional, unchanged_by_time
 
 numbers = {numbers}
 state, asked = np.array([1500.0, 3.0]), (unchanged_by_time, never_provisional, always_listed)
 answers = [
-    compiled(kernel)(state, *((1.0, 2.0) if kernel is unchanged_by_time else ()), numbers) for kernel in asked
+    compile_kernel(kernel)(state, *((1.0, 2.0) if kernel is unchanged_by_time else ()), numbers) for kernel in asked
 ]
-json.dump([[sum(compiled(kernel).stats.cache_hits.values()) for kernel in asked], answers], sys.stdout)
+json.dump([[sum(compile_kernel(kernel).stats.cache_hits.values()) for kernel in asked], answers], sys.stdout)
 """
 OF_THE_PLUG_IN = QUESTION.format(numbers='import_module("gone_scheme").NUMBERS')
-BUILT_IN = QUESTION.format(numbers='import_module("ledger.schemes").named("elo").numbers_from({})')
+BUILT_IN = QUESTION.format(numbers='import_module("ledger.schemes").find_scheme("elo").numbers_from({})')
 ANSWERS = [None, False, True]
 
 
@@ -78,8 +78,8 @@ def test_kernels_of_the_same_code_and_other_settings_are_other_kernels(tmp_path:
     cache.mkdir()
     (packages / "moved_kernel.py").write_text("def worth(numbers):\n    return numbers.worth\n")
     script = (
-        "import json, sys, moved_numbers, moved_kernel; from ledger.runtime.kernels import compiled; "
-        "json.dump(compiled(moved_kernel.worth)(moved_numbers.NUMBERS), sys.stdout)"
+        "import json, sys, moved_numbers, moved_kernel; from ledger.runtime.kernels import compile_kernel; "
+        "json.dump(compile_kernel(moved_kernel.worth)(moved_numbers.NUMBERS), sys.stdout)"
     )
     for order in ("initial worth", "worth initial"):
         (packages / "moved_numbers.py").write_text(

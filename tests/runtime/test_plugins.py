@@ -25,8 +25,8 @@ win_streaks = club_extras.plugins:WIN_STREAKS
 """
 SCHEME = """
 import attrs
-from ledger.schemes import named
-SCHEME = attrs.evolve(named("elo"), name="plain-elo")
+from ledger.schemes import find_scheme
+SCHEME = attrs.evolve(find_scheme("elo"), name="plain-elo")
 """
 
 

@@ -23,7 +23,7 @@ from ledger import schemes
 from ledger.errors import MalformedError
 from ledger.runtime.columns import MANY
 from ledger.ratings.engine import RateableGames, initial_states, rate, rating_loop
-from ledger.runtime.kernels import compiled
+from ledger.runtime.kernels import compile_kernel
 from ledger.schemes.scheme import Newcomer, Rhythm
 
 scheme = schemes.find_scheme(sys.argv[1])
@@ -34,7 +34,7 @@ batches = () if scheme.rhythm is Rhythm.GAME else (starts, floats([1.0]), floats
 state = MANY.float64_column(initial_states(scheme, numbers, [Newcomer(), Newcomer()]))
 games = RateableGames(ids, MANY.int32_column([1, 0]), ends, MANY.float64_column([1.0, 2.0]), *batches)
 rate(MANY, scheme, numbers, games, state, MANY.zeros(2))
-stats = compiled(rating_loop(scheme)).stats
+stats = compile_kernel(rating_loop(scheme)).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 

@@ -35,11 +35,11 @@ ratings club.db --known-at 4
 query club.db SELECT(1)
 checkpoint-key club.db --new example.org
 checkpoint club.db
+erase club.db Cleo --yes
 token add club.db eve --role auditor
 audit club.db --save-head club.head
 audit club.db --save-head club.head
 backup club.db copy
-erase club.db Cleo --yes
 rebuild club.db
 restore copy other.db
 restore copy club.db --replace --yes

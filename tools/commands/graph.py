@@ -152,16 +152,9 @@ def graph(
                 return
             beside = None if against is None else ledger.player(against)
             rating_graph = RatingGraph(
-                ledger=ledger,
-                person=person,
-                pool=pool,
-                number=number,
-                last=last,
-                by=by,
-                against=beside,
-                boards=boards,
+                ledger=ledger, person=person, pool=pool, number=number, last=last, by=by, against=beside, boards=boards,
                 look=look,
-            )
+            )  # fmt: skip
             if every_page and file is not None:
                 _write_every_page(rating_graph, kind, file)
                 return
