@@ -374,7 +374,7 @@ class OpenLedger:
         return DerivedKeys(self.journal, self.names.file.secret)
 
     def catch_up_if_corrected(self) -> None:
-        """Catch the views up if a file may repeat corrected games, or byes under another day."""
+        """Bring the views up to date if a file may repeat corrected games, or byes with another day."""
         if self.current_facts.has_proposals() or any(self.journal.keys("round:", "round;")):
             self.ensure_up_to_date()
 

@@ -207,7 +207,7 @@ class Ledger(OpenLedger):
         return self._record(batch, actor)
 
     def append_each(self, submissions: Iterable[Submission]) -> list[Receipt | RejectedError | MalformedError]:
-        """Record facts of several people, each by itself; return the receipt or the refusal of each.
+        """Record the facts that several people submit, each on its own; return a receipt or a refusal for each.
 
         Entries and refusals are those of ``append`` with one fact after another.
         Games that follow each other are recorded in one transaction, which makes many at once quick, with their moves

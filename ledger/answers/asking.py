@@ -21,7 +21,7 @@ from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person, missing
-from ledger.runtime.calls import compare
+from ledger.runtime.calls import check_arguments
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def in_one_snapshot(answer: Callable[Concatenate[OpenLedger, P], T]) -> Callable
     def consistent(ledger: OpenLedger, /, *arguments: P.args, **named: P.kwargs) -> T:
         # an answer within another one gets arguments that were checked already
         if not isinstance(ledger, OpenLedger) or not ledger.views.in_snapshot:
-            (ledger, *arguments), named = compare(answer, (ledger, *arguments), named)
+            (ledger, *arguments), named = check_arguments(answer, (ledger, *arguments), named)
         with ledger.read_snapshot():
             return answer(ledger, *arguments, **named)
 

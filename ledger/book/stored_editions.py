@@ -58,6 +58,6 @@ def rated_editions(connection: sqlite3.Connection, games: Iterable[tuple[Pool, s
 
 
 def editions_of_tournament(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:
-    """Return all editions of a tournament that is rated whole, by end of a game."""
+    """Return each edition of a tournament that is rated as one event, under the end of every game in it."""
     ends = [ms for (ms,) in connection.execute(_ALL_ENDS, (pool.pool, tournament))]
     return pool.editions(tournament, ends)

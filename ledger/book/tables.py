@@ -161,7 +161,7 @@ ASSESSMENT_COLUMNS = ("reason", "rated_ms", "batch", "began_ms")  # what the jud
 
 
 def game_row(facts: Mapping[str, Any], pool: int) -> dict[str, Any]:
-    """The columns that follow from the facts of a game alone.
+    """Return the columns of a game's row that follow from its facts, without ratings or corrections.
 
     Args:
         facts: the plain fields of ``game-recorded/1``; those that say nothing may be left out.

@@ -24,7 +24,7 @@ from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.duplicates.similar_games import DAY_LETTERS, describe_difference
 from ledger.errors import CorruptError
 from ledger.facts.instants import is_before
-from ledger.facts.submissions import compare
+from ledger.facts.submissions import compare_reports
 from ledger.journal import FindEntries, Journal, StoredEntry
 from ledger.players.people import People
 
@@ -259,7 +259,7 @@ class _Report:
         """Return how many fields agree; 0 if one contradicts."""
         if (
             UNREGISTERED in {self.facts["white"], self.facts["black"]}
-            or compare(facts, self.facts).conflict is not None
+            or compare_reports(facts, self.facts).conflict is not None
         ):
             return 0
         return sum(facts.get(name) == value for name, value in self.facts.items())
@@ -270,7 +270,9 @@ class _Report:
 
     def how(self, key: str, facts: Mapping[str, Any]) -> str:
         """Return how it differs from the game that it resembles; of made keys, the field that makes them differ."""
-        conflict = compare(facts, self.facts).conflict if is_derived_key(self.key) and is_derived_key(key) else None
+        conflict = (
+            compare_reports(facts, self.facts).conflict if is_derived_key(self.key) and is_derived_key(key) else None
+        )
         if conflict is None:
             return UNDER_ANOTHER_KEY
         return f"with another {'identity' if conflict in SIDES else conflict}"

@@ -15,7 +15,7 @@ from ledger.duplicates.game_keys import is_derived_key
 from ledger.duplicates.reported_games import SIDES, ReportedGames
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts.events import SUPPLEMENTED, GameRecorded, GameSupplemented
-from ledger.facts.submissions import compare, contradictions
+from ledger.facts.submissions import compare_reports, contradictions
 from ledger.facts.words import Outcome, Termination, becomes_drawn_by_time, is_impossible
 from ledger.journal import FindEntries, StoredEntry, rules
 
@@ -268,7 +268,7 @@ def supplement_for(
         if current is None:
             raise
         persons = {side: current.person(report[side]) for side in ("white", "black")}
-        conflict, added = compare(current.facts, {**report, **persons}, game)
+        conflict, added = compare_reports(current.facts, {**report, **persons}, game)
         if conflict is not None:
             raise
         added = {field: value for field, value in added.items() if recorded_game.facts.get(field) is None}

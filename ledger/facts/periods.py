@@ -67,8 +67,8 @@ def number(ended_ms: int, calendar: Calendar, runs: Sequence[int] = ()) -> int:
     return int(_month_period(months_of(ended_ms // DAY_MS), calendar))
 
 
-def last_over(day: float, calendar: Calendar) -> float | None:
-    """Return the number of the last rating period over on *day* (days since 1970); None if runs end periods.
+def last_finished_period(day: float, calendar: Calendar) -> float | None:
+    """Return the number of the last rating period that is over on *day* (days since 1970); None if runs are closed.
 
     A list in force from *day* on holds the games up to the end of that period.
     """

@@ -40,7 +40,7 @@ class ReportComparison(NamedTuple):
     added: dict[str, Any]
 
 
-def compare(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> ReportComparison:
+def compare_reports(stored: Mapping[str, Any], further: Mapping[str, Any], game: str = "") -> ReportComparison:
     """Return what a further report of a game adds to the recorded facts, or which of them it contradicts.
 
     Args:

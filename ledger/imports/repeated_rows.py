@@ -43,7 +43,7 @@ class HashTable:
     _runs: list[tuple[NDArray[np.uint64], NDArray[np.uint32]]] = attrs.Factory(list)
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """Return the sums stored under each hash, a row for each of the *width* numbers; 0 for unknown hashes."""
+        """Return the totals stored for each hash, in the shape (width, hashes); unknown hashes have zeros."""
         numbers = np.zeros((self.width, len(hashes)), np.uint32)
         for run, run_numbers in self._runs:
             # A hash behind the whole run is compared with the last one: a place must lie within the run.

@@ -648,7 +648,7 @@ class PostgresWriter(StoredWriter):
         self._journal._refuse_unreplicated()
 
     def remember(self, keys: Iterable[str], entries: Mapping[str, StoredEntry]) -> None:
-        """Cache the entries of a few keys, looked up under the lock; keys without an entry are free."""
+        """Cache the entries found for a few keys under the lock; a key without an entry is not used yet."""
         self.saw_any = self.saw_any or bool(entries)
         self._looked_up |= {key: entries.get(key) for key in keys}
 

@@ -26,7 +26,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_ms, instant_text, is_before
 from ledger.facts.periods import DAY_MS
-from ledger.facts.submissions import compare
+from ledger.facts.submissions import compare_reports
 from ledger.journal import StoredEntry
 
 VERSIONS = frozenset({"scheme_version", "arithmetic"})  # fields that say by which program a pool was rated
@@ -77,7 +77,7 @@ ACCEPTED = ("clock:", "clock;")  # likewise, that a clock was accepted
 
 
 def facts_of(stored: StoredEntry) -> dict[str, Any]:
-    """Return the facts of a stored entry, as plain values.
+    """Return the fields of a stored entry's event, as values of JSON.
 
     Raises:
         CorruptError: its body cannot be read.
@@ -119,7 +119,7 @@ def check_repeat(
     if kind is SchemeAdopted:
         stored, submission = compared_adoptions(stored, submission)
     if kind is GameRecorded:
-        field, added = compare(stored, submission, key.removeprefix("game:"))
+        field, added = compare_reports(stored, submission, key.removeprefix("game:"))
         if field is not None:
             raise ConflictError(key, field, stored.get(field), submission.get(field))
         return added

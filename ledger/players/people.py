@@ -199,7 +199,7 @@ class People(NamesDatabase):
         return int(rows), int(highest)
 
     def highest(self) -> int:
-        """Return the highest number that has a row; 0 if there is none. One look-up."""
+        """Return the highest player number in the table; 0 if it is empty."""
         return int(self.rows("SELECT coalesce(max(player), 0) FROM {s}.people")[0][0])
 
     def rows_between(self, first: int, last: int) -> int:

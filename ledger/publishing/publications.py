@@ -397,7 +397,7 @@ Rows = Mapping[int, ListRow]
 
 
 def jumps_and_departures(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[Complaint]:
-    """Yield complaints about players whose rating jumps and who vanish, in order of the player numbers.
+    """Yield a complaint for each player whose rating jumps since the list before, or who is missing from the new list.
 
     Args:
         rows: the list, by player.

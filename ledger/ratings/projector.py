@@ -152,7 +152,7 @@ class Projector:
 
 
 def column(start: float, kind: str, doc: str, *, unit: str = "", size: int = 0, name: str = "") -> Any:
-    """Return a field of a projector's running state, with its meaning and unit.
+    """Declare a column of a projector's table, with its start, meaning and unit; a field of its class.
 
     Args:
         start: its value before a player's first game; NaN is stored as NULL.

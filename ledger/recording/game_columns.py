@@ -15,7 +15,7 @@ from ledger.facts import codec_columns
 from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
 from ledger.imports.repeated_rows import RepeatCounter
 from ledger.journal import rules
-from ledger.recording.game_rows import DAY_ALONE, Judged, SeededSide
+from ledger.recording.game_rows import DAY_ALONE, FirstRatedGame, Judged
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import prefetched
@@ -136,7 +136,7 @@ class GameColumns:
         """Return the movetext of the games that have one."""
         return self._frame["movetext"].drop_nulls().to_list() if "movetext" in self._frame.columns else []
 
-    def earliest_sides(self) -> list[SeededSide]:
+    def earliest_sides(self) -> list[FirstRatedGame]:
         """Return the earliest rated game of each player in each pool, in the order of their lines."""
         ended = instant_ms_column(self._frame["ended_at"])
         games = self._frame.with_columns(ended.alias("ended_ms")).filter("rated")
@@ -146,7 +146,7 @@ class GameColumns:
         ]
         first = pl.concat(sides).sort("ended_ms", "line", maintain_order=True)
         first = first.unique(["pool", "player"], keep="first", maintain_order=True).sort("line", maintain_order=True)
-        return list(map(SeededSide._make, first.iter_rows()))
+        return list(map(FirstRatedGame._make, first.iter_rows()))
 
 
 def _built_events(games: DataFrame) -> list[Judged]:

@@ -29,8 +29,8 @@ _FIELDS = tuple(field.name for field in attrs.fields(GameRecorded))
 _OUTCOMES, _TERMINATIONS = ({word.value: word for word in words} for words in (Outcome, Termination))
 
 
-class SeededSide(NamedTuple):
-    """The earliest rated game of a player in a pool: line, pool, player, end in milliseconds, name as reported."""
+class FirstRatedGame(NamedTuple):
+    """A player's earliest rated game in a pool, with the line of the file and the reported name."""
 
     line: int
     pool: str
@@ -104,7 +104,7 @@ class GameRows:
         return self.with_column("pool", pools).keep([pool is not None for pool in pools]), homeless
 
     def outside(self, pools: Collection[str]) -> GameRows:
-        """Return the games of other pools."""
+        """Return the games that are in none of these pools."""
         return self.keep([row["pool"] not in pools for row in self._rows])
 
     def players(self) -> dict[str, str]:
@@ -145,15 +145,15 @@ class GameRows:
         """Return the movetext of the games that have one."""
         return [row["movetext"] for row in self._rows if row["movetext"] is not None]
 
-    def earliest_sides(self) -> list[SeededSide]:
+    def earliest_sides(self) -> list[FirstRatedGame]:
         """Return the earliest rated game of each player in each pool, in the order of their lines."""
         sides = [
-            SeededSide(row["line"], row["pool"], row[side], instant_ms(row["ended_at"]), row[f"{side}_name"])
+            FirstRatedGame(row["line"], row["pool"], row[side], instant_ms(row["ended_at"]), row[f"{side}_name"])
             for side in SIDES
             for row in self._rows
             if row["rated"]
         ]
-        first: dict[tuple[str, int], SeededSide] = {}
+        first: dict[tuple[str, int], FirstRatedGame] = {}
         for each in sorted(sides, key=lambda each: (each.ended_ms, each.line)):
             first.setdefault((each.pool, each.player), each)
         return sorted(first.values(), key=lambda each: each.line)

@@ -73,7 +73,7 @@ class SeedWarnings:
         return self._seeds_taken_away(connection, recorded, names.__getitem__)
 
     def of_events(self, events: Sequence[Event | None]) -> dict[int, str]:
-        """Return the warnings about recorded events, by index of the event."""
+        """Return a warning for each recorded game before the day of a player's initial rating, by its index."""
         connection = self._connection() if GameRecorded in set(map(type, events)) else None
         if connection is None:
             return {}

@@ -50,7 +50,7 @@ def checked(call: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(call)
     def compared(*arguments: P.args, **named: P.kwargs) -> T:
-        values, by_name = compare(call, arguments, named)
+        values, by_name = check_arguments(call, arguments, named)
         return call(*values, **by_name)
 
     return compared
@@ -70,8 +70,8 @@ def checked_methods(cls: C) -> C:
     return cls
 
 
-def compare(call: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the arguments of a call, with members for the words of enumerations.
+def check_arguments(call: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Check the arguments of a call, and return them with a member of the enumeration for each word of it.
 
     Raises:
         MalformedError: some are not what the annotations say; each is named.

@@ -14,7 +14,7 @@ from math import floor
 
 import attrs
 
-from ledger.facts.periods import last_over
+from ledger.facts.periods import last_finished_period
 from ledger.runtime.records import number
 from ledger.schemes.formulas.slots import shift
 from ledger.schemes.scheme import (
@@ -169,7 +169,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     Its games, 30 if unknown, are worth the grade each.
     """
     # If lists follow rating runs, the games are on no list: they count as those of ``carry``.
-    period = last_over(newcomer.day, rating_period_calendar(numbers))
+    period = last_finished_period(newcomer.day, rating_period_calendar(numbers))
     if period is None:
         return carry(seed.rating, seed.games or 0.0, newcomer, numbers)
     player = Player(seed.rating, numbers.full_games if seed.games is None else seed.games, period)

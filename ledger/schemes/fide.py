@@ -225,7 +225,7 @@ def relist(player: Player, fresh: Player, seed: Seed, numbers: Settings) -> Play
 
 
 def rules_of(day: float, numbers: Any) -> float:
-    """Return the day whose rules hold for a batch that closes on *day*."""
+    """Return the day whose regulations apply to a rating period that closes on *day*, in days since 1970."""
     return numbers.rules_day if numbers.rules_day > 0.0 else day
 
 

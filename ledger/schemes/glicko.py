@@ -14,7 +14,7 @@ from math import inf, pi, sqrt
 
 import attrs
 
-from ledger.facts.periods import last_over
+from ledger.facts.periods import last_finished_period
 from ledger.runtime.arith import LOG2_10, exp2
 from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
 from ledger.schemes.scheme import (
@@ -96,7 +96,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     if seed.deviation is None:
         return Player(seed.rating, numbers.initial_rd, NEVER)
     rd = min(max(seed.deviation, numbers.rd_floor), numbers.rd_cap)
-    period = last_over(newcomer.day, rating_period_calendar(numbers))
+    period = last_finished_period(newcomer.day, rating_period_calendar(numbers))
     return Player(seed.rating, rd, NEVER if period is None else period)
 
 

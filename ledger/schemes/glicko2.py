@@ -18,7 +18,7 @@ from typing import Any
 
 import attrs
 
-from ledger.facts.periods import last_over
+from ledger.facts.periods import last_finished_period
 from ledger.runtime.arith import LOG2_E, exp2, log
 from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
 from ledger.schemes.scheme import (
@@ -277,7 +277,7 @@ def seeded(seed: Seed, newcomer: Newcomer, numbers: Settings) -> Player:
     volatility = numbers.initial_volatility if seed.volatility is None else min(max(seed.volatility, 1e-4), 1.0)
     if seed.deviation is None:
         return Player(seed.rating, numbers.initial_rd, volatility, NEVER)
-    period = last_over(newcomer.day, rating_period_calendar(numbers))
+    period = last_finished_period(newcomer.day, rating_period_calendar(numbers))
     rd = min(seed.deviation, numbers.initial_rd)
     return Player(seed.rating, rd, volatility, NEVER if period is None else period)
 

@@ -223,7 +223,7 @@ def g_factor(games: float) -> float:
 
 
 def k_factor(rating: float, games: float) -> float:
-    """Return the development coefficient k = r·g of eq. (5), in rating points."""
+    """Return the K-factor k = r·g of eq. (5), points: r by the rating, g by the number of games."""
     return r_factor(rating) * g_factor(games)
 
 
@@ -322,7 +322,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
 def explain_provisional(
     after: Player, games: float, others: Sequence[float], source: str, largest: float
 ) -> Explanation:
-    """Return eq. (7) with its numbers; *others* are the run's opponents as they count, *after* the resulting player."""
+    """Return the explanation of a provisional rating by eq. (7): *others* are the opponents' ratings that count."""
     p = after.score_sum / games
     terms = (
         Term("N", games, "rated games so far, this run included"),

@@ -491,7 +491,7 @@ class Scheme:
             raise self.failed(error, name) from error
 
     def failed(self, error: BaseException, name: str = "") -> ProjectionError:
-        """Return the error about a function of the scheme that raised: which function, which line.
+        """Return an error that names the function of the scheme that failed, and its line.
 
         Args:
             error: what it raised.

@@ -221,7 +221,7 @@ class JournalContract:
             assert writer.last_recorded_at() == RECORDED_AT
 
     def test_the_time_of_the_last_entry_is_returned_though_an_earlier_entry_has_a_later_one(self) -> None:
-        """A wrong clock may have recorded in the future; once that is accepted, time goes on from the next entry."""
+        """If a fast clock once recorded an entry in the future, later entries have earlier times."""
         future, now, later = "2035-01-01T00:00:00.000Z", "2024-05-06T07:08:09.000Z", "2024-05-06T07:08:09.001Z"
         with self.new_journal() as journal:
             other = self.reopen(journal)

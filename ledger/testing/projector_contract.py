@@ -385,7 +385,7 @@ _REASON = "0" * 64
 
 
 class FactProjectorContract(_ReadModelContract):
-    """The tests of a projector over the facts of ``club``; a subclass defines ``make``.
+    """The tests of a projector of facts, with the games of ``testing.club``; a subclass defines ``make``.
 
     Attributes:
         games: the number of games of the club.

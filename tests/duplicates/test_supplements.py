@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ledger.audit.audit import audit
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts.codec import facts_mapping
-from ledger.facts.submissions import compare
+from ledger.facts.submissions import compare_reports
 from ledger.facts.words import Outcome, Termination
 from ledger.imports.reading import batch_games
 from tests.errors.rule_cases import source
@@ -149,9 +149,9 @@ def test_tellings_of_one_game_come_to_the_same_in_any_order(data: st.DataObject,
     for order in (told, data.draw(st.permutations(told))):
         facts: dict[str, Any] = dict(order[0])
         for telling in order:
-            conflict, added = compare(facts, telling)
+            conflict, added = compare_reports(facts, telling)
             assert conflict is None
             facts.update(added)
-            assert compare(facts, telling) == (None, {})
+            assert compare_reports(facts, telling) == (None, {})
         known.append(facts)
     assert known[0] == known[1]

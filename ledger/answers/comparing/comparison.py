@@ -31,7 +31,7 @@ THREADS = 2
 
 @attrs.frozen(slots=False)
 class SchemeFigures:
-    """The figures of one rating scheme in a comparison."""
+    """The prediction errors of one rating scheme in a comparison, and the spread of its ratings."""
 
     scheme: str = documented("its name")
     title: str = documented("the same for people")
