@@ -47,7 +47,10 @@ def best(
     with open_up_to_date(db_path, verify=verify, as_if=as_if) as ledger:
         with ledger.read_snapshot():
             rows = as_rows(achievements.achievements(ledger, ledger.player(player), pool, instant(at, "--at")))
-        output.write(_for_people(rows) if fmt == "table" else rows, fmt)
+        if fmt == "table":
+            hidden = set() if any(row["title"] for row in rows) else {"title", "held"}
+            rows = [{name: row[name] for name in row if name not in hidden} for row in _for_people(rows)]
+        output.write(rows, fmt)
 
 
 @click.command()
