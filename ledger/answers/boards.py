@@ -8,7 +8,7 @@ import attrs
 
 from ledger.answers.asking import in_one_snapshot, names
 from ledger.answers.read_models import game_row
-from ledger.board.playing import main_line, replay
+from ledger.board.playing import faultless, replay
 from ledger.board.position import START, Position
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.json_schemas import documented
@@ -37,12 +37,14 @@ class FinalBoard(NamedTuple):
         game: its key.
         title: ``Ann - Bob 1-0, 2024-05-01``, with its current facts.
         moves: the moves of the main line in algebraic notation.
+        clocks: the clock after each move, such as ``0:02:58``, ``""`` where none is known; empty without clocks.
         position: the final position.
     """
 
     game: str
     title: str
     moves: list[str]
+    clocks: list[str]
     position: Position
 
     @property
@@ -98,14 +100,14 @@ def final_board(ledger: OpenLedger, game: str, start: str = START) -> FinalBoard
         hint = "no source had them; import a file that has them, and they are added to the game"
         raise UnknownNameError("moves of game", key, hint)
     try:
-        moves = main_line(text)
-        if not moves:
+        read = faultless(text)
+        if not read.moves:
             raise UnknownNameError("moves of game", key, "its stored text has none")
-        position = replay(moves, start)
+        position = replay(read.moves, start)
     except MalformedError as failure:
         hint = "" if start != START else "; a game that did not begin as usual needs --start FEN"
         raise MalformedError([f"game {key!r}: {problem}{hint}" for problem in failure.problems]) from None
     row = game_row(ledger, entry)
     called = names(ledger, {row["white"], row["black"]})
     title = f"{called[row['white']]} - {called[row['black']]} {PGN_RESULTS[row['outcome']]}, {row['ended_at'][:10]}"
-    return FinalBoard(key, title, moves, position)
+    return FinalBoard(key, title, read.moves, read.clocks, position)

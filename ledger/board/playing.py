@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ledger.board.movetext import read_movetext
+from ledger.board.movetext import Movetext, read_movetext
 from ledger.board.position import (
     ASLANT,
     BLACK_PAWN,
@@ -238,7 +238,12 @@ def _between(first: int, last: int) -> Squares:
 
 
 def main_line(movetext: str) -> list[str]:
-    """Return the moves of the main line of a movetext, in algebraic notation.
+    """Return the moves of the main line of a movetext, in algebraic notation. Raises what ``faultless`` raises."""
+    return faultless(movetext).moves
+
+
+def faultless(movetext: str) -> Movetext:
+    """Return a parsed movetext that has no fault.
 
     Raises:
         MalformedError: something in the text is no move, or a variation never ends.
@@ -246,7 +251,7 @@ def main_line(movetext: str) -> list[str]:
     read = read_movetext(movetext)
     if read.trouble is not None:
         raise MalformedError([f"movetext, from character {read.trouble[0] + 1:,}: {read.trouble[1]}"])
-    return read.moves
+    return read
 
 
 def replay(moves: Iterable[str], start: str = START) -> Position:

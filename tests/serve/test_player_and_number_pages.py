@@ -112,6 +112,33 @@ def test_a_replay_shows_each_position_without_script(served: Path) -> None:
     assert picture != open_page(f"/boards/{row['key']}").text
 
 
+CLOCKED = """[Event "Club evening"]
+[White "Ann"]
+[Black "Bob"]
+[Date "2006.09.10"]
+[Result "1-0"]
+
+1. e4 {[%clk 0:05:00]} e5 {[%clk 0:04:58]} 2. Qh5 {[%clk 0:04:51]} Nc6 {[%clk 0:04:40]}
+3. Bc4 {[%clk 0:04:50]} Nf6 4. Qxf7# {[%clk 0:04:44]} 1-0
+"""
+
+
+def test_a_replay_shows_the_clocks_that_are_stored(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    (tmp_path / "evening.pgn").write_text(CLOCKED)
+    assert cli.main(["init", str(path), "--pool", "standard", "--scheme", "chessworld"]) == 0
+    assert cli.main(["import", str(path), str(tmp_path / "evening.pgn")]) == 0
+    with Ledger.open(path) as ledger:
+        (row,) = ledger.rows("games")
+    open_page = asking(path)
+    for move, clocks in (
+        (0, "White – Black –"),
+        (3, "White 0:04:51 Black 0:04:58"),
+        (7, "White 0:04:44 Black 0:04:40"),
+    ):
+        assert clocks in words(open_page(f"/games/{row['key']}?move={move}").text), move
+
+
 def test_the_ranking_shows_established_players_unless_others_are_asked_for(open_page: Asked, served: Path) -> None:
     with Ledger.open(served) as ledger:
         newcomer = ledger.register("name:newcomer", "Newcomer")

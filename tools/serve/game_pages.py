@@ -61,7 +61,7 @@ def _board(ledger: Ledger, key: str, move: int | None) -> forms.BoardShown | Non
     last = len(board.moves)
     move = last if move is None else min(move, last)
     position = board.position if move == last else replay(board.moves[:move])
-    return forms.BoardShown(position=position, move=move, moves=board.moves)
+    return forms.BoardShown(position=position, move=move, moves=board.moves, clocks=board.clocks)
 
 
 def _receipt(ledger: Ledger, game: str) -> tuple[str | None, bool]:

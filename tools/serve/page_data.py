@@ -320,11 +320,17 @@ class BoardShown:
         position: the position that is shown.
         move: the number of half-moves before it.
         moves: in algebraic notation.
+        clocks: the clock after each move, ``""`` where none is known; empty without clocks.
     """
 
     position: Position
     move: int
     moves: list[str]
+    clocks: list[str]
+
+    def clock(self, side: int) -> str:
+        """Return the clock of White (0) or Black (1) in the position; an empty text if it is not known."""
+        return next(filter(None, reversed(self.clocks[side : self.move : 2])), "")
 
 
 @attrs.frozen(kw_only=True)

@@ -34,6 +34,13 @@
       links.forEach(function (link, place) {
         if (place + 1 === move) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
       });
+      replay.querySelectorAll("[data-clock]").forEach(function (clock) {
+        var side = Number(clock.dataset.clock);
+        var known = links.filter(function (link, place) {
+          return place < move && place % 2 === side && link.dataset.clock;
+        });
+        clock.textContent = known.length ? known[known.length - 1].dataset.clock : "–";
+      });
     };
     document.addEventListener("click", function (event) {
       var link = event.target.closest ? event.target.closest("a[data-step], .moves a[data-move]") : null;
