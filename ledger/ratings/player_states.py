@@ -135,9 +135,17 @@ class PlayerStates:
         if self.latest_ms is not None:
             ends.append(self.latest_ms)
             # the last games were played before their period ended
-            closing = None if self.pool.by_game else self._row(queries.LAST_CLOSING, self.pool.pool, now_ms)
-            ends += [] if closing is None else [closing["ms"]]
+            closing = self.last_closing_ms(now_ms)
+            ends += [] if closing is None else [closing]
         return (max(ends) // DAY_MS + 1) * DAY_MS - 1 if ends else None
+
+    def last_closing_ms(self, now_ms: int) -> int | None:
+        """Return the end of the last rating period or event with games, in milliseconds since 1970.
+
+        None if none is over by now, or if the scheme rates game by game.
+        """
+        row = None if self.pool.by_game else self._row(queries.LAST_CLOSING, self.pool.pool, now_ms)
+        return None if row is None else int(row["ms"])
 
     @cached_property
     def latest_era(self) -> int:

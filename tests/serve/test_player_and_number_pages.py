@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE
 from tools import cli
+from tools.serve import desk_work
 from tools.serve.application import application
 from tools.serve.readers import Reader
 from tools.serve.sites import Site
@@ -170,3 +172,15 @@ def test_an_undone_correction_stays_in_the_list_of_corrections(open_page: Asked,
         ledger.decide(number, Decision.APPROVED, by=OTHER_OFFICER, reason=REASON)
         ledger.ensure_up_to_date()
     assert "undone" in words(open_page("/corrections").text)
+
+
+def test_the_desk_says_which_list_is_due_until_it_is_published(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "new.db", scheme="fide", clock=lambda: datetime(2006, 10, 15, tzinfo=UTC)) as ledger:
+        ann, bob = ledger.register("name:ann", "Ann"), ledger.register("name:bob", "Bob")
+        ledger.append(game_recorded("first", white=ann, black=bob, half_moves=40, ended_at="2006-09-10"))
+        ledger.append(game_recorded("second", white=bob, black=ann, half_moves=40, ended_at="2006-10-10"))
+        ledger.ensure_up_to_date()
+        assert [last.due for last in desk_work.work(ledger, {}).lists] == ["2006-09-30"]
+        ledger.publications.publish("2006-09-30", actor="otto")
+        ledger.ensure_up_to_date()
+        assert [last.due for last in desk_work.work(ledger, {}).lists] == [None]

@@ -8,7 +8,10 @@ import attrs
 
 from ledger.answers import corrections, publications
 from ledger.answers.corrections import ProposalRow
+from ledger.book.timeline import Pool
+from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.ledger import Ledger
+from ledger.schemes.scheme import Rhythm
 
 from .change_cards import ChangeCard, change_card
 from .page_data import Paging
@@ -28,10 +31,17 @@ class ProposalCard:
 
 @attrs.frozen(kw_only=True)
 class LastList:
-    """The last published list of a pool; None if there is none."""
+    """The last published list of a pool, and the one that is due.
+
+    Attributes:
+        pool: its name.
+        row: the last list; None if there is none.
+        due: the last day of a rating period that is over and on no list yet; None if no list is due.
+    """
 
     pool: str
     row: publications.PublishedListRow | None
+    due: str | None
 
 
 @attrs.frozen(kw_only=True)
@@ -63,8 +73,19 @@ def work(ledger: Ledger, _: Query) -> WorkPage:
     lists = []
     for pool in ledger.pools():
         published = publications.published_lists(ledger, pool.name)
-        lists.append(LastList(pool=pool.name, row=published[-1] if published else None))
+        last = published[-1] if published else None
+        lists.append(LastList(pool=pool.name, row=last, due=_due(ledger, pool, last)))
     return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists)
+
+
+def _due(ledger: Ledger, pool: Pool, last: publications.PublishedListRow | None) -> str | None:
+    """Return the last day of the last rating period, if it is over and later than the last published list."""
+    if pool.scheme.rhythm is not Rhythm.PERIOD:
+        return None
+    closing_ms = ledger.states(pool).last_closing_ms(ledger.now_ms())
+    if closing_ms is None or (last is not None and instant_end_ms(last.as_of) >= closing_ms):
+        return None
+    return instant_text(closing_ms, Precision.DAY)
 
 
 def queue(ledger: Ledger, query: Query) -> ProposalsPage:
