@@ -599,13 +599,16 @@ class Registry:
 
         Raises:
             UnknownNameError: no player was ever registered under the number.
-            RejectedError: this machine's clock is behind the journal, or tokens are set up and *token* is no
+            RejectedError: this machine's clock is behind the journal, or somebody is an approver and *token* is no
                 approver's; no player was erased.
             StorageError: a file refuses, another process reads the people file, or it still holds personal data.
         """
-        ledger, claimed = self.ledger, None if actor == DEFAULT_ACTOR else actor
-        approver = ledger.tokens.authenticate(token, claimed, Role.APPROVER, f"erase player {player}")
-        actor = approver.name if approver.proven else actor
+        ledger = self.ledger
+        if ledger.tokens.is_role_issued(Role.APPROVER):
+            claimed = None if actor == DEFAULT_ACTOR else actor
+            actor = ledger.tokens.authenticate(token, claimed, Role.APPROVER, f"erase player {player}").name
+        else:
+            actor = ledger.recorder_named(token, actor)
         is_number = 1 <= player <= MAX_PLAYER
         # a player who is only in the people file, as after a crash, is erased as well
         if not is_number or not (ledger.journal.find([registration_key(player)]) or self._has_row(player)):

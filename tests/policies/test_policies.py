@@ -71,13 +71,13 @@ def test_four_eyes_hold_from_the_position_of_their_entry_on_whatever_it_says_of_
 def test_what_a_later_version_set_is_kept_and_says_nothing_that_this_one_does_not_know() -> None:
     rows = [
         PolicyRow("upsets", 1, BEGINNING, "", {"margin": "0.5", "more": 3}, 2),
-        PolicyRow("titles", 1, BEGINNING, "", {"steps": 200}, 3),
+        PolicyRow("norms", 1, BEGINNING, "", {"steps": 200}, 3),
     ]
     policies = Policies(rows)
     assert policies.settings_at("upsets", 0) == {"margin": 200}
-    assert {known.policy for known in policies.rows} == {"titles", "upsets"}
-    with pytest.raises(UnknownNameError, match="no policy 'titles' in this version; "):
-        policies.settings_at("titles", 0)
+    assert {known.policy for known in policies.rows} == {"norms", "upsets"}
+    with pytest.raises(UnknownNameError, match="no policy 'norms' in this version; "):
+        policies.settings_at("norms", 0)
 
 
 @pytest.mark.parametrize("name", [name for name, policy in POLICIES.items() if policy.settings])

@@ -105,6 +105,7 @@ RECORDING = (
     ("player", "set", "DB", "ann", "--born", "1990"),
     ("player", "rename", "DB", "ann", "Ann Ek"),
     ("close-run", "DB", "--as-of", "2020"),
+    ("erase", "DB", "ann", "--yes"),
     ("scheme", "adopt", "DB", "--scheme", "elo", "--from", "2020"),
     ("import", "DB", "games.csv"),
     ("close-tournament", "DB", "Club evening", "--ended", "2020"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from ledger.errors import LedgerError
+from ledger.facts.events import Role
 from ledger.handle import DEFAULT_ACTOR
 from ledger.journal.settings_file import DURABILITIES, ServerPlace
 from ledger.ledger import Ledger
@@ -18,7 +19,7 @@ from ..choices import scheme_names
 from ..progress import Bars
 from ..wording import counted
 from . import DB, check_words, confirmed, person_named, place_on_server, settings_given, tell_package
-from .token_options import acting, token_given
+from .token_options import acting, recording_token, token_given
 
 
 @click.command()
@@ -111,12 +112,12 @@ def _server(
 def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
     """Forget who a player is, for good: name, identity and salt. Games and ratings stay under the number.
 
-    PLAYER is a name, an identity such as lichess:ann, or a number. Of merged players all numbers are erased. If tokens
-    are set up, the token of an approver is needed. The journal says that a player was erased, and under which number,
-    never who; an older copy of the people file that is put back is erased again by that. Copies keep the name until
-    they expire. A file with known games of the person again is held back in part; one with other games brings the name
-    back, under a new number: nothing is left by which the person could be recognised. It reports how many of the games
-    have keys of an earlier release, against which names can still be tried.
+    PLAYER is a name, an identity such as lichess:ann, or a number. Of merged players all numbers are erased. If anybody
+    is an approver, the token of one is needed. The journal says that a player was erased, and under which number, never
+    who; an older copy of the people file that is put back is erased again by that. Copies keep the name until they
+    expire. A file with known games of the person again is held back in part; one with other games brings the name back,
+    under a new number: nothing is left by which the person could be recognised. It reports how many of the games have
+    keys of an earlier release, against which names can still be tried.
 
     \b
     Example:
@@ -131,7 +132,8 @@ def erase(db_path: str, player: str, yes: bool, actor: str) -> None:
         if people:
             confirmed(f"Erase {' merged with '.join(people)} for good?", yes=yes)
         # a token names its person
-        token = token_given(ledger, None) if ledger.tokens.are_set_up() else None
+        is_asked = ledger.tokens.is_role_issued(Role.APPROVER)
+        token = token_given(ledger, None) if is_asked else recording_token(ledger)
         erased = ledger.erase(person.player, actor=actor if token is None else DEFAULT_ACTOR, token=token)
         remaining = _keys_to_try(ledger, person.player)
         names = ledger.names.file
