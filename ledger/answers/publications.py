@@ -162,7 +162,7 @@ def last_published_rating(
     publication = Publications(ledger).list_in_force_at(pool.name, MAX_WHOLE if at_ms is None else at_ms)
     if publication is None:
         return PublishedRatingFields(published_list=None, published_rating=None, revised_rating=None, revised=False)
-    original = _of(ledger, pool, player, publication)
+    original = published_rating(ledger, pool, player, publication)
     return PublishedRatingFields(
         published_list=publication.name,
         published_rating=original.published,
@@ -179,10 +179,12 @@ def published_ratings(ledger: OpenLedger, pool: Pool, player: int, since_ms: int
     """
     # Later editions come later, and take the place of earlier ones.
     last = {publication.at_ms: publication for publication in Publications(ledger).all(pool.name)}
-    return [_of(ledger, pool, player, publication) for ms, publication in last.items() if ms >= since_ms]
+    return [published_rating(ledger, pool, player, each) for ms, each in last.items() if ms >= since_ms]
 
 
-def _of(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -> PublishedRating:
+@in_one_snapshot
+def published_rating(ledger: OpenLedger, pool: Pool, player: int, publication: Publication) -> PublishedRating:
+    """Return a player's rating on one published list of a pool, and the revised one; the list is not read whole."""
     row = Publications(ledger).row(publication, player)
     now = ledger.states(pool).listed_at(player, publication.at_ms)
     return PublishedRating(publication, None if row is None else row.rating, now)

@@ -157,9 +157,9 @@ WITHIN_OTHERS = {
     "count_games_in_force", "count_rated_games", "describe_changes", "duplicate_warnings", "find_dataset",
     "first_day_of_edition", "game_marks", "game_row", "has_classes", "has_read_model", "held_title", "impact_in_full",
     "joining_day", "last_game_row", "last_published_rating", "lowest_rating", "open_snapshot", "outdated_lists",
-    "postgres_tables", "proposal_reasons", "published_ratings", "ranking_place", "rated_game_row", "reached_titles",
-    "read_model_state", "replay", "require_read_model", "scheme_period_in_force", "summarize_changes",
-    "unrated_games", "upset_margins",
+    "postgres_tables", "proposal_reasons", "published_rating", "published_ratings", "ranking_place", "rated_game_row",
+    "reached_titles", "read_model_state", "replay", "require_read_model", "scheme_period_in_force",
+    "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {

@@ -8,6 +8,7 @@ from ledger.answers import explanations, player_games, publications
 from ledger.answers.explanations import GameExplanation
 from ledger.answers.player_games import PlayerGame
 from ledger.errors import StorageError, UnknownNameError
+from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 
@@ -31,6 +32,7 @@ class NumberPage:
         before: the list before it of the same pool; None: it is the first.
         row: the player's row on it.
         row_before: the same on the list before; None: there is none.
+        now: the rating that the same list would show now.
         games: the games that count for this list and not for the one before, oldest first.
         explained: how these changed the rating, game by game or all of one period together.
         checkpoint: the last signed head; None: nothing is signed.
@@ -39,8 +41,9 @@ class NumberPage:
     head: forms.PlayerHead
     shown: PublicList
     before: PublicList | None
-    row: publications.PublishedPlayerRow
-    row_before: publications.PublishedPlayerRow | None
+    row: ListRow
+    row_before: ListRow | None
+    now: publications.PublishedRating
     games: list[PlayerGame]
     explained: list[GameExplanation]
     checkpoint: str | None
@@ -57,9 +60,13 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
     shown = every[places[-1]]
     earlier = [each for each in every[: places[-1]] if each.as_of < shown.as_of]
     before = earlier[-1] if earlier else None
-    row = _row(ledger, shown, person)
+    publication = ledger.publications.named(shown.list)
+    row = ledger.publications.row(publication, person.player)
     if row is None:
         raise UnknownNameError("player", head.name, "the list does not have this player", where=f"on {shown.list}")
+    row_before = None
+    if before is not None:
+        row_before = ledger.publications.row(ledger.publications.named(before.list), person.player)
     games = _games(ledger, person, head.pool, before, shown)
     try:
         last = ledger.checkpoints.last()
@@ -70,7 +77,8 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         shown=shown,
         before=before,
         row=row,
-        row_before=None if before is None else _row(ledger, before, person),
+        row_before=row_before,
+        now=publications.published_rating(ledger, ledger.pool(head.pool), person.player, publication),
         games=games,
         explained=_explained(ledger, person, games),
         checkpoint=None if last is None else last.note,
@@ -80,11 +88,6 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
 def _is_named(published: PublicList, word: str) -> bool:
     """Return whether a word names a list: its whole name, or its day, or the month or year that this is in."""
     return word in {published.list, published.list.partition("/")[0]} or published.as_of.startswith(word)
-
-
-def _row(ledger: Ledger, published: PublicList, person: Person) -> publications.PublishedPlayerRow | None:
-    rows = publications.published_list_rows(ledger, ledger.publications.named(published.list))
-    return next((row for row in rows if row.player == person.player), None)
 
 
 def _games(ledger: Ledger, person: Person, pool: str, before: PublicList | None, shown: PublicList) -> list[PlayerGame]:
