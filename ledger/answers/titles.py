@@ -8,19 +8,16 @@ there is such a title at all, follows from the policy on the day of the question
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from ledger.answers.asking import in_one_snapshot
 from ledger.answers.read_models import count_games_in_force
-from ledger.book.policies import TITLES, Policies, Value, complete_settings, stored_policies
+from ledger.book.policies import TITLES, Value, stored_policies
 from ledger.book.timeline import Pool
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import queries
 
-_END = 2**62  # after every instant, milliseconds
 # HERA counts games as this does: those of a list's row are among them, those before a new beginning are not.
 _REACHED = """
 SELECT n FROM history WHERE pool = ?1 AND player = ?2 AND n <= ?3 AND n + games_before >= ?4 AND rating >= ?5
@@ -58,7 +55,7 @@ def reached_titles(ledger: OpenLedger, pool: Pool, player: int, n: int, ms: int)
         return []
     reached = []
     for name, limit in sorted(_limits(today).items(), key=lambda title: (-title[1], title[0])):
-        for since_ms, until_ms, settings in _periods(policies):
+        for since_ms, until_ms, settings in policies.periods(TITLES):
             then = _limits(settings).get(name)
             if not settings["on"] or then is None:
                 continue
@@ -77,13 +74,6 @@ def _limits(settings: dict[str, Value]) -> dict[str, int]:
     return {name: int(limit) for name, limit in settings.items() if limit and name not in rules}
 
 
-def _periods(policies: Policies) -> Iterator[tuple[int, int, dict[str, Value]]]:
-    """Yield the periods in which the policy was the same: first millisecond, first one after it, settings."""
-    rows = sorted((row for row in policies.rows if row.policy == TITLES), key=lambda row: (row.since_ms, row.number))
-    for (row, since_ms), (_, until_ms) in pairwise([*((row, row.since_ms) for row in rows), (None, _END)]):
-        yield since_ms, until_ms, complete_settings(TITLES, row)
-
-
 def _least(limit: int) -> float:
     """Return the lowest rating that is *limit* to the nearest point."""
     return limit - 0.5
@@ -97,6 +87,8 @@ def _in_words(name: str) -> str:
 def held_title(ledger: OpenLedger, person: Person, pool: str) -> str | None:
     """Return the highest title that a player holds in a pool now; None if there is none."""
     rated_by, now_ms = ledger.pool(pool), ledger.now_ms()
+    if not stored_policies(ledger.views.connection).settings_at(TITLES, now_ms)["on"]:
+        return None  # without counting games, on each page about a player
     n = count_games_in_force(ledger, rated_by, person, ledger.states(rated_by).in_force_ms(now_ms) or 0)
     titles = reached_titles(ledger, rated_by, person.player, n, now_ms)
     return next((title.title for title in titles if title.is_held), None)

@@ -7,7 +7,7 @@ so that ``proposal_judge`` and the game book call the same function.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
@@ -16,7 +16,7 @@ import orjson
 from ledger.book.stored_proposals import Proposal
 from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.event_fields import NAME_PATTERN
+from ledger.facts.event_fields import MAX_WHOLE, NAME_PATTERN
 from ledger.facts.events import FOUR_EYES, Decision, PolicySet
 from ledger.facts.instants import instant_ms
 from ledger.facts.person_names import look_alike, same_person
@@ -253,6 +253,13 @@ class Policies:
         Raises as ``row_at``.
         """
         return complete_settings(name, self.row_at(name, ms))
+
+    def periods(self, name: str) -> Iterator[tuple[int, int, dict[str, Value]]]:
+        """Yield the periods in which a policy was set: first millisecond, first one after it, every setting."""
+        rows = self._timelines.get(name, [])
+        ends = [*(row.since_ms for row in rows[1:]), MAX_WHOLE]
+        for row, until_ms in zip(rows, ends, strict=False):
+            yield row.since_ms, until_ms, complete_settings(name, row)
 
     def settings_before(self, name: str, position: int) -> dict[str, Value]:
         """Return every setting of a policy for the entry at *position*, by the entries before it."""

@@ -193,7 +193,6 @@ class PlayerHead:
         first_pool: the one that pages about the player show by themselves.
         ledgers_pool: the one that all others, and answers for programs, are of by themselves.
         is_rated: whether the player is, in the pool that is shown.
-        title: the highest title that the player holds there; None: none.
         has_classes: whether classes, strengths and HERA are shown there.
     """
 
@@ -205,7 +204,6 @@ class PlayerHead:
     first_pool: str
     ledgers_pool: str
     is_rated: bool
-    title: str | None
     has_classes: bool
 
     @property
@@ -236,9 +234,10 @@ class Trend:
 
 @attrs.frozen(kw_only=True)
 class PlayerPage:
-    """A player: then and now, the rating graph, and the latest games."""
+    """A player: then and now, the highest title that is held, the rating graph, and the latest games."""
 
     head: PlayerHead
+    title: str | None
     summary: PlayerSummary | None
     trend: Trend | None
     latest: list[PlayerGame]

@@ -85,7 +85,6 @@ def _head(ledger: Ledger, person: Person, pool: str | None) -> forms.PlayerHead:
         first_pool=rated_in[0] if rated_in else name,
         ledgers_pool=ledger.first_pool(),
         is_rated=name in rated_in,
-        title=titles.held_title(ledger, person, name) if name in rated_in else None,
         has_classes=rankings.has_classes(ledger, name),
     )
 
@@ -97,6 +96,7 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
     is_played = summary is not None and summary.results.games > 0
     return forms.PlayerPage(
         head=head,
+        title=titles.held_title(ledger, person, head.pool) if head.is_rated else None,
         summary=summary,
         trend=_trend(ledger, person, head.pool, summary),
         latest=player_games.games(ledger, person, head.pool, last=LATEST) if is_played else [],
@@ -141,6 +141,7 @@ def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Quer
     """Return a player's rating and graph, for the page of another site."""
     return forms.PlayerPage(
         head=head,
+        title=None,
         summary=players.summary(ledger, person, head.pool) if head.is_rated else None,
         trend=None,
         latest=[],
