@@ -148,7 +148,7 @@ def graph(
         with ledger.read_snapshot():
             person = ledger.player(player)
             if is_career:
-                _deliver(_career(career.career(ledger, person, pool), kind, look.theme), file)
+                _deliver(career_svg.document(career.career(ledger, person, pool), kind, look.theme), file)
                 return
             beside = None if against is None else ledger.player(against)
             rating_graph = RatingGraph(
@@ -246,11 +246,6 @@ def _document(
             return "".join(f"{visible(line)}\n" for line in _in_characters(page, in_ascii=False)).encode()
         case _:
             return render_page(page, kind, look, page_link=page_link, pgn=pgn)
-
-
-def _career(whole: career.Career, kind: str, theme: Theme) -> bytes:
-    """Return a career as a picture or as data."""
-    return career_svg.picture(whole, theme).encode() if kind == "svg" else json_form.dump_json(whole)
 
 
 def _deliver(content: bytes, file: Path | None) -> None:

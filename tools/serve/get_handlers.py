@@ -329,9 +329,9 @@ def graph(ledger: Ledger, query: Query) -> Any:
 def career_of(ledger: Ledger, query: Query) -> Any:
     """Return all rated games of a player as one line, oldest first, thinned so that peaks survive."""
     drawn = career(ledger, player_asked(ledger, query["player"]), query["pool"])
-    if query["format"] == "json":
-        return FileAnswer(json_form.dump_json(drawn), "application/json")
-    return FileAnswer(career_svg.picture(drawn, Theme(query["theme"])).encode(), "image/svg+xml")
+    kind = query["format"]
+    media = "image/svg+xml" if kind == "svg" else "application/json"
+    return FileAnswer(career_svg.document(drawn, kind, Theme(query["theme"])), media)
 
 
 # -- rankings, tournaments, lists --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import floor
 
-from ledger.answers.graphs import looks, wording
+from ledger.answers.graphs import json_form, looks, wording
 from ledger.answers.graphs.career import Career, CareerPoint
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE
 from ledger.answers.graphs.layout import LEAST_SPAN
@@ -31,6 +31,11 @@ def picture(career: Career, theme: Theme = Theme.AUTO, height: int = 330) -> str
     return drawn(
         career, height=height, definitions=f'<style>{sheet}</style><rect class="page" width="100%" height="100%"/>'
     )
+
+
+def document(career: Career, kind: str, theme: Theme = Theme.AUTO) -> bytes:
+    """Return a career as a document: a picture for ``svg``, its data for ``json``."""
+    return picture(career, theme).encode() if kind == "svg" else json_form.dump_json(career)
 
 
 class _Plot:
