@@ -1,4 +1,4 @@
-"""What-if facts, as they would be if some changes were approved now, and their contradictions.
+"""Facts as they would be if some changes were approved now, and the search for their contradictions.
 
 A correction may move a fact to an instant or an edition that the key of another one names; the key of the moved fact
 stays. A game may get an ending that no game has. The views must be up to date; nothing is written.

@@ -49,7 +49,7 @@ def games(count: int, first: int = 0) -> list[GameRecorded]:
 
 @pytest.fixture(name="taken")
 def _taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """What ``LiveGames.rate_if_next`` answered."""
+    """The answer of ``LiveGames.rate_if_next``."""
     answers: list[bool] = []
     take = LiveGames.rate_if_next
 

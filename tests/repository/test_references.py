@@ -1,4 +1,4 @@
-"""What docstrings and comments name in double backquotes is there: ``Class.method``, ``package.module``."""
+"""The names that docstrings and comments have in double backquotes exist: ``Class.method``, ``package.module``."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What a player, a director and an officer find on the pages: the graph first, the career, one number, the work."""
+"""The pages as players, directors and officers find them: the graph first, the career, one number, the work."""
 
 from __future__ import annotations
 
