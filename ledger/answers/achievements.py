@@ -126,6 +126,10 @@ class _AchievementMaker(NamedTuple):
             rating=game.rating if rating is None else rating,
             opponent_rating_before=reckoned if before is None else before,
         )
+        return self.of_rating(what, place, scheme, reached)
+
+    def of_rating(self, what: AchievementKind, place: int, scheme: str, reached: NumberedGame) -> Achievement:
+        """Return an achievement that a scheme gave, or a list; it is no title."""
         is_other = scheme != self.current_scheme
         return Achievement(
             what=what, place=place, title=None, held=None, scheme=scheme, other_system=is_other, reached=reached
@@ -147,10 +151,7 @@ def _extremes(ledger: OpenLedger, maker: _AchievementMaker, person: Person, n: i
     if before_games := highest_before_games(listed):
         rating, since, scheme = before_games
         reached = attrs.evolve(NO_GAME, rating=rating, in_force=since)
-        place, is_other = len(highest) + 1, scheme != maker.current_scheme
-        yield Achievement(
-            what="highest", place=place, title=None, held=None, scheme=scheme, other_system=is_other, reached=reached
-        )
+        yield maker.of_rating("highest", len(highest) + 1, scheme, reached)
     for place, row in enumerate((row for row in eras if row["lowest_n"]), 1):
         yield maker.of_game("lowest", place, row["lowest_n"], rating=row["lowest"])
 
