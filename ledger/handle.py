@@ -245,6 +245,10 @@ class OpenLedger:
         """
         self.views.ensure_up_to_date(progress)
 
+    def level(self, progress: Progress = no_progress) -> None:
+        """Do what ``ensure_up_to_date`` does, for programs that call it by its earlier name."""
+        self.ensure_up_to_date(progress)
+
     def wait_for(self, entry: int, within: float = 0.0, waiting: Callable[[int], None] = lambda _: None) -> None:
         """Wait until the journal has an entry, so that later answers include it.
 

@@ -32,3 +32,9 @@ def test_an_entry_that_does_not_come_is_refused_with_what_there_is(club_of_two: 
         ledger.wait_for(size + 1, within=0.01)
     with pytest.raises(UnknownNameError, match=f"holds entries 1 to {size}$"):
         ledger.wait_for(size + 1)
+
+
+def test_programs_may_bring_the_views_up_to_date_by_the_earlier_name(club_of_two: ClubOfTwo) -> None:
+    club_of_two.ledger.append(game_recorded("r2-b1", half_moves=40))
+    club_of_two.ledger.level()
+    assert club_of_two.ledger.views.position() == club_of_two.ledger.journal.size()
