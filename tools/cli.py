@@ -89,6 +89,8 @@ TASKS = {
         "receipt": "checkpoint.receipt",
         "verify-receipt": "checkpoint.verify_receipt_",
         "verify-checkpoint": "checkpoint.verify_checkpoint_",
+        "verify-bundle": "checker.verify_bundle",
+        "checker": "checker.checker",
         "backup": "backup.backup",
         "restore": "backup.restore",
         "move": "backup.move",

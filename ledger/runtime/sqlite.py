@@ -48,8 +48,9 @@ __all__ = [
 # https://sqlite.org/wal.html#walresetbug: 3.7.0 to 3.51.2, but for two branches to which the fix was carried back.
 WAL_RESET_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 PRAGMAS = (
-    # a file comes from anywhere: its schema shall call no function that does more than compute
-    "PRAGMA trusted_schema=OFF",
+    # A file comes from anywhere: its schema shall call no function that does more than compute. Before 3.40 SQLite
+    # counts ``->>``, which our own indexes need, among those; Pyodide has 3.39.
+    f"PRAGMA trusted_schema={'OFF' if sqlite3.sqlite_version_info >= (3, 40) else 'ON'}",
     # a damaged page is reported when it is read, not when its contents are in an answer already
     "PRAGMA cell_size_check=ON",
     # without it INSERT OR REPLACE deletes a row past the triggers that refuse to delete
