@@ -21,6 +21,8 @@ import ledger
 from ledger.errors import StorageError
 from ledger.runtime.ledger_files import replace_file
 
+from .content_policy import INDEX, content_policy
+
 PYODIDE = "314.0.7"  # the version that the tests run; https://pyodide.org, MPL-2.0
 # SHA-256 of its files, so that nobody gets another program than the one that was tested.
 PYODIDE_FILES = MappingProxyType({
@@ -31,7 +33,6 @@ PYODIDE_FILES = MappingProxyType({
     "pyodide-lock.json": "5dc2fc119108bc148c7457dc86e7675b5c87e1cafd420b9c34c1eaef7b36c010",
 })  # fmt: skip
 LIBRARY = "ledger.zip"
-INDEX = "index.html"
 _PAGE = Path(__file__).with_name("page")
 _STAND_INS = Path(__file__).with_name("stand_ins")
 _LEDGER = Path(ledger.__file__).parent
@@ -167,7 +168,7 @@ def folder_files(parts: Mapping[str, bytes]) -> dict[str, bytes]:
     packed = {name: gzip.compress(content, mtime=0) for name, content in parts.items()}
     sizes = _data("files", json.dumps({name: len(content) for name, content in packed.items()}))
     page = _page(
-        policy(script="'self'", style="'self'", connect="'self'"),
+        content_policy(script="'self'", style="'self'", connect="'self'"),
         style='<link rel="stylesheet" href="checker.css">',
         script=f'{sizes}\n<script src="checker.js" defer></script>',
     )
@@ -182,18 +183,10 @@ def single_file(parts: Mapping[str, bytes]) -> bytes:
     data = [_data("files", json.dumps({name: len(content) for name, content in packed.items()}))]
     data += [_data(f"file-{name}", base64.b64encode(content).decode()) for name, content in packed.items()]
     return _page(
-        policy(script=_source(script), style=_source(style), connect="'none'"),
+        content_policy(script=_source(script), style=_source(style), connect="'none'"),
         style=f"<style>{style}</style>",
         script="\n".join([*data, f"<script>{script}</script>"]),
     )
-
-
-def policy(*, script: str, style: str, connect: str) -> str:
-    """Return the content security policy of the page, which its worker inherits: nothing is sent to anybody."""
-    return "; ".join([
-        "default-src 'none'", f"script-src {script} blob: 'wasm-unsafe-eval'", f"style-src {style}",
-        f"connect-src {connect}", "worker-src blob:", "base-uri 'none'", "form-action 'none'",
-    ])  # fmt: skip
 
 
 def _source(text: str) -> str:

@@ -14,6 +14,7 @@ from ledger.audit.bundle_check import check_bundle
 
 from .. import output
 from ..checker import building
+from ..checker.content_policy import INDEX
 from ..progress import Bars
 from ..verifier_keys import keys_in
 from ..wording import entries
@@ -49,7 +50,7 @@ def checker(target: str, pyodide: str | None, single_file: bool) -> None:
     files = building.folder_files(parts)
     building.write_files(path, files)
     size = sum(len(content) for content in files.values())
-    output.answer(f"{path}: {len(files)} files, {size / 1e6:.1f} MB; its page is {building.INDEX}")
+    output.answer(f"{path}: {len(files)} files, {size / 1e6:.1f} MB; its page is {INDEX}")
 
 
 @click.command("verify-bundle")

@@ -201,7 +201,8 @@ def _to_bundle(
         shown = bundle_summary(ledger, publication)
     output.remark(
         f"this becomes public: {shown.entries:,} entries with {shown.games:,} games (results, days, tournaments, "
-        f"numbers of players), and who recorded them: {', '.join(shown.recorders)}; no name of a player, no reason"
+        "players by their numbers), years of birth and earlier ratings where they are recorded, and who recorded "
+        f"them: {', '.join(shown.recorders)}; no name of a player, no reason"
     )
 
 

@@ -10,7 +10,7 @@ from ledger.answers import differences, upsets
 from ledger.answers.crosstables import crosstable
 from ledger.answers.crosstables.crosstable import TableOptions
 from ledger.answers.crosstables.layout import lay_out_table
-from ledger.errors import UnknownNameError
+from ledger.errors import StorageError, UnknownNameError
 from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
 
@@ -89,7 +89,18 @@ def one_list(ledger: Ledger, query: Query) -> forms.ListPage:
     every = get_handlers.list_rows(ledger, query)
     rows, paging = paged(query, every)
     revised = sum(row.revised for row in every)
-    return forms.ListPage(shown=shown, others=others, rows=rows, revised=revised, paging=paging)
+    is_last = all(other.as_of != shown.as_of or other.edition < shown.edition for other in others)
+    checkable = is_last and is_signed(ledger, shown.entry)
+    return forms.ListPage(shown=shown, others=others, rows=rows, revised=revised, checkable=checkable, paging=paging)
+
+
+def is_signed(ledger: Ledger, entry: int) -> bool:
+    """Return whether the last checkpoint contains an entry."""
+    try:
+        last = ledger.checkpoints.last()
+    except StorageError:
+        return False
+    return last is not None and entry <= last.head.size
 
 
 def _lists_of_pool(ledger: Ledger, query: Query) -> tuple[PublicList, list[PublicList]]:

@@ -12,7 +12,7 @@ from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 
-from . import get_handlers
+from . import event_pages, get_handlers
 from . import page_data as forms
 from .parameters import Query
 from .player_pages import of_player
@@ -36,6 +36,7 @@ class NumberPage:
         games: the games that count for this list and not for the one before, oldest first.
         explained: how these changed the rating, game by game or all of one period together.
         checkpoint: the last signed head; None: nothing is signed.
+        checkable: whether it contains the list, and this is the last edition.
     """
 
     head: forms.PlayerHead
@@ -47,6 +48,7 @@ class NumberPage:
     games: list[PlayerGame]
     explained: list[GameExplanation]
     checkpoint: str | None
+    checkable: bool
 
 
 @of_player("/players/{}/lists/{}")
@@ -58,6 +60,7 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         hint = f"there are {', '.join(each.as_of[:10] for each in every[-3:])}" if every else "none was published yet"
         raise UnknownNameError("list", query["list"], hint, where=f"of pool {head.pool}")
     shown = every[places[-1]]
+    newest = [each for each in every if each.as_of == shown.as_of][-1]
     earlier = [each for each in every[: places[-1]] if each.as_of < shown.as_of]
     before = earlier[-1] if earlier else None
     publication = ledger.publications.named(shown.list)
@@ -82,6 +85,7 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         games=games,
         explained=_explained(ledger, person, games),
         checkpoint=None if last is None else last.note,
+        checkable=shown is newest and event_pages.is_signed(ledger, shown.entry),
     )
 
 

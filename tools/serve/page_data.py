@@ -147,6 +147,7 @@ class CheckPage:
     root: str | None
     cosigned: int | None  # entries that a witness cosigned last
     position: int
+    lists: list[public_view.PublicList]  # the last one of each pool, if the checkpoint contains it
 
 
 @attrs.frozen(kw_only=True)
@@ -411,6 +412,7 @@ class ListPage:
     others: list[public_view.PublicList]
     rows: list[PublishedPlayerRow]
     revised: int
+    checkable: bool  # it is the last edition, and the last checkpoint contains it
     paging: Paging
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -32,6 +34,10 @@ from .sites import Site
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES, _STATIC = _FOLDER / "templates", _FOLDER / "static"
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 _DATA = ("bar", "colour")  # what a bar's title does not give the script
 _MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -242,6 +248,14 @@ def list_name(name: str) -> str:
     return name.partition("/")[0]
 
 
+def month(text: str) -> str:
+    """Return an instant of a list in words if it is a month or the last day of one; any other as it is."""
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?", text) is None:
+        return text
+    year, number, *day = map(int, text.split("-"))
+    return f"{_MONTHS[number - 1]} {year}" if day in ([], [monthrange(year, number)[1]]) else text
+
+
 def result(outcome: str) -> str:
     """Return the result of a game as scoresheets have it; empty if there is none."""
     return "" if outcome == Outcome.NONE else PGN_RESULTS[outcome]
@@ -263,6 +277,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "words": words,
     "instant": instant,
     "lines": lines,
+    "month": month,
     "list_name": list_name,
     "average": format_average,
 }

@@ -237,6 +237,7 @@
       failed(error.message);
     }
   });
+  if (offered && words.has("start")) at("choose").requestSubmit();
   at("file").addEventListener("change", () => { checkFile(at("file").files[0]); at("file").value = ""; });
   at("stop").addEventListener("click", stop);
   document.addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("over"); });
