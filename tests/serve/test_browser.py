@@ -30,13 +30,13 @@ Visit = Callable[..., "Page"]
 
 
 @contextmanager
-def answering(path: Path) -> Iterator[str]:
-    """The address of a server of a ledger, within this process."""
+def answering(path: Path, **settings: Any) -> Iterator[str]:
+    """The address of a server of a ledger, within this process; *settings* are those of its site."""
     config = uvicorn.Config("", port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     listening = config.bind_socket()
     site = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    reader = Reader(path, Site(public_url=site, contact="ratings@example.org"))
+    reader = Reader(path, Site(public_url=site, contact="ratings@example.org", **settings))
     config.app = application(reader)
     config.loaded = False
     thread = threading.Thread(target=server.run, args=([listening],))

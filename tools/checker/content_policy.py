@@ -9,5 +9,5 @@ def content_policy(*, script: str, style: str, connect: str) -> str:
     """Return the content security policy of the page, which its worker inherits: nothing is sent to anybody."""
     return "; ".join([
         "default-src 'none'", f"script-src {script} blob: 'wasm-unsafe-eval'", f"style-src {style}",
-        f"connect-src {connect}", "worker-src blob:", "base-uri 'none'", "form-action 'none'",
+        "img-src data:", f"connect-src {connect}", "worker-src blob:", "base-uri 'none'", "form-action 'none'",
     ])  # fmt: skip

@@ -9,8 +9,8 @@ from typing import Any
 OPT_APPEND_NEWLINE, OPT_INDENT_2, OPT_SORT_KEYS = 1 << 10, 1, 1 << 5  # as there
 JSONDecodeError, JSONEncodeError = json.JSONDecodeError, TypeError
 
-# A text, or a number with an exponent, which Python writes with a plus or with two digits.
-_EXPONENT = re.compile(r'"(?:[^"\\]|\\.)*"|e\+?(-?)0*(\d+)')
+# A text, or the exponent of a number, which Python writes with two digits at least.
+_EXPONENT = re.compile(r'"(?:[^"\\]|\\.)*"|e([+-])0*(\d+)')
 
 
 def loads(content: bytes | bytearray | memoryview | str) -> Any:
