@@ -33,7 +33,7 @@ MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"
 
 @attrs.frozen
 class BundleSummary:
-    """What a bundle shows to everybody who receives it.
+    """The facts that a bundle shows to everybody who receives it.
 
     Attributes:
         published: the name of the list.

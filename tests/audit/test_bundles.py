@@ -42,33 +42,33 @@ def bundle_of(ledger: Ledger, name: str = LIST) -> bytes:
     return b"".join(bundle_lines(ledger, ledger.publications.named(name), KEY.verifier))
 
 
-@pytest.fixture(name="club")
-def _club(club_of_two: ClubOfTwo) -> ClubOfTwo:
+@pytest.fixture(name="publisher")
+def _publisher(club_of_two: ClubOfTwo) -> ClubOfTwo:
     """The club of two with a key, a published list and a checkpoint that contains it."""
     give_key(club_of_two.path)
     club_of_two.ledger.publications.publish("2026-11-20", actor="eve", despite_complaints=True)
     return club_of_two
 
 
-@pytest.fixture(name="bundle")
-def _bundle(club: ClubOfTwo) -> bytes:
-    return bundle_of(club.ledger)
+@pytest.fixture(name="november")
+def _november(publisher: ClubOfTwo) -> bytes:
+    return bundle_of(publisher.ledger)
 
 
-def first_line(bundle: bytes) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(bundle.partition(b"\n")[0])
+def first_line(november: bytes) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(november.partition(b"\n")[0])
     return facts
 
 
-def with_first_line(bundle: bytes, **changed: object) -> bytes:
-    facts = {**first_line(bundle), **changed}
+def with_first_line(november: bytes, **changed: object) -> bytes:
+    facts = {**first_line(november), **changed}
     line = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
-    return line + b"\n" + bundle.partition(b"\n")[2]
+    return line + b"\n" + november.partition(b"\n")[2]
 
 
-def signed_anew(bundle: bytes, change: Callable[[list[bytes]], None]) -> bytes:
+def signed_anew(november: bytes, change: Callable[[list[bytes]], None]) -> bytes:
     """A bundle with other entries, hashed and signed by the key's owner: only the numbers can show that it is false."""
-    first, *lines = bundle.split(b"\n")[:-1]
+    first, *lines = november.split(b"\n")[:-1]
     facts = json.loads(first)
     bodies = [line[65:] for line in lines[: facts["entries"]]]
     rows = lines[facts["entries"] :]
@@ -79,97 +79,100 @@ def signed_anew(bundle: bytes, change: Callable[[list[bytes]], None]) -> bytes:
     return with_first_line(b"\n".join([first, *hashed, *rows, b""]), checkpoint=signed, entries=len(bodies))
 
 
-def test_the_form_of_a_bundle(bundle: bytes, club: ClubOfTwo) -> None:
-    facts = first_line(bundle)
-    size = club.ledger.journal.size()
+def test_the_form_of_a_bundle(november: bytes, publisher: ClubOfTwo) -> None:
+    facts = first_line(november)
+    size = publisher.ledger.journal.size()
     assert facts == {
-        "checkpoint": club.ledger.checkpoints.make().note, "entries": size, "form": "rating-list-bundle/1",
+        "checkpoint": publisher.ledger.checkpoints.make().note, "entries": size, "form": "rating-list-bundle/1",
         "key": KEY.verifier, "list": LIST, "list_form": "rating-list/2", "players": 2,
     }  # fmt: skip
-    lines = bundle.split(b"\n")
-    bodies = [body for block in club.ledger.journal.read() for body in block]
+    lines = november.split(b"\n")
+    bodies = [body for block in publisher.ledger.journal.read() for body in block]
     assert lines[1 : size + 1] == [sha256(b"\0" + body).hexdigest().encode() + b" " + body for body in bodies]
     assert [json.loads(line)[0] for line in lines[size + 1 : -1]] == [1, 2]
     assert lines[-1] == b""
 
 
-def test_a_true_bundle_proves_its_list(bundle: bytes, club: ClubOfTwo) -> None:
-    verdict = checked(bundle, VERIFIER, since=club.ledger.head())
+def test_a_true_bundle_proves_its_list(november: bytes, publisher: ClubOfTwo) -> None:
+    verdict = checked(november, VERIFIER, since=publisher.ledger.head())
     assert (verdict.ok, verdict.falsehoods, verdict.not_compared) == (True, (), None)
     assert (verdict.published, verdict.scheme, verdict.key) == (LIST, "chessworld", KEY.verifier)
     assert verdict.signed is not None
-    assert (verdict.signed.origin, verdict.signed.head) == (ORIGIN, club.ledger.head())
-    assert (verdict.entries, verdict.list_entries) == (club.ledger.journal.size(), club.ledger.journal.size() - 1)
+    assert (verdict.signed.origin, verdict.signed.head) == (ORIGIN, publisher.ledger.head())
+    assert (verdict.entries, verdict.list_entries) == (
+        publisher.ledger.journal.size(),
+        publisher.ledger.journal.size() - 1,
+    )
     assert [row.rank for row in verdict.rows] == [1, 2]
 
 
-def test_what_is_recorded_after_the_list_is_hashed_and_changes_no_row(club: ClubOfTwo) -> None:
-    club.ledger.append(game_recorded("late", white=2, black=1, ended_at="2026-11-19"))
-    club.ledger.checkpoints.make()
-    verdict = checked(bundle_of(club.ledger))
+def test_what_is_recorded_after_the_list_is_hashed_and_changes_no_row(publisher: ClubOfTwo) -> None:
+    publisher.ledger.append(game_recorded("late", white=2, black=1, ended_at="2026-11-19"))
+    publisher.ledger.checkpoints.make()
+    verdict = checked(bundle_of(publisher.ledger))
     assert verdict.ok
     assert verdict.entries == verdict.list_entries + 2
 
 
-def test_many_entries_are_calculated_in_steps(club: ClubOfTwo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_entries_are_calculated_in_steps(publisher: ClubOfTwo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle_check, "FEW_ENTRIES", 3)
     told: list[tuple[str, int, int]] = []
-    assert check_bundle(io.BytesIO(bundle_of(club.ledger)), progress=lambda *report: told.append(report)).ok
+    assert check_bundle(io.BytesIO(bundle_of(publisher.ledger)), progress=lambda *report: told.append(report)).ok
     assert [report for report in told if report[0] == "replay"] == [("replay", 3, 4), ("replay", 4, 4)]
 
 
-def test_every_changed_bit_of_the_first_line_is_found(bundle: bytes) -> None:
-    end = bundle.index(b"\n")
+def test_every_changed_bit_of_the_first_line_is_found(november: bytes) -> None:
+    end = november.index(b"\n")
     for place in range(end + 1):
         for bit in range(8):
-            spoilt = bytearray(bundle)
+            spoilt = bytearray(november)
             spoilt[place] ^= 1 << bit
             assert not checked(bytes(spoilt)).ok, (place, bit, bytes(spoilt[: end + 1]))
 
 
-def test_a_changed_bit_anywhere_is_found(bundle: bytes) -> None:
+def test_a_changed_bit_anywhere_is_found(november: bytes) -> None:
     random = Random(53)
     for _ in range(times(quick=60, ci=600, nightly=20_000)):
-        place, bit = random.randrange(len(bundle)), random.randrange(8)
-        spoilt = bytearray(bundle)
+        place, bit = random.randrange(len(november)), random.randrange(8)
+        spoilt = bytearray(november)
         spoilt[place] ^= 1 << bit
         assert not checked(bytes(spoilt)).ok, (place, bit)
 
 
-def test_the_first_changed_entry_is_named(bundle: bytes) -> None:
-    (falsehood,) = checked(bundle.replace(b'"outcome":"white"', b'"outcome":"black"')).falsehoods
+def test_the_first_changed_entry_is_named(november: bytes) -> None:
+    (falsehood,) = checked(november.replace(b'"outcome":"white"', b'"outcome":"black"')).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("journal", 4)
     assert falsehood.message.startswith("is not the entry that was signed: it hashes to ")
 
 
-def test_a_changed_hash_is_not_taken_for_a_changed_entry(bundle: bytes) -> None:
-    second = bundle.split(b"\n")[2]
+def test_a_changed_hash_is_not_taken_for_a_changed_entry(november: bytes) -> None:
+    second = november.split(b"\n")[2]
     other = b"0" * 64 + second[64:]
-    (falsehood,) = checked(bundle.replace(second, other)).falsehoods
+    (falsehood,) = checked(november.replace(second, other)).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("bundle", "line 3")
     assert falsehood.message.startswith("entry 2 is as it was signed, but the hash before it is not ")
 
 
-def test_entries_of_another_ledger_with_their_own_hashes_are_found(bundle: bytes) -> None:
-    other = signed_anew(bundle, lambda bodies: bodies.append(bodies.pop().replace(b"eve", b"ada")))
-    (falsehood,) = checked(with_first_line(other, checkpoint=first_line(bundle)["checkpoint"])).falsehoods
+def test_entries_of_another_ledger_with_their_own_hashes_are_found(november: bytes) -> None:
+    other = signed_anew(november, lambda bodies: bodies.append(bodies.pop().replace(b"eve", b"ada")))
+    (falsehood,) = checked(with_first_line(other, checkpoint=first_line(november)["checkpoint"])).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("bundle", "entries")
 
 
-def test_a_changed_row_is_named_with_both_values(bundle: bytes) -> None:
-    row = bundle.split(b"\n")[-2]
+def test_a_changed_row_is_named_with_both_values(november: bytes) -> None:
+    row = november.split(b"\n")[-2]
     player, _rank, shown, *_ = json.loads(row)
     better = row.replace(b",%d," % shown, b",%d," % (shown + 1), 1)
-    (falsehood,) = checked(bundle.replace(row, better)).falsehoods
+    (falsehood,) = checked(november.replace(row, better)).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == (f"list {LIST}", f"player {player}")
     assert falsehood.message == f"shown is {shown + 1}, the entries give {shown}"
 
 
-def test_a_list_that_does_not_follow_is_false_although_its_owner_signed_it(club: ClubOfTwo) -> None:
-    true = bundle_of(club.ledger)
+def test_a_list_that_does_not_follow_is_false_although_its_owner_signed_it(publisher: ClubOfTwo) -> None:
+    true = bundle_of(publisher.ledger)
     rows = list(checked(true).rows)
     raised = [row._replace(rating=row.rating + 1, shown=row.shown + 1) for row in rows]
-    event = club.ledger.publications.named(LIST).event
+    event = publisher.ledger.publications.named(LIST).event
     old, new = list_texts(rows), list_texts(raised)
 
     def publish_false_list(bodies: list[bytes]) -> None:
@@ -186,36 +189,36 @@ def test_a_list_that_does_not_follow_is_false_although_its_owner_signed_it(club:
     ]
 
 
-def test_entries_that_break_a_rule_are_false_although_their_owner_signed_them(bundle: bytes) -> None:
+def test_entries_that_break_a_rule_are_false_although_their_owner_signed_them(november: bytes) -> None:
     def swap(bodies: list[bytes]) -> None:
         bodies[1], bodies[2] = bodies[2], bodies[1]
 
-    (falsehood, *_) = checked(signed_anew(bundle, swap)).falsehoods
+    (falsehood, *_) = checked(signed_anew(november, swap)).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("journal", 2)
 
 
 @pytest.mark.parametrize("body", [b"no JSON", b"[]", b'{"kind":1}', b'{"key":"a","kind":"b"}'])
-def test_what_is_no_entry_is_false_although_its_owner_signed_it(bundle: bytes, body: bytes) -> None:
-    (falsehood, *_) = checked(signed_anew(bundle, lambda bodies: bodies.__setitem__(2, body))).falsehoods
+def test_what_is_no_entry_is_false_although_its_owner_signed_it(november: bytes, body: bytes) -> None:
+    (falsehood, *_) = checked(signed_anew(november, lambda bodies: bodies.__setitem__(2, body))).falsehoods
     assert falsehood.table == "journal"
     assert falsehood.position_or_key == 3
 
 
-def test_a_repeated_entry_is_false_although_its_owner_signed_it(bundle: bytes) -> None:
-    (falsehood, *_) = checked(signed_anew(bundle, lambda bodies: bodies.__setitem__(2, bodies[1]))).falsehoods
+def test_a_repeated_entry_is_false_although_its_owner_signed_it(november: bytes) -> None:
+    (falsehood, *_) = checked(signed_anew(november, lambda bodies: bodies.__setitem__(2, bodies[1]))).falsehoods
     assert falsehood.table == "journal"
     assert "repeats another" in falsehood.message
 
 
-def test_a_bundle_signed_by_another_key_is_false(bundle: bytes) -> None:
-    (falsehood,) = checked(bundle, VerifierKey.parse(OTHER.verifier)).falsehoods
+def test_a_bundle_signed_by_another_key_is_false(november: bytes) -> None:
+    (falsehood,) = checked(november, VerifierKey.parse(OTHER.verifier)).falsehoods
     assert falsehood.message == f"is signed by the key {KEY.verifier}, which is not the one that you gave"
-    (falsehood,) = checked(with_first_line(bundle, key=OTHER.verifier)).falsehoods
+    (falsehood,) = checked(with_first_line(november, key=OTHER.verifier)).falsehoods
     assert "signed by a key" in falsehood.message
 
 
-def test_a_head_of_another_history_is_found(bundle: bytes) -> None:
-    verdict = checked(bundle, since=TreeHead(2, bytes(32)))
+def test_a_head_of_another_history_is_found(november: bytes) -> None:
+    verdict = checked(november, since=TreeHead(2, bytes(32)))
     assert not verdict.ok
     assert "2" in str(verdict.falsehoods[0])
 
@@ -225,33 +228,33 @@ def test_a_head_of_another_history_is_found(bundle: bytes) -> None:
     [
         (lambda _: b"", "line 1", "it was cut off"),
         (lambda _: b"PK\x03\x04 no bundle\n", "line 1", "is not the first line of a bundle"),
-        (lambda bundle: bundle.partition(b"\n")[0] + b"\n", "line 2", "entry 1 is expected here"),
-        (lambda bundle: bundle[:-20], "line 8", "a row of the list is expected here"),
-        (lambda bundle: bundle + b"\n", "line 9", "something follows the last row"),
-        (lambda bundle: with_first_line(bundle, form="rating-list-bundle/2"), "line 1", "has the forms"),
-        (lambda bundle: with_first_line(bundle, entries=4), "line 1", "says 4 entries, but 5 were signed"),
-        (lambda bundle: with_first_line(bundle, more=1), "line 1", "is not the first line of a bundle"),
-        (lambda bundle: with_first_line(bundle, key=f" {KEY.verifier}"), "line 1", "has blanks around it"),
-        (lambda bundle: with_first_line(bundle, list="standard@2026/1"), "line 1", "no entry published"),
-        (lambda bundle: bundle.replace(b"\n[2,", b"\n [2,"), "line 8", "is no row of a list"),
+        (lambda november: november.partition(b"\n")[0] + b"\n", "line 2", "entry 1 is expected here"),
+        (lambda november: november[:-20], "line 8", "a row of the list is expected here"),
+        (lambda november: november + b"\n", "line 9", "something follows the last row"),
+        (lambda november: with_first_line(november, form="rating-list-bundle/2"), "line 1", "has the forms"),
+        (lambda november: with_first_line(november, entries=4), "line 1", "says 4 entries, but 5 were signed"),
+        (lambda november: with_first_line(november, more=1), "line 1", "is not the first line of a bundle"),
+        (lambda november: with_first_line(november, key=f" {KEY.verifier}"), "line 1", "has blanks around it"),
+        (lambda november: with_first_line(november, list="standard@2026/1"), "line 1", "no entry published"),
+        (lambda november: november.replace(b"\n[2,", b"\n [2,"), "line 8", "is no row of a list"),
     ],
 )  # fmt: skip
 def test_a_malformed_bundle_is_named_by_its_line(
-    spoil: Callable[[bytes], bytes], where: str, message: str, bundle: bytes
+    spoil: Callable[[bytes], bytes], where: str, message: str, november: bytes
 ) -> None:
-    (falsehood,) = checked(spoil(bundle)).falsehoods
+    (falsehood,) = checked(spoil(november)).falsehoods
     assert (falsehood.table, falsehood.position_or_key) == ("bundle", where)
     assert message in falsehood.message
 
 
 def test_a_list_of_another_version_of_its_scheme_is_not_compared(
-    bundle: bytes, monkeypatch: pytest.MonkeyPatch
+    november: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ledger import schemes
 
     later = attrs.evolve(schemes.find_scheme("chessworld"), version=7)
     monkeypatch.setattr(schemes, "available_schemes", lambda: {"chessworld": later})
-    verdict = checked(bundle)
+    verdict = checked(november)
     assert (verdict.ok, verdict.falsehoods) == (False, ())
     assert "not reproducible by this version" in str(verdict.not_compared)
 
@@ -271,12 +274,12 @@ def test_a_bundle_needs_a_checkpoint_that_contains_the_list(club_of_two: ClubOfT
         bundle_of(club_of_two.ledger, "standard@2026-11-19/1")
 
 
-def test_the_summary_says_what_becomes_public(club: ClubOfTwo) -> None:
-    summary = bundle_summary(club.ledger, club.ledger.publications.named(LIST))
+def test_the_summary_says_what_becomes_public(publisher: ClubOfTwo) -> None:
+    summary = bundle_summary(publisher.ledger, publisher.ledger.publications.named(LIST))
     assert (summary.published, summary.entries, summary.games, summary.players) == (LIST, 5, 1, 2)
     assert "eve" in summary.recorders
 
 
-def test_no_name_of_a_player_is_in_a_bundle(bundle: bytes) -> None:
-    assert b"Ann" not in bundle
-    assert b"Bob" not in bundle
+def test_no_name_of_a_player_is_in_a_bundle(november: bytes) -> None:
+    assert b"Ann" not in november
+    assert b"Bob" not in november

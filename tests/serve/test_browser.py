@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,42 +13,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 import pytest
-import uvicorn
 
 from ledger.ledger import Ledger
-from tests.kit.browsers import NEEDS_CHROMIUM, serious
-from tools.serve.application import application
-from tools.serve.readers import Reader
-from tools.serve.sites import Site
+from tests.kit.browsers import NEEDS_CHROMIUM, answering, serious
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 pytestmark = [pytest.mark.outside, *NEEDS_CHROMIUM]
 Visit = Callable[..., "Page"]
-
-
-@contextmanager
-def answering(path: Path, **settings: Any) -> Iterator[str]:
-    """The address of a server of a ledger, within this process; *settings* are those of its site."""
-    config = uvicorn.Config("", port=0, log_level="error", lifespan="off")
-    server = uvicorn.Server(config)
-    listening = config.bind_socket()
-    site = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    reader = Reader(path, Site(public_url=site, contact="ratings@example.org", **settings))
-    config.app = application(reader)
-    config.loaded = False
-    thread = threading.Thread(target=server.run, args=([listening],))
-    thread.start()
-    while not server.started:
-        sleep(0.01)
-    try:
-        yield site
-    finally:
-        server.should_exit = True
-        thread.join()
-        listening.close()
-        reader.close()
 
 
 @pytest.fixture(name="origin", scope="module")

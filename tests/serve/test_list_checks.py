@@ -15,10 +15,9 @@ from ledger.audit.bundle_check import check_bundle
 from ledger.audit.bundles import bundle_lines
 from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
-from tests.kit.browsers import NEEDS_CHROMIUM, serious
+from tests.kit.browsers import NEEDS_CHROMIUM, answering, serious
 from tests.kit.pyodide import FOLDER, NEEDS_PYODIDE
 from tests.kit.served_processes import SITE, getting
-from tests.serve.test_browser import answering
 from tools.checker import building
 from tools.serve import list_checks
 from tools.serve.readers import Reader
@@ -123,7 +122,7 @@ def _parts() -> dict[str, bytes]:
     return building.checker_files(FOLDER)
 
 
-@pytest.fixture(name="origin", scope="module")
+@pytest.fixture(name="checking", scope="module")
 def _origin(
     signed: Path, verifier: str, parts: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
@@ -166,7 +165,7 @@ def open_file(page: Page, path: Path) -> str:
     return verdict_of(page)
 
 
-@pytest.fixture(name="bundle", scope="module")
+@pytest.fixture(name="june", scope="module")
 def _bundle(signed: Path, verifier: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("bundle") / "june.bundle"
     with Ledger.open(signed) as ledger:
@@ -175,8 +174,8 @@ def _bundle(signed: Path, verifier: str, tmp_path_factory: pytest.TempPathFactor
 
 
 @in_browser
-def test_one_button_checks_the_list(show: Open, origin: str) -> None:
-    page = show(f"{origin}/check")
+def test_one_button_checks_the_list(show: Open, checking: str) -> None:
+    page = show(f"{checking}/check")
     page.click("text=Check the list of June 2006")
     said = verdict_of(page)
     assert said.startswith(f"True: all 16 ratings of {LIST}/1 follow from what was recorded")
@@ -187,10 +186,10 @@ def test_one_button_checks_the_list(show: Open, origin: str) -> None:
 
 @in_browser
 def test_a_changed_bundle_is_false_and_a_true_one_is_true_afterwards(
-    show: Open, origin: str, bundle: Path, tmp_path: Path
+    show: Open, checking: str, june: Path, tmp_path: Path
 ) -> None:
-    page = show(f"{origin}{OFFER}", has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
-    content = bundle.read_bytes()
+    page = show(f"{checking}{OFFER}", has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
+    content = june.read_bytes()
     spoilt = tmp_path / "spoilt.bundle"
     place = content.index(b'"outcome":"white"')
     entry = content[:place].count(b"\n")
@@ -198,28 +197,28 @@ def test_a_changed_bundle_is_false_and_a_true_one_is_true_afterwards(
     assert open_file(page, spoilt).startswith(f"False: entry {entry}\n")
     spoilt.write_bytes(content.replace(b"\n[1,", b"\n[1, ", 1))
     assert open_file(page, spoilt).startswith("False: the file, line ")
-    assert open_file(page, bundle).startswith("True: ")
+    assert open_file(page, june).startswith("True: ")
 
 
 @in_browser
-def test_a_key_and_a_kept_head_are_compared(show: Open, origin: str, bundle: Path, verifier: str) -> None:
-    page = show(f"{origin}{OFFER}")
+def test_a_key_and_a_kept_head_are_compared(show: Open, checking: str, june: Path, verifier: str) -> None:
+    page = show(f"{checking}{OFFER}")
     page.click("summary")
     page.fill("#key", "no key")
-    page.set_input_files("#file", bundle)
+    page.set_input_files("#file", june)
     page.wait_for_selector("#key-fault:not(:empty)", timeout=60_000)
     assert "expected NAME+ID+KEY" in page.inner_text("#key-fault")
     page.fill("#key", verifier)
     page.fill("#head", f"3 {'0' * 64}")
-    assert open_file(page, bundle).startswith("False: ")
+    assert open_file(page, june).startswith("False: ")
     page.fill("#head", "")
-    assert open_file(page, bundle).startswith("True: ")
+    assert open_file(page, june).startswith("True: ")
 
 
 @in_browser
-def test_what_is_opened_cannot_leave_the_page(chromium: Browser, origin: str) -> None:
+def test_what_is_opened_cannot_leave_the_page(chromium: Browser, checking: str) -> None:
     page = chromium.new_page()
-    page.goto(f"{origin}{OFFER}?bundle=https://elsewhere.example/june.bundle")
+    page.goto(f"{checking}{OFFER}?bundle=https://elsewhere.example/june.bundle")
     assert page.is_hidden("#offer")
     tried = """new Promise(done => {
         document.addEventListener("securitypolicyviolation", event => done(event.violatedDirective));
@@ -231,7 +230,7 @@ def test_what_is_opened_cannot_leave_the_page(chromium: Browser, origin: str) ->
 
 @in_browser
 def test_the_single_file_checks_a_dropped_bundle_from_the_disk(
-    show: Open, parts: dict[str, bytes], bundle: Path, tmp_path: Path
+    show: Open, parts: dict[str, bytes], june: Path, tmp_path: Path
 ) -> None:
     page_file = tmp_path / "check.html"
     page_file.write_bytes(building.single_file(parts))
@@ -241,17 +240,19 @@ def test_the_single_file_checks_a_dropped_bundle_from_the_disk(
         files.items.add(new File([Uint8Array.from(atob(bytes), letter => letter.charCodeAt(0))], "june.bundle"));
         document.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
     }"""
-    page.evaluate(dropped, b64encode(bundle.read_bytes()).decode())
+    page.evaluate(dropped, b64encode(june.read_bytes()).decode())
     assert verdict_of(page).startswith("True: all 16 ratings")
 
 
 @in_browser
-def test_the_page_bars_nobody(show: Open, origin: str, bundle: Path) -> None:
+def test_the_page_bars_nobody(show: Open, checking: str, june: Path) -> None:
     for scheme, width in (("light", 390), ("dark", 1280)):
-        page = show(f"{origin}{OFFER}", color_scheme=scheme, bypass_csp=True, viewport={"width": width, "height": 844})
+        page = show(
+            f"{checking}{OFFER}", color_scheme=scheme, bypass_csp=True, viewport={"width": width, "height": 844}
+        )
         if find_spec("axe_playwright_python") is not None:
             assert serious(page) == []
-        open_file(page, bundle)
+        open_file(page, june)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         if find_spec("axe_playwright_python") is not None:
             assert serious(page) == []

@@ -43,7 +43,16 @@ ON_A_LEDGER = {
 def test_the_commands_are_those_tested_here() -> None:
     asking = {command.split()[0] for command in ON_A_LEDGER}
     # they begin without a ledger
-    without = {"init", "restore", "completion", "verify-receipt", "verify-checkpoint", "calc"}
+    without = {
+        "init",
+        "restore",
+        "completion",
+        "verify-receipt",
+        "verify-checkpoint",
+        "verify-bundle",
+        "checker",
+        "calc",
+    }
     assert asking | without == set(cli.COMMANDS)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -12,6 +11,7 @@ from ledger.audit.bundle_check import BundleVerdict, check_bundle
 from ledger.audit.reader import VerifierKey
 from ledger.facts.words import TreeHead
 from ledger.runtime.lazy import ed25519
+from ledger.runtime.long_work import Progress
 
 MOST_ROWS = 1_000  # of the list, shown on the page; all are compared
 
@@ -28,7 +28,7 @@ def trust(public: str, signature: str, text: str) -> None:
     ed25519.TRUE.add(tuple(map(bytes.fromhex, (public, signature, text))))  # type: ignore[attr-defined]
 
 
-def check(content: bytes, key: str, head: str, report: Callable[[str, int, int], object]) -> str:
+def check(content: bytes, key: str, head: str, report: Progress) -> str:
     """Return the verdict about a bundle as JSON.
 
     Args:
@@ -45,7 +45,7 @@ def check(content: bytes, key: str, head: str, report: Callable[[str, int, int],
         since = _head(head) if head.strip() else None
     except ValueError as error:
         return json.dumps({"refused": "head", "why": str(error)})
-    verdict = check_bundle(BytesIO(content), keys, since, lambda what, done, total: report(what, done, total or 0))
+    verdict = check_bundle(BytesIO(content), keys, since, report)
     return json.dumps(_as_plain(verdict, since))
 
 

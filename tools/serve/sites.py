@@ -149,7 +149,7 @@ class Site:
 
     @property
     def checks_lists(self) -> bool:
-        """Whether strangers can check lists here: a bundle shows every entry, and is signed."""
+        """True if strangers can check lists here: a bundle shows every entry, and is signed."""
         return self.checker is not None and self.log == ENTRIES and self.verifier is not None
 
     def check_of(self, list_name: str, words: str) -> str:
