@@ -157,7 +157,7 @@
     const where = table === "journal" ? `entry ${place}` : table === "bundle" ? `the file, ${place}` : `${table}, ${/^\d+$/.test(place) ? "player " : ""}${place}`;
     const more = found.false.length > 1 ? [element("p", `${number.format(found.false.length)} faults were found; this is the first.`)] : [];
     verdict("false", `False: ${where}`, [
-      element("p", message), ...more,
+      element("p", `${table === "journal" ? "It " : ""}${message}.`), ...more,
       element("p", "Keep this file, and ask whoever published it. It may have been damaged on its way: get it once more."),
     ]);
   }
