@@ -244,6 +244,11 @@ class PlayerPage:
     graph: Page | None
     career: Career | None
     is_career: bool  # True if the career is shown in place of the bars
+    every_pool: bool  # True if its other pools are in it, too
+    since: str | None
+    until: str | None
+    years: list[str]  # in which a rated game counts, of a large career
+    is_range_empty: bool  # True if no game counts within the range, so that the last games are shown
     at: str | None
     last: int | None
     against: str | None
