@@ -12,7 +12,7 @@ import attrs
 import click
 
 from ledger.answers.documents import NO_PNG
-from ledger.answers.graphs import career, career_documents, documents, html, json_form, png
+from ledger.answers.graphs import career_documents, documents, html, json_form, png
 from ledger.answers.graphs.documents import PICTURE_FORMATS, RatingGraph, render_page
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page
 from ledger.answers.graphs.looks import Look, Theme
@@ -164,8 +164,8 @@ def graph(
         with ledger.read_snapshot():
             person = ledger.player(player)
             if is_career:
-                line = career.career(ledger, person, pool, since=since, until=until, every_pool=every_pool)
-                _deliver(career_documents.document(line, kind, look.theme), file)
+                line = person.career(pool, since=since, until=until, every_pool=every_pool)
+                _deliver(attrs.evolve(line, theme=look.theme).document(kind), file)
                 return
             beside = None if against is None else ledger.player(against)
             rating_graph = RatingGraph(

@@ -106,7 +106,7 @@ def test_ten_thousand_games_are_small_in_every_text_format(width: int) -> None:
     ET.fromstring(svg)
     pages = [int(page) for page in re.findall(r"page=(\d+)", svg)]
     assert pages == sorted(pages, reverse=True)
-    assert pages[-1] <= 18, "the newest games are reached, too"
+    assert pages[-1] <= 20, "the newest games are reached, too"
     texts = {kind: document(line, kind) for kind in FORMATS - {"png"}}
     assert {kind for kind, text in texts.items() if len(text) > ENOUGH} == set()
 
@@ -339,5 +339,15 @@ def test_a_tournament_of_games_has_the_sum_of_its_changes(tmp_path: Path) -> Non
         ledger.ensure_up_to_date()
         first, second = career(ledger, ledger.player("Ann")).tournaments
         rows = {row["n"]: row["rating"] - row["rating_before"] for row in ledger.rows("history", "player = 1")}
-    assert (first.games, first.change) == (2, pytest.approx(rows[1] + rows[3]))
-    assert (second.games, second.ended_at, second.change) == (1, "2025-05-01", pytest.approx(rows[4]))
+    assert (first.games, second.games, second.ended_at) == (2, 1, "2025-05-01")
+    assert [first.change, second.change] == pytest.approx([rows[1] + rows[3], rows[4]])
+
+
+def test_a_player_of_the_library_saves_a_career_by_the_name_of_the_file(list_club: Ledger, tmp_path: Path) -> None:
+    graph = list_club.player("Ann").career("rapid", since="2024-03", every_pool=True)
+    assert (graph.data().pool, graph.data().since) == ("rapid", "2024-03-01")
+    for ending, begins in ((".svg", b"<svg "), (".png", b"\x89PNG"), (".html", b"<!doctype"), (".json", b'{"pool"')):
+        graph.save(tmp_path / f"ann{ending}")
+        assert (tmp_path / f"ann{ending}").read_bytes().startswith(begins)
+    with pytest.raises(MalformedError, match=r"must end in \.json, \.svg"):
+        graph.save(tmp_path / "ann.gif")
