@@ -230,6 +230,10 @@ def test_a_range_of_the_career_is_chosen_by_a_finger(visit: Visit, addressed: di
 
 def test_a_range_of_the_career_is_chosen_by_keys(visit: Visit, addressed: dict[str, Any]) -> None:
     page = visit(f"/players/{addressed['ann']}?by=career")
+    assert page.locator('#graph svg:not(.narrow) a[tabindex="0"]').count() == 1, "the arrows lead to the others"
+    page.locator('#graph svg:not(.narrow) a[tabindex="0"]').focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator('#graph svg:not(.narrow) a[tabindex="0"]').count() == 1
     begin, end = (page.locator("#graph svg:not(.narrow) [role=slider]").nth(side) for side in (0, 1))
     first, last = begin.get_attribute("aria-valuetext"), end.get_attribute("aria-valuetext")
     begin.focus()

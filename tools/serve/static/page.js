@@ -57,6 +57,30 @@
     });
   }
 
+  // Of elements in a row one is reached by the tabulator, from which the arrows lead to the others.
+  function rove(elements) {
+    function reach(element) {
+      elements.forEach(function (other) { other.setAttribute("tabindex", other === element ? "0" : "-1"); });
+    }
+    elements.forEach(function (element, place) {
+      element.addEventListener("focus", function () { reach(element); });
+      element.addEventListener("keydown", function (event) {
+        if (event.ctrlKey || event.altKey || event.metaKey) return;
+        var steps = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: elements.length - 1 };
+        var next = elements[steps[event.key]];
+        if (!next) return;
+        event.preventDefault();
+        next.focus();
+      });
+    });
+    return reach;
+  }
+
+  function fromTheLeft(elements) {
+    var places = new Map(elements.map(function (each) { return [each, each.getBoundingClientRect().left]; }));
+    return elements.sort(function (one, other) { return places.get(one) - places.get(other); });
+  }
+
   // A range of a career by dragging, with mouse or finger, or by the keys of its two handles.
   function offerRange(figure, svg, words) {
     var knots = svg.dataset.knots.split(" ").map(function (knot) { return knot.split(",").map(Number); });
@@ -64,6 +88,8 @@
     var chosen = ends.slice();
     var hint = "Drag over the line to choose a time.";
     var base = Number(svg.dataset.base);
+    var links = fromTheLeft(Array.prototype.slice.call(svg.querySelectorAll("a")));
+    if (links.length) rove(links)(links[0]);
 
     function part(height, kind) {
       var element = document.createElementNS("http://www.w3.org/2000/svg", "rect");
@@ -182,9 +208,8 @@
   var bars = Array.prototype.slice.call(figure.querySelectorAll(".rg:not(.career) a"));
   if (!bars.length) return;
   // On their days the newest is drawn last, to lie on top: here they stand as they are seen, from left to right.
-  bars.reverse().sort(function (one, other) {
-    return one.getBoundingClientRect().left - other.getBoundingClientRect().left;
-  });
+  bars = fromTheLeft(bars.reverse());
+  var reach = rove(bars);
   var shown = null;
   var waiting = 0;
 
@@ -293,13 +318,6 @@
     }, 150);
   }
 
-  // Of all bars one is reached by the tabulator, from which the arrows lead to the others.
-  function reach(bar) {
-    bars.forEach(function (other) {
-      other.setAttribute("tabindex", other === bar ? "0" : "-1");
-    });
-  }
-
   function barOf(event) {
     return event.target.closest ? event.target.closest(".rg:not(.career) a") : null;
   }
@@ -322,18 +340,7 @@
   });
   figure.addEventListener("focusin", function (event) {
     var bar = barOf(event);
-    if (!bar) return;
-    reach(bar);
-    show(bar);
-  });
-  figure.addEventListener("keydown", function (event) {
-    var place = bars.indexOf(barOf(event));
-    if (place < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
-    var steps = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: bars.length - 1 };
-    var next = bars[steps[event.key]];
-    if (!next) return;
-    event.preventDefault();
-    next.focus();
+    if (bar) show(bar);
   });
   figure.removeAttribute("tabindex");
   // Beside a second player's marks it is the player's own bars that come first.
