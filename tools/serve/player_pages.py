@@ -97,6 +97,7 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
     summary = players.summary(ledger, person, head.pool, query["at"]) if head.is_rated else None
     is_played = summary is not None and summary.results.games > 0
     is_career = query["by"] == "career"
+    whole = career(ledger, person, head.pool, marks=False) if is_played else None
     span = {} if query["page"] is not None else {"since": query["since"], "until": query["until"] or query["at"]}
     graph = _graph(ledger, person, head, query, **span) if head.is_rated else None
     is_range_empty = is_played and graph is not None and not graph.player.bars
@@ -107,12 +108,13 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         trend=_trend(ledger, person, head.pool, summary),
         latest=player_games.games(ledger, person, head.pool, last=LATEST) if is_played else [],
         graph=_graph(ledger, person, head, query) if is_range_empty else graph,
-        career=_career(ledger, person, head, query, is_large=is_career) if is_played else None,
+        career=_large_career(ledger, person, head, query) if is_career and is_played else whole,
+        highest=None if whole is None or head.has_classes else whole.highest,
         is_career=is_career,
         every_pool=query["pools"] == "every",
         since=query["since"],
         until=query["until"],
-        years=_years(ledger, person, head) if is_career and is_played else [],
+        years=[f"{year.year:04}" for year in whole.years] if is_career and whole is not None else [],
         is_range_empty=is_range_empty,
         at=query["at"],
         last=query["last"],
@@ -133,17 +135,10 @@ def _trend(ledger: Ledger, person: Person, pool: str, summary: players.PlayerSum
     return forms.Trend(since=instant_text(since_ms, Precision.DAY), days=TREND_DAYS, change=summary.rating_now - before)
 
 
-def _career(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query, *, is_large: bool) -> Career:
-    """Return a player's career: the whole of it as a strip, or large a range with its marks."""
-    if not is_large:
-        return career(ledger, person, head.pool, marks=False)
+def _large_career(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Career:
+    """Return a range of a player's career with its marks."""
     span = {"since": query["since"], "until": query["until"]}
     return career(ledger, person, head.pool, every_pool=query["pools"] == "every", **span)
-
-
-def _years(ledger: Ledger, person: Person, head: forms.PlayerHead) -> list[str]:
-    """Return the years of a player's career, whatever range of it is shown."""
-    return [f"{year.year:04}" for year in career(ledger, person, head.pool, marks=False).years]
 
 
 @of_player("/pictures/players/{}")
@@ -188,6 +183,7 @@ def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Quer
         latest=[],
         graph=_graph(ledger, person, head, {**query, "page": None, "against": None}) if head.is_rated else None,
         career=None,
+        highest=None,
         is_career=False,
         every_pool=False,
         since=None,

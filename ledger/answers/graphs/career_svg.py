@@ -143,6 +143,8 @@ class _Plot:
         first, last = min(days), max(days)
         if career.since is not None:
             first = max(first, _ordinal(career.since))
+        if career.until is None and self.by_day:
+            last += (last - first) // 40  # the last rating holds on
         self.days = (first, max(last, first + 30))
         numbers = [point.n for point in career.points]
         is_part = career.since is not None or career.until is not None
@@ -277,7 +279,7 @@ def _axes(plot: _Plot) -> Iterator[str]:
         words = wording.format_rating(floor(rating + 0.5))
         yield f'<text class="quiet end" x="{_LEFT - 8}" y="{y + 4:.1f}">{words}</text>'
     if plot.low > 0:  # the axis does not begin at 0
-        yield f'<path class="axis" d="M{_LEFT - 7} {plot.base - 14}l5-4 4 6 5-4" stroke="#57606A" fill="none"/>'
+        yield f'<path class="axis" d="M{_LEFT - 7} {plot.base - 26}l5-4 4 6 5-4" stroke="#57606A" fill="none"/>'
     yield f'<path class="axis" stroke="#57606A" d="M{_LEFT} {plot.base}H{plot.right}"/>'
     yield from _months(plot) if plot.by_day else _years(plot)
     for scheme in plot.career.schemes[1:]:
