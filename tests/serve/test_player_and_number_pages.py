@@ -92,6 +92,9 @@ def test_a_range_of_the_graph_and_of_the_career_is_chosen_by_days(open_page: Ask
     assert len(re.findall('aria-label="Game ', empty)) == 50
     wrong = open_page(f"/players/{number}?since=2006&until=2005")
     assert (wrong.status_code, "a range begins before it ends" in words(wrong.text)) == (400, True)
+    graph = open_page(f"/api/v1/players/{number}/graph?since=2005-03&until=2005-05").json()
+    assert {bar["in_force"][:7] for bar in graph["player"]["bars"]} == days
+    assert open_page(f"/api/v1/players/{number}/graph?since=2005-03&page=1").status_code == 400
     data = open_page(f"/api/v1/players/{number}/career?since=2005&until=2005&marks=yes").json()
     assert {point["in_force"][:4] for point in data["points"]} == {"2005"}
     assert {mark["in_force"][:4] for mark in data["tournaments"]} == {"2005"}
@@ -103,6 +106,9 @@ def test_then_the_graph_ends_with_that_day(open_page: Asked, served: Path) -> No
     text = open_page(f"/players/{number}?at=2005-06-30").text
     days = re.findall(r'aria-label="Game \d+, (\d{4}-\d\d-\d\d)', text)
     assert max(days) <= "2005-06-30"
+    (newer,) = re.findall(r'<a rel="prev" href="[^"]*\?page=(\d+)', text)
+    after = re.findall(r'aria-label="Game \d+, (\d{4}-\d\d-\d\d)', open_page(f"/players/{number}?page={newer}").text)
+    assert min(after) <= max(days) < max(after), "the page of the next newer game"
     assert 'class="bar fill-now"' not in text
 
 
