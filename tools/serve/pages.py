@@ -52,7 +52,7 @@ ROUTES: tuple[Route, ...] = (
         SINCE, UNTIL,
         POOLS,
         text("against", "a second player, next to the first on their days: name, identity or number"),
-        of_today=True,
+        of_today=True, part_with=(("by", "career"),),
     ),
     _page(
         f"{_PLAYER}/games", player_pages.games, "games.html", POOL, PAGE,

@@ -74,6 +74,7 @@ class Route:
         guard: what browsers may do with it.
         of_checkpoints: whether it says what was signed last, which changes without an entry.
         scanned_by: parameters with which it is a scan, whatever it costs without.
+        part_with: values of parameters with which it costs a part, by name.
         whole: the largest number of rows of one answer, which is also the default; None: the rows come in pages.
     """
 
@@ -90,6 +91,7 @@ class Route:
     guard: AnswerKind = AnswerKind.DATA
     of_checkpoints: bool = False
     scanned_by: tuple[str, ...] = ()
+    part_with: tuple[tuple[str, str], ...] = ()
     whole: int | None = None
 
     @property
@@ -116,7 +118,10 @@ class Route:
             return self.cost
         is_far = query.get("offset", 0) >= MOST_ROWS or (query.get("page") or 1) * PAGE > MOST_ROWS
         is_scan = is_far or any(query.get(name) is not None for name in self.scanned_by)
-        return Cost.SCAN if is_scan else self.cost
+        if is_scan:
+            return Cost.SCAN
+        is_part = self.cost is Cost.INDEX and any(query.get(name) == word for name, word in self.part_with)
+        return Cost.PART if is_part else self.cost
 
 
 ROWS_MEDIA: Mapping[str, str] = {
