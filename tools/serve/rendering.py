@@ -19,8 +19,9 @@ from markupsafe import Markup
 
 from ledger.answers.asking import format_average
 from ledger.answers.boards import PGN_RESULTS
-from ledger.answers.graphs import career_svg, looks, mini_boards, svg, wording
+from ledger.answers.graphs import career_svg, looks, mini_boards, png, svg, wording
 from ledger.answers.graphs.career import Career
+from ledger.answers.graphs.career_svg import CareerLinks
 from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
 from ledger.facts.words import Outcome
@@ -107,6 +108,7 @@ class Renderer:
             "graph": self.graph,
             "career": self.career,
             "board_words": board_words,
+            "has_pictures": png.is_available(),
             "tip": tip,
         }
         self._environment.filters |= FILTERS
@@ -138,14 +140,24 @@ class Renderer:
 
     def career(self, career: Career, shown: Page, *, height: int, **query: object) -> Markup:
         """Return a player's career, in which the games of a graph are marked; its parts lead to those games."""
-        bars = shown.player.bars
-        drawn = career_svg.drawn(
-            career,
-            height=height,
-            shown=(bars[-1].n, bars[0].n) if bars else None,
-            link=lambda page: self.site.to("/players/{}", career.player, page=page, **query),
+        bars, to = shown.player.bars, self.site.to
+        links = CareerLinks(
+            page=lambda page: to("/players/{}", career.player, page=page, **query),
+            tournament=lambda mark: self.site.tournament(mark.tournament, pool=career.pool, edition=mark.ended_at),
+            published=lambda name: to("/lists/{}", list_name(name), edition=name.rpartition("/")[2]),
         )
-        return Markup(drawn)  # noqa: S704  # escaped
+        # One for a desk and one for a phone, of which the style sheet shows the one that fits.
+        drawn = [
+            career_svg.drawn(
+                career,
+                width=width,
+                height=height,
+                shown=(bars[-1].n, bars[0].n) if bars and not career.since and not career.until else None,
+                links=links,
+            )
+            for width in (career_svg.WIDE, career_svg.NARROW)
+        ]
+        return Markup("".join(drawn))  # noqa: S704  # escaped
 
 
 @cache
