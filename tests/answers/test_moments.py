@@ -154,7 +154,7 @@ QUESTIONS: dict[str, Question] = {
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
     "check_tournament_name", "class_limits", "corrected_fields", "corrections_by_game", "corrections_by_rated_game",
-    "count_games_in_force", "count_rated_games", "describe_changes", "duplicate_warnings", "find_dataset",
+    "count_games_in_force", "count_rated_games", "describe_changes", "due_day", "duplicate_warnings", "find_dataset",
     "first_day_of_edition", "game_marks", "game_row", "has_classes", "has_read_model", "held_title", "impact_in_full",
     "joining_day", "last_game_row", "last_published_rating", "lowest_rating", "open_snapshot", "outdated_lists",
     "postgres_tables", "proposal_reasons", "published_rating", "published_ratings", "ranking_place", "rated_game_row",
