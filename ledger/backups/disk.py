@@ -229,12 +229,12 @@ def newest_backup(folder: Path) -> tuple[Path, Manifest] | None:
 
     Folders that are no backups, and backups whose manifest is damaged, are passed over.
     """
-    found = []
+    backups = []
     with translate_os_errors(folder):
         for path in folder.iterdir():
             with suppress(StorageError):
-                found.append((read_manifest(path), path))
-    newest = max(found, key=lambda pair: pair[0].made_at, default=None)
+                backups.append((read_manifest(path), path))
+    newest = max(backups, key=lambda pair: pair[0].made_at, default=None)
     return None if newest is None else (newest[1], newest[0])
 
 

@@ -82,8 +82,8 @@ def _wrong(ledger: Ledger, free: float) -> Iterator[str]:
 
 
 def _backup_time(folder: Path) -> float | None:
-    found = newest_backup(folder)
-    return None if found is None else instant_ms(found[1].made_at) / 1000
+    newest = newest_backup(folder)
+    return None if newest is None else instant_ms(newest[1].made_at) / 1000
 
 
 def _time_of(file: Path) -> float | None:
