@@ -33,6 +33,7 @@ class _Forms(HTMLParser):
         super().__init__()
         self.forms: list[Form] = []
         self._select: str | None = None
+        self._text: str | None = None
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         named = {name: value or "" for name, value in attributes}
@@ -45,6 +46,9 @@ class _Forms(HTMLParser):
                 self.forms[-1].fields[named["name"]] = named.get("value", "")
         elif tag == "select":
             self._select = named["name"]
+        elif tag == "textarea":
+            self._text = named["name"]
+            self.forms[-1].fields[self._text] = ""
         elif tag == "option" and self._select is not None:
             is_first = self._select not in self.forms[-1].fields
             if is_first or "selected" in named:
@@ -53,12 +57,16 @@ class _Forms(HTMLParser):
             self.forms[-1].fields.pop(named["name"], None)
 
     def handle_data(self, data: str) -> None:
+        if self._text is not None:
+            self.forms[-1].fields[self._text] += data
         if self._select is not None and self.forms and self.forms[-1].fields.get(self._select) == "\0":
             self.forms[-1].fields[self._select] = data.strip()
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "select":
             self._select = None
+        elif tag == "textarea":
+            self._text = None
 
 
 def forms(page: str) -> list[Form]:

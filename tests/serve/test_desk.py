@@ -10,7 +10,7 @@ import pytest
 
 from ledger.correcting.verbs import VERBS
 from ledger.ledger import Ledger
-from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, words
+from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, forms, words
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
 from tools.serve.limits import BATCH_BYTES
@@ -85,6 +85,48 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict
     other = rita.send(confirm, {"upload": "0" * 32})
     assert (other.status_code, "choose a file" in words(other.text)) == (400, True)
     assert len([row for row in games(staff, "Summer") if row]) == 2
+
+
+def test_rows_with_faults_wait_as_work_until_they_are_corrected(staff: dict[str, Officer]) -> None:
+    rita = staff["rita"]
+    table = b"white,black,result,date,event\nAnn,Bob,1-0,2026-06-01,Faulty Cup\nAnn,Cleo,2-0,2026-06-02,Faulty Cup\n"
+    looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files={"file": ("faulty.csv", table)})
+    done = rita.send(rita.form(looked, "/desk/import/confirm"))
+    place = done.headers["location"]
+    until(lambda: "Recorded: faulty.csv" in words(rita.look(place).text))
+    assert "faulty.csv 1 fault in 1 row rita" in words(staff["otto"].look("/desk").text)
+    page = rita.look(place)
+    table_of_faults = rita.client.get(f"{place}/faults.csv")
+    assert table_of_faults.headers["content-disposition"] == 'attachment; filename="faulty-faults.csv"'
+    header, row = table_of_faults.text.removeprefix("\ufeff").splitlines()
+    assert header == "file,line,column,value,fault,white,black,result,date,event"
+    assert row.startswith("faulty.csv,3,result,2-0,")
+    assert row.endswith(",Ann,Cleo,2-0,2026-06-02,Faulty Cup")
+    rows = "white,black,result,date,event\r\nAnn,Cleo,{},2026-06-02,Faulty Cup\r\n"
+    form = next(each for each in forms(page.text) if each.action == "/desk/import" and "rows" in each.fields)
+    still = rita.send(form, {"rows": rows.format("3-0")})
+    assert "3-0" in next(each for each in forms(still.text) if "rows" in each.fields).fields["rows"], "typed words stay"
+    looked = rita.send(form, {"rows": rows.format("1-0")})
+    assert "Record 1 game" in words(looked.text)
+    corrected = rita.send(rita.form(looked, "/desk/import/confirm")).headers["location"]
+    until(lambda: "Recorded: faulty.csv" in words(rita.look(corrected).text))
+    assert "faulty.csv" not in words(rita.look("/desk").text), "nothing is left of it"
+    assert rita.client.get(f"{place}/faults.csv").status_code == 404
+    until(lambda: len(games(staff, "Faulty Cup")) == 2)
+
+
+def test_rows_with_faults_are_set_aside_by_who_may_record(staff: dict[str, Officer]) -> None:
+    rita, eve = staff["rita"], staff["eve"]
+    table = b"white,black,result,date\nAnn,Bob,1-0,2026-05-01\nAnn,Cleo,2-0,2026-05-02\n"
+    looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files={"file": ("aside.csv", table)})
+    place = rita.send(rita.form(looked, "/desk/import/confirm")).headers["location"]
+    until(lambda: "aside.csv" in words(rita.look("/desk").text))
+    settle = f"{place}/settle"
+    refused = eve.send(eve.form(eve.look(place), settle)) if settle in eve.look(place).text else None
+    assert refused is None, "who may not record finds no button"
+    done = rita.do(place, settle)
+    assert "Set aside." in words(done.text)
+    assert "aside.csv" not in words(rita.look("/desk").text)
 
 
 def test_a_table_with_headings_of_its_own_is_looked_at_and_recorded(staff: dict[str, Officer]) -> None:

@@ -51,6 +51,9 @@ class DeskPage:
     tried: str | None = None
 
 
+FAULTY_FILES = {"faults.csv": "table", "rows": "rows"}  # behind the path of an import: its files of faulty rows
+
+
 class Leads(NamedTuple):
     """Where a form leads once it is done: a path behind the prefix, and what is said there, a word of ``SAID``."""
 
@@ -92,6 +95,7 @@ SAID = {
     "added": "Registered.",
     "known": "This player is registered already, with the same facts: nothing was recorded.",
     "renamed": "Renamed. The old name is forgotten.",
+    "settled": "Set aside. The rows with faults are forgotten.",
     "published": "Published.",
     "published-already": "Published already, with the same rows: nothing was recorded.",
 }
@@ -140,7 +144,12 @@ def _look_at_file(ledger: Ledger, typed: Typed) -> Mapping[str, Any]:
 
 
 def _import(_: Mapping[str, str], typed: Typed) -> Ask:
-    return Ask("desk-import", {"upload": typed.get("upload", ""), "sent": _sent(typed)})
+    args = {"upload": typed.get("upload", ""), "sent": _sent(typed), "corrects": _word(typed, "corrects")}
+    return Ask("desk-import", args)
+
+
+def _settle(path: Mapping[str, str], _: Typed) -> Ask:
+    return Ask("desk-import-settle", {"upload": path["upload"]})
 
 
 def _propose(path: Mapping[str, str], typed: Typed) -> Ask:
@@ -243,7 +252,7 @@ _ABOUT = (
     text("q", "a game, a player or a tournament"),
 )
 PAGES: tuple[DeskPage, ...] = (
-    DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN),
+    DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN, tried="desk-imports"),
     DeskPage(path="/health", gather=pages.health, template="desk/health.html"),
     DeskPage(path="/import", gather=pages.games_form, template="desk/import.html"),
     DeskPage(
@@ -280,6 +289,9 @@ DEEDS: tuple[Deed, ...] = (
     Deed(
         path="/import/confirm", page="/import", ask=_import, is_long=True,
         leads=lambda typed, _: Leads(f"/import/{typed['upload']}"),
+    ),
+    Deed(
+        path="/import/{upload}/settle", page="/import/{upload}", ask=_settle, leads=lambda _, __: Leads("", "settled"),
     ),
     Deed(
         path="/propose/{verb}", page="/propose/{verb}", ask=_propose,
