@@ -167,13 +167,13 @@ def _of_archive(source: Source, faults: Mapping[int, Sequence[str]]) -> Iterator
                 others.setdefault(line, []).append(words)
     games = defaultdict[int, list[str]](list)
     for raw in json_input.split_games(source.chunks(), source.reading):
-        if found := numbered.get((raw.line, raw.number)):
-            yield _row(raw.line, found, decode_text(raw.json))
+        if of_game := numbered.get((raw.line, raw.number)):
+            yield _row(raw.line, of_game, decode_text(raw.json))
         elif raw.line in others:
             games[raw.line].append(decode_text(raw.json))
-    for line, found in others.items():
+    for line, messages in others.items():
         texts = games[line]
-        yield _row(line, found, texts[0] if len(texts) == 1 else "")
+        yield _row(line, messages, texts[0] if len(texts) == 1 else "")
 
 
 def _of_pgn(lines: Iterable[bytes], faults: Mapping[int, Sequence[str]]) -> Iterator[FaultyRow]:

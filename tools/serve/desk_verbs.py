@@ -290,9 +290,8 @@ def settle(state: Answer) -> None:
     faulty = state.get("faulty")
     state |= _NOTHING_FAULTY
     if faulty is not None:
-        for name in ("table", "rows"):
-            if faulty[name] is not None:
-                (Path(faulty["folder"]) / faulty[name]).unlink(missing_ok=True)
+        for name in filter(None, (faulty["table"], faulty["rows"])):
+            (Path(faulty["folder"]) / name).unlink(missing_ok=True)
 
 
 def forget_erased(erased: int) -> None:

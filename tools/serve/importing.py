@@ -162,7 +162,7 @@ class Sent:
 
     @property
     def hints(self) -> FileHints:
-        """What is said of the file, as importers take it."""
+        """The hints about the file, as importers take them."""
         return FileHints(
             source=self.source,
             day=self.day,
@@ -223,23 +223,32 @@ def imported(
     return account, _faulty(sent, account["format"], faults) if faults else None
 
 
-def _faulty(sent: Sent, fmt: str, faults: list[FileFault]) -> Account:
+def _faulty(sent: Sent, fmt: str, faults: list[FileFault]) -> Account | None:
     """Write the rows with faults; return the names of the files, and the rows themselves if a form has room for them.
 
-    ``table`` has the faults of each row and its cells; ``rows`` the rows alone, in the format of the file.
+    ``table`` has the faults of each row and its cells; ``rows`` the rows alone, in the format of the file. None: the
+    disk has no room for them; what was recorded of the file stays so.
     """
-    with open_source(sent.path) as source:
-        found = read_faulty_rows(source, fmt, faults, sent.hints)
-    place, text = Path(sent.path), found.as_file()
-    table = place.with_name(f"{FAULTY}{place.name}.csv")
-    table.write_text(f"\ufeff{found.as_table(sent.name)}", encoding="utf-8")  # Excel knows UTF-8 by the mark
-    told: Account = {"count": len(found.rows), "left_out": found.left_out, "table": table.name}
-    told |= {"rows": None, "text": None}
-    if text is not None:
-        rows = place.with_name(f"{FAULTY}{place.name}.rows")
-        rows.write_text(text, encoding="utf-8")
-        told |= {"rows": rows.name, "text": text if len(text) <= MOST_IN_PLACE else None}
-    return told
+    place = Path(sent.path)
+    table, rows = (place.with_name(f"{FAULTY}{place.name}.{ending}") for ending in ("csv", "rows"))
+    try:
+        with open_source(sent.path) as source:
+            faulty = read_faulty_rows(source, fmt, faults, sent.hints)
+        text = faulty.as_file()
+        table.write_text(f"\ufeff{faulty.as_table(sent.name)}", encoding="utf-8")  # Excel knows UTF-8 by the mark
+        if text is not None:
+            rows.write_text(text, encoding="utf-8")
+    except OSError:
+        for file in (table, rows):
+            file.unlink(missing_ok=True)
+        return None
+    return {
+        "count": len(faulty.rows),
+        "left_out": faulty.left_out,
+        "table": table.name,
+        "rows": None if text is None else rows.name,
+        "text": text if text is not None and len(text) <= MOST_IN_PLACE else None,
+    }
 
 
 def _taken(
