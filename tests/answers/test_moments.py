@@ -82,6 +82,7 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
 
 
 QUESTIONS: dict[str, Question] = {
+    "new_players_like_known_ones": searching.new_players_like_known_ones,
     "similar_players": searching.similar_players,
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),

@@ -339,9 +339,22 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
     )
 
 
-def alike(ledger: Ledger, _: Query) -> searching.SimilarPlayers:
-    """Identities that look like one person."""
-    return searching.similar_players(ledger)
+@attrs.frozen(kw_only=True)
+class AlikePage:
+    """The players who may be known under another number.
+
+    Attributes:
+        new: the new ones who resemble known ones.
+        groups: all identities that look like one person.
+    """
+
+    new: searching.ResemblingPlayers
+    groups: searching.SimilarPlayers
+
+
+def alike(ledger: Ledger, _: Query) -> AlikePage:
+    """Return the new players who resemble known ones, and all identities that look like one person."""
+    return AlikePage(new=searching.new_players_like_known_ones(ledger), groups=searching.similar_players(ledger))
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from ledger.answers import corrections, publications
+from ledger.answers import corrections, publications, searching
 from ledger.answers.corrections import ProposalRow
 from ledger.book.timeline import Pool
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
@@ -52,11 +52,13 @@ class WorkPage:
         open: the number of proposals that wait.
         cards: the first of them.
         lists: the last list of each pool.
+        alike: the new players who resemble known ones.
     """
 
     open: int
     cards: Sequence[ProposalCard]
     lists: Sequence[LastList]
+    alike: searching.ResemblingPlayers
 
 
 @attrs.frozen(kw_only=True)
@@ -75,7 +77,8 @@ def work(ledger: Ledger, _: Query) -> WorkPage:
         published = publications.published_lists(ledger, pool.name)
         last = published[-1] if published else None
         lists.append(LastList(pool=pool.name, row=last, due=_due(ledger, pool, last)))
-    return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists)
+    alike = searching.new_players_like_known_ones(ledger)
+    return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists, alike=alike)
 
 
 def _due(ledger: Ledger, pool: Pool, last: publications.PublishedListRow | None) -> str | None:
