@@ -94,7 +94,7 @@ def new_players_like_known_ones(ledger: OpenLedger) -> ResemblingPlayers:
     new = _new_players(ledger, 0 if published is None else published.entry)
     others: dict[int, tuple[list[str], bool]] = {}
     for first in range(0, len(new), _AT_ONCE):
-        part = new[first : first + _AT_ONCE]
+        part = new[first : first + _AT_ONCE][::-1]  # in the order in which they were registered
         pairs = [(person.identity or "", person.name or "") for person in part]
         for note in namesakes(ledger.people, pairs):
             others[part[note.place].player] = (note.others, note.is_misspelt)

@@ -25,10 +25,12 @@ from ledger.imports.csv.rows import decode_text, read_row
 from ledger.imports.files import Source
 from ledger.imports.pgn.lines import GameLines, decode_game, read_tags, split_games
 from ledger.imports.reading import NO_HINTS, FileHints
+from ledger.runtime.visible import in_cell
 
 COLUMNS = ("file", "line", "column", "value", "fault")  # of the table, before those of the file itself
 MOST_TEXT = 16 * 2**20  # characters of all rows together: a game of a PGN may have two million
 _ROW = "row"
+_MAY_ACT = re.compile(r"[^\W\d_]|[(|!]")  # a formula without letters and brackets is mere arithmetic
 _PATH = re.compile(r" @ (\$\S*)$")
 _GAME_NUMBER = re.compile(r"\$\.games\[(\d+)\]")
 
@@ -81,8 +83,8 @@ class FaultyRows:
         own = 0 if self.header is None or self.header[: len(COLUMNS)] != COLUMNS else len(COLUMNS)
         table.writerow([*COLUMNS, *((_ROW,) if self.header is None else self.header[own:])])
         for row in self.rows:
-            faults = [name, row.line, *("; ".join(words) for words in (row.columns, row.values, row.faults))]
-            table.writerow([*faults, *row.cells[own:]])
+            faults = [name, str(row.line), *("; ".join(words) for words in (row.columns, row.values, row.faults))]
+            table.writerow([_safe(cell) for cell in (*faults, *row.cells[own:])])
         return target.getvalue()
 
     def as_file(self) -> str | None:
@@ -94,6 +96,11 @@ class FaultyRows:
             return '{"games": [' + ",\n".join(texts) + "]}\n"
         divider = "\n\n" if self.format == "pgn" else "\n"
         return divider.join([*((self.header_text,) if self.format == "csv" else ()), *texts]) + "\n"
+
+
+def _safe(cell: str) -> str:
+    """Return a cell that no spreadsheet runs: foreign files write it. Results such as +/- are no formulas."""
+    return in_cell(cell, "csv") if _MAY_ACT.search(cell) else cell
 
 
 def read_faulty_rows(source: Source, fmt: str, faults: Iterable[FileFault], hints: FileHints = NO_HINTS) -> FaultyRows:

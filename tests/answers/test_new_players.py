@@ -51,9 +51,12 @@ def test_merged_players_and_certainly_different_persons_are_left_out(named: Ledg
         assert seen(ledger) == []
 
 
-def test_only_the_newest_are_compared_in_parts_of_the_index(named: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at_once", [1, 2, 20])
+def test_only_the_newest_are_compared_however_they_are_parted(
+    named: Ledger, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(searching, "NEWEST", 3)
-    monkeypatch.setattr(searching, "_AT_ONCE", 2)
+    monkeypatch.setattr(searching, "_AT_ONCE", at_once)
     with named as ledger:
         for place, name in enumerate(("Ann Weir", "Dora Field", "Field, Dora", "Eve Long")):
             ledger.register(f"club{place}:7", name)

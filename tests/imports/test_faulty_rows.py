@@ -112,3 +112,9 @@ def test_rows_without_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faulty_rows, "MOST_TEXT", 60)
     _, faulty = read(TABLE, "csv", HINTS)
     assert (len(faulty.rows), faulty.left_out) == (2, 2)
+
+
+def test_a_cell_of_a_foreign_file_is_no_formula_and_a_result_stays_one() -> None:
+    content = b"white,black,result,date,event\n=cmd|'/c calc'!A1,Bob,-/+,2024-13-01,-\n"
+    (row,) = csv.reader(read(content, "csv")[1].as_table("may").splitlines()[1:])
+    assert row[5:] == ["'=cmd|'/c calc'!A1", "Bob", "-/+", "2024-13-01", "-"]

@@ -15,6 +15,7 @@ from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import PATIENCE, TRUST
+from tools.serve.sessions import FORM_TOKEN, ONCE, Forms, new_once
 
 
 @attrs.define
@@ -100,6 +101,11 @@ class Officer:
     def form(self, page: httpx.Response, action: str) -> Form:
         """The form of a page that is sent to an address, and does something."""
         return next(form for form in forms(page.text) if (form.method, urlsplit(form.action).path) == ("post", action))
+
+    def own_form(self, action: str, **fields: str) -> Form:
+        """A form that no page showed this officer, with the token of the session: the library must refuse it."""
+        word = next(cookie.value or "" for cookie in self.client.cookies.jar if "session" in cookie.name)
+        return Form(action, "post", {FORM_TOKEN: Forms(word=word).token(action), ONCE: new_once(), **fields})
 
     def send(self, form: Form, typed: Mapping[str, str] | None = None, **more: Any) -> httpx.Response:
         """Send a form with what is typed, from a page of the site."""

@@ -104,6 +104,7 @@ def test_rows_with_faults_wait_as_work_until_they_are_corrected(staff: dict[str,
     assert row.endswith(",Ann,Cleo,2-0,2026-06-02,Faulty Cup")
     rows = "white,black,result,date,event\r\nAnn,Cleo,{},2026-06-02,Faulty Cup\r\n"
     form = next(each for each in forms(page.text) if each.action == "/desk/import" and "rows" in each.fields)
+    assert form.fields["rows"].strip().splitlines() == rows.format("2-0").splitlines()
     still = rita.send(form, {"rows": rows.format("3-0")})
     assert "3-0" in next(each for each in forms(still.text) if "rows" in each.fields).fields["rows"], "typed words stay"
     looked = rita.send(form, {"rows": rows.format("1-0")})
@@ -155,13 +156,20 @@ def test_what_is_no_file_of_games_is_refused_with_its_faults(staff: dict[str, Of
     assert "There is nothing new in it." in words(refused.text)
 
 
-def test_who_may_not_record_is_told_so_when_it_is_confirmed(staff: dict[str, Officer]) -> None:
+def test_who_may_not_record_looks_at_a_file_and_finds_no_button(staff: dict[str, Officer]) -> None:
     ada = staff["ada"]
     other = {"file": ("x.csv", FILE.replace(b"2026-04", b"2026-07"))}
     looked = ada.send(ada.form(ada.look("/desk/import"), "/desk/import"), files=other)
-    refused = ada.send(ada.form(looked, "/desk/import/confirm"))
-    said = words(ada.client.get(refused.headers["location"]).text if refused.status_code == 303 else refused.text)
-    assert "needs the role recorder" in said
+    assert "Only a recorder may record games" in words(looked.text)
+    assert "/desk/import/confirm" not in looked.text
+    upload = staff["rita"].form(
+        staff["rita"].send(staff["rita"].form(staff["rita"].look("/desk/import"), "/desk/import"), files=other),
+        "/desk/import/confirm",
+    )
+    refused = ada.send(ada.own_form("/desk/import/confirm", upload=upload.fields["upload"]))
+    assert refused.status_code in {303, 400, 403}
+    settled = ada.send(ada.own_form(f"/desk/import/{'0' * 32}/settle"))
+    assert "needs the role recorder" in words(settled.text)
 
 
 def test_players_are_registered_and_spelt_right(staff: dict[str, Officer]) -> None:
@@ -310,8 +318,14 @@ def test_two_people_correct_a_game_and_undo_it(
 def test_nobody_approves_what_was_proposed_by_the_same_person(staff: dict[str, Officer]) -> None:
     otto = staff["otto"]
     number = proposed(otto, "born", player="Bob", to="1985")
-    assert "four-eyes" in approved(otto, number) or "proposed it" in approved(otto, number)
     page = f"/desk/proposals/{number}"
+    looked = otto.look(f"{page}/preview")
+    assert "You proposed it: another approver decides." in words(looked.text)
+    assert f"{page}/approve" not in looked.text
+    seen = re.search(r'name="seen" value="(\d+)"', staff["adam"].look(f"{page}/preview").text)
+    assert seen is not None
+    refused = words(otto.send(otto.own_form(f"{page}/approve", seen=seen[1])).text)
+    assert "four-eyes" in refused or "proposed it" in refused
     form = otto.form(otto.look(page), f"{page}/decide")
     done = otto.send(form, {"decision": "withdrawn"})
     assert "Taken back." in words(otto.look(done.headers["location"]).text)
@@ -357,11 +371,29 @@ def test_an_approver_may_say_that_games_may_come_meanwhile(
     assert approved_anyway.headers.get("location") == f"{page}?done=approved"
 
 
-def test_who_may_not_is_told_so(staff: dict[str, Officer]) -> None:
+def test_who_may_not_finds_the_reason_and_no_button_and_a_form_of_their_own_is_refused(
+    staff: dict[str, Officer],
+) -> None:
     number = proposed(staff["eve"], "void", game=OTHER_GAME)
-    assert "needs the role approver" in approved(staff["rita"], number)
-    refused = staff["rita"].do("/desk/propose/void", "/desk/propose/void", {"game": GAME, "reason": "x"})
+    rita, page = staff["rita"], f"/desk/proposals/{number}"
+    for path, action, reason in (
+        (f"{page}/preview", f"{page}/approve", "An approver decides; you may look."),
+        (page, f"{page}/decide", "An approver decides; you may look."),
+        ("/desk/propose/void", "/desk/propose/void", "Only a corrector may propose a correction. You are recorder."),
+        ("/desk/batch", "/desk/batch", "Only a corrector may propose corrections."),
+        ("/desk/publish?at=2026-03-31", "/desk/publish", "Only an approver may publish a list."),
+    ):
+        looked = rita.look(path)
+        assert reason in words(looked.text), path
+        assert f'method="post" action="{action}"' not in looked.text, path
+    assert "Only a recorder may register players" in words(staff["eve"].look("/desk/players").text)
+    refused = rita.send(rita.own_form(f"{page}/approve", seen="1"))
+    assert "needs the role approver" in words(refused.text)
+    refused = rita.send(rita.own_form("/desk/propose/void", game=GAME, reason="x"))
     assert "needs the role corrector" in words(refused.text)
+    own = words(staff["eve"].look(page).text)
+    assert "Take back" in own
+    assert "alone may take it back" not in own
 
 
 def test_a_list_is_looked_at_and_published(staff: dict[str, Officer]) -> None:
@@ -382,7 +414,7 @@ def test_health_tells_how_the_ledger_does_and_who_was_refused(
     staff: dict[str, Officer], staffed: tuple[Path, str, Mapping[str, str]]
 ) -> None:
     # one who is refused, whatever ran before
-    staff["rita"].do("/desk/propose/void", "/desk/propose/void", {"game": GAME, "reason": "x"})
+    staff["rita"].send(staff["rita"].own_form("/desk/propose/void", game=GAME, reason="x"))
     said = words(staff["adam"].look("/desk/health").text)
     for part in (
         "Entries of the journal",

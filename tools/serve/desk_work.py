@@ -10,6 +10,7 @@ from ledger.answers import corrections, publications, searching
 from ledger.answers.corrections import ProposalRow
 from ledger.book.timeline import Pool
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.journal import late_facts
 from ledger.ledger import Ledger
 from ledger.schemes.scheme import Rhythm
 
@@ -23,10 +24,17 @@ TO_DECIDE = 20  # proposals on the first page of the desk
 
 @attrs.frozen(kw_only=True)
 class ProposalCard:
-    """A proposal as an officer reads it: its first change, and its persons and reasons."""
+    """A proposal as an officer reads it.
+
+    Attributes:
+        row: its persons and reasons.
+        change: its first change.
+        four_eyes: whether somebody else than who proposed it must approve it.
+    """
 
     row: ProposalRow
     change: ChangeCard
+    four_eyes: bool
 
 
 @attrs.frozen(kw_only=True)
@@ -109,7 +117,8 @@ def cards(ledger: Ledger, numbers: Sequence[int]) -> list[ProposalCard]:
         return []
     shown = list(ledger.corrections.proposals(numbers=numbers))
     rows = corrections.proposal_rows(ledger, shown)
+    four_eyes = late_facts.are_four_eyes_on(ledger.journal.find)
     return [
-        ProposalCard(row=row, change=change_card(ledger, proposal.changes))
+        ProposalCard(row=row, change=change_card(ledger, proposal.changes), four_eyes=four_eyes)
         for proposal, row in zip(shown, rows, strict=True)
     ]
