@@ -26,6 +26,7 @@ from ledger.facts.events import (
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentOpened,
 )
@@ -41,6 +42,7 @@ _OF_KIND: Mapping[type[Event], str] = {
     PlayerChanged: "membership",
     BirthYearLearnt: "year of birth",
     RatingSeeded: "rating of a list",
+    StrengthChosen: "strength by own choice",
     SchemeAdopted: "rating scheme",
     PolicySet: "policy",
     TournamentOpened: "announcement",

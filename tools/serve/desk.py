@@ -15,6 +15,7 @@ import attrs
 from ledger.correcting.verbs import WORDS
 from ledger.errors import MalformedError
 from ledger.facts.events import Decision
+from ledger.facts.words import Strength
 from ledger.ledger import Ledger
 
 from . import desk_pages as pages
@@ -94,6 +95,7 @@ SAID = {
     "withdrawn": "Taken back.",
     "added": "Registered.",
     "known": "This player is registered already, with the same facts: nothing was recorded.",
+    "strength": "The strength is recorded. It is shown until the player has completed the provisional games.",
     "renamed": "Renamed. The old name is forgotten.",
     "settled": "Set aside. The rows with faults are forgotten.",
     "published": "Published.",
@@ -224,6 +226,15 @@ def _rename(_: Mapping[str, str], typed: Typed) -> Ask:
     return Ask("desk-rename", args)
 
 
+def _choose_strength(_: Mapping[str, str], typed: Typed) -> Ask:
+    faults: list[str] = []
+    args = {"player": _needed(typed, "player", faults), "strength": _needed(typed, "strength", faults)}
+    if args["strength"] and args["strength"] not in set(Strength):
+        faults.append(f"strength must be one of {', '.join(Strength)}, got {args['strength'][:40]!r}")
+    _sound(faults)
+    return Ask("desk-strength", {**args, "pool": _word(typed, "pool"), "since": _word(typed, "since")})
+
+
 def _publish(_: Mapping[str, str], typed: Typed) -> Ask:
     faults: list[str] = []
     args = {
@@ -315,6 +326,12 @@ DEEDS: tuple[Deed, ...] = (
     Deed(
         path="/players/rename", page="/players", ask=_rename,
         leads=lambda _, answer: Leads("/players", "renamed", {"player": answer["player"]}),
+    ),
+    Deed(
+        path="/players/strength", page="/players", ask=_choose_strength,
+        leads=lambda _, answer: Leads(
+            "/players", "strength" if answer["recorded"] else "known", {"player": answer["player"]}
+        ),
     ),
     Deed(path="/publish", page="/publish", ask=_publish, leads=_published),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from ledger.answers import corrections, differences, publications, recorded_games, searching
+from ledger.answers import corrections, differences, publications, rankings, recorded_games, searching
 from ledger.answers.asking import display_name, names
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.differences import ListDifference
@@ -22,7 +22,7 @@ from ledger.auth.token_store import RefusalRow
 from ledger.correcting.verbs import VERBS, WORD_HELP, choices
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
-from ledger.facts.words import Standing
+from ledger.facts.words import Standing, Strength
 from ledger.imports.files import FORMATS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
@@ -312,12 +312,14 @@ class PlayersPage:
     Attributes:
         add: fields of the one.
         rename: fields of the other.
+        strength: fields of the strength that a player chooses; empty if no pool has strengths.
         person: the player in the query; None: none.
         alike: in words, who has that player's name, too.
     """
 
     add: Sequence[FormField]
     rename: Sequence[FormField]
+    strength: Sequence[FormField]
     person: Person | None
     alike: Sequence[str]
 
@@ -328,6 +330,7 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
     person = None if word is None else ledger.player_as_told(word)
     names = [(person.identity, person.name)] if person and person.identity and person.name else []
     standings = [each.value for each in Standing]
+    strengths = [pool.name for pool in ledger.pools() if rankings.has_classes(ledger, pool.name)]
     return PlayersPage(
         add=(
             FormField(name="identity", label="Identity", help="fide:1503014, lichess:ann or name:ann.", needed=True),
@@ -340,6 +343,20 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
         rename=(
             FormField(name="player", label="Player", help=WORD_HELP["player"], needed=True, value=word or ""),
             FormField(name="new_name", label="New name", help="The old one is forgotten.", needed=True),
+        ),
+        strength=()
+        if not strengths
+        else (
+            FormField(name="player", label="Player", help=WORD_HELP["player"], needed=True, value=word or ""),
+            FormField(
+                name="strength",
+                label="Strength",
+                choices=[each.value for each in Strength],
+                needed=True,
+                help="Until the provisional games are completed; later the rating decides.",
+            ),
+            FormField(name="pool", label="Pool", choices=strengths, value=strengths[0], needed=True),
+            FormField(name="since", label="Since", help="A day; empty: today."),
         ),
         person=person,
         alike=[str(note) for note in ledger.registry.namesakes(names)] if names else [],

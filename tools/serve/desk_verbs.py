@@ -26,7 +26,7 @@ from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.prior_ratings import PriorRating
-from ledger.facts.words import Standing
+from ledger.facts.words import Standing, Strength
 from ledger.handle import DEFAULT_ACTOR, utc_now
 from ledger.journal import rules
 from ledger.ledger import Ledger
@@ -237,6 +237,20 @@ def rename_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     }
 
 
+def choose_strength(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
+    """Record the strength that a player chooses."""
+    person = ledger.player(args["player"])
+    learnt = ledger.registry.learn(
+        person.player,
+        strength=Strength(args["strength"]),
+        pool=args["pool"],
+        since=args["since"],
+        actor=DEFAULT_ACTOR,
+        token=asks.token,
+    )
+    return {"player": person.player, "recorded": bool(learnt.recorded), "position": ledger.journal.size()}
+
+
 # -- files ---------------------------------------------------------------------------------------------------------
 
 _files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, how far it is and what became of it
@@ -405,6 +419,7 @@ DEEDS: Mapping[str, Deed] = {
     "desk-decide": decide,
     "desk-player": add_player,
     "desk-rename": rename_player,
+    "desk-strength": choose_strength,
     "desk-publish": publish,
     "desk-import-settle": settle_import,
 }  # by verb, as the wire has it
