@@ -371,6 +371,19 @@ def test_an_approver_may_say_that_games_may_come_meanwhile(
     assert approved_anyway.headers.get("location") == f"{page}?done=approved"
 
 
+def test_a_recorder_records_the_strength_that_a_member_chooses(staff: dict[str, Officer]) -> None:
+    rita = staff["rita"]
+    typed = {"identity": "club:stella", "name": "Stella", "standing": "full"}
+    rita.do("/desk/players", "/desk/players/add", typed)
+    done = rita.do("/desk/players", "/desk/players/strength", {"player": "club:stella", "strength": "advanced"})
+    assert "The strength is recorded." in words(done.text)
+    number = re.search(r"is player (\d+)", words(done.text))
+    assert number is not None
+    assert "Advanced (own choice)" in words(rita.look(f"/players/{number[1]}").text)
+    wrong = rita.do("/desk/players", "/desk/players/strength", {"player": "club:stella", "strength": "", "since": "x"})
+    assert "strength is missing" in words(wrong.text)
+
+
 def test_who_may_not_finds_the_reason_and_no_button_and_a_form_of_their_own_is_refused(
     staff: dict[str, Officer],
 ) -> None:
