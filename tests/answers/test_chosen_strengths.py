@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def _members(tmp_path: Path) -> Iterator[Ledger]:
         yield ledger
 
 
-def choose(day: str, strength: Strength = Strength.ADVANCED, **more: object) -> StrengthChosen:
+def choose(day: str, strength: Strength = Strength.ADVANCED, **more: Any) -> StrengthChosen:
     return strength_chosen(effective_at=day, strength=strength, **more)
 
 

@@ -551,7 +551,3 @@ def test_the_strength_that_a_player_chooses_is_recorded_once(api: Api) -> None:
     wrong = api.post(f"/players/{player}/strength", {"strength": "master"})
     assert (wrong.status_code, wrong.json()["errors"][0]["pointer"]) == (400, "/strength")
     assert api.post("/players/nobody/strength", {"strength": "beginner"}).status_code == 404
-    page = ask_server(
-        "GET", f"{api.address}/players/{player}?after={done.json()['position']}", headers={"Accept": "text/html"}
-    )
-    assert page.status_code == 200

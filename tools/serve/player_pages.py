@@ -143,6 +143,7 @@ def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Quer
     return forms.PlayerPage(
         head=head,
         title=None,
+        strength=None,
         summary=players.summary(ledger, person, head.pool) if head.is_rated else None,
         trend=None,
         latest=[],
