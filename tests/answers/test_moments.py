@@ -82,6 +82,8 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
 
 
 QUESTIONS: dict[str, Question] = {
+    "chosen_strength": lambda ledger: rankings.chosen_strength(ledger, "standard", 1),
+    "new_players_like_known_ones": searching.new_players_like_known_ones,
     "similar_players": searching.similar_players,
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),

@@ -235,10 +235,11 @@ class Trend:
 
 @attrs.frozen(kw_only=True)
 class PlayerPage:
-    """A player: then and now, the highest title that is held, the rating graph, and the latest games."""
+    """A player: then and now, the highest title, the strength chosen before any game, the graph, the latest games."""
 
     head: PlayerHead
     title: str | None
+    strength: str | None
     summary: PlayerSummary | None
     trend: Trend | None
     latest: list[PlayerGame]

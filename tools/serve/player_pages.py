@@ -104,6 +104,7 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
     return forms.PlayerPage(
         head=head,
         title=titles.held_title(ledger, person, head.pool) if head.is_rated else None,
+        strength=None if head.is_rated else rankings.chosen_strength(ledger, head.pool, person.player),
         summary=summary,
         trend=_trend(ledger, person, head.pool, summary),
         latest=player_games.games(ledger, person, head.pool, last=LATEST) if is_played else [],
@@ -178,6 +179,7 @@ def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Quer
     return forms.PlayerPage(
         head=head,
         title=None,
+        strength=None,
         summary=players.summary(ledger, person, head.pool) if head.is_rated else None,
         trend=None,
         latest=[],

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import attrs
 from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ledger.answers.asking import format_average
 from ledger.answers.boards import PGN_RESULTS
@@ -28,6 +28,7 @@ from ledger.facts.words import Outcome
 from ledger.runtime.visible import in_markup, visible
 
 from . import encodings
+from .browser_words import in_browser
 from .game_pages import board_title
 from .get_handlers import PROGRAM
 from .page_data import BoardShown
@@ -249,6 +250,11 @@ def lines(text: str) -> Markup:
     return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
 
 
+def typed_lines(text: str) -> Markup:
+    """Return a text of several lines for a field in which it is edited: its line ends and tabs stay what they are."""
+    return escape(visible(text, "\n\r\t"))
+
+
 def tip(rows: Sequence[str]) -> Markup:
     """Return a tooltip, line by line, as an attribute; nothing if there are no lines."""
     # In an attribute a line feed must be written so for the mouse-over to have several lines.
@@ -290,6 +296,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "instant": instant,
     "lines": lines,
     "month": month,
+    "typed_lines": typed_lines,
     "list_name": list_name,
     "average": format_average,
+    "in_browser": in_browser,
 }
