@@ -8,11 +8,8 @@ import attrs
 
 from ledger.answers import corrections, publications, searching
 from ledger.answers.corrections import ProposalRow
-from ledger.book.timeline import Pool
-from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
-from ledger.schemes.scheme import Rhythm
 
 from .change_cards import ChangeCard, change_card
 from .page_data import Paging
@@ -84,19 +81,9 @@ def work(ledger: Ledger, _: Query) -> WorkPage:
     for pool in ledger.pools():
         published = publications.published_lists(ledger, pool.name)
         last = published[-1] if published else None
-        lists.append(LastList(pool=pool.name, row=last, due=_due(ledger, pool, last)))
+        lists.append(LastList(pool=pool.name, row=last, due=publications.due_day(ledger, pool)))
     alike = searching.new_players_like_known_ones(ledger)
     return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists, alike=alike)
-
-
-def _due(ledger: Ledger, pool: Pool, last: publications.PublishedListRow | None) -> str | None:
-    """Return the last day of the last rating period, if it is over and later than the last published list."""
-    if pool.scheme.rhythm is not Rhythm.PERIOD:
-        return None
-    closing_ms = ledger.states(pool).last_closing_ms(ledger.now_ms())
-    if closing_ms is None or (last is not None and instant_end_ms(last.as_of) >= closing_ms):
-        return None
-    return instant_text(closing_ms, Precision.DAY)
 
 
 def queue(ledger: Ledger, query: Query) -> ProposalsPage:
