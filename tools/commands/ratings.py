@@ -68,8 +68,8 @@ def ratings(
     """The ranking of a pool, best first: now, or at any instant; with --known-at from what was known then.
 
     "percentile" is the share of the ranked players with a lower rating; "class" and "strength" are by the policy
-    'classes' ('policy list' shows it), of the rating to the nearest point, and during the provisional games the strength
-    is the one that the player chose ('player set'); "rd" is the deviation, where the scheme has one.
+    'classes' ('policy list' shows it), of the rating to the nearest point; during the provisional games the strength is
+    that which the player chose ('player set'). "rd" is the deviation, where the scheme has one.
 
     \b
     Example:
