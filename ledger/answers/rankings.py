@@ -66,9 +66,9 @@ class RankingDetails:
     percentile: float = documented("the share of the ranked players with a lower rating, per cent")
     class_: str = documented("letter of the class by the policy in force then, of the rating to the nearest point")
     strength: StrengthWord = documented("the same in words; during the provisional games as the player chose it")
-    strength_chosen: bool = documented("whether the player chose it; else the rating says so")
     provisional: bool = documented("whether the scheme calls the rating provisional")
     rd: float | None = documented("the scheme's own uncertainty at that time, points; null: it has none")
+    strength_chosen: bool = documented("whether the player chose the strength; else the rating says so")
 
 
 @attrs.frozen(kw_only=True, slots=False)

@@ -35,6 +35,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "standing": ("Ann", "--to", "guest", "--from", "2026-11-01"), "born": ("Ann", "--to", "1990"),
     "rating": ("Ann", "--to", "1850", "--games", "120", "--list", "national list, May 2004"),
     "declared": ("Ann", "--to", "1700", "--from", "2026-11-01"),
+    "strength": ("Ann", "--to", "beginner", "--from", "2026-11-01"),
 }  # fmt: skip
 ANNOUNCED = ("close-run", "open-tournament", "close-tournament", "bye")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -58,7 +59,9 @@ def test_a_verb_proposes_and_its_approval_is_true(verb: str, journal_of_four: Pa
     before = run("ratings", journal_of_four).out
     done = run("correct", journal_of_four, "approve", str(number), "--by", "adam")
     assert (done.code, done.out.startswith(f"proposal {number} was approved at entry ")) == (0, True)
-    assert (run("ratings", journal_of_four).out != before) == (verb not in {"game", "fact", "born", *ANNOUNCED})
+    assert (run("ratings", journal_of_four).out != before) == (
+        verb not in {"game", "fact", "born", "strength", *ANNOUNCED}
+    )
     assert run("audit", journal_of_four).out.startswith("TRUE")
 
 
