@@ -43,7 +43,6 @@ def health(
     \b
     Example:
       rating-ledger health club.db --backups /mnt/backups --audited club.head
-      rating-ledger health club.db || mail -s 'ratings' officer@example.org
     """
     with Ledger.open(db_path) as ledger:
         wrong = [*_wrong(ledger, free)]
