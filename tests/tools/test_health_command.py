@@ -39,7 +39,7 @@ def test_everything_that_is_wrong_is_in_one_line(
 ) -> None:
     club_of_two.ledger.append(game_recorded("late", white=2, black=1, ended_at="2026-11-19"))
     head = tmp_path / "club.head"
-    head.write_text("")
+    head.write_text(f"{club_of_two.ledger.head()}\n")
     old = datetime.now(UTC).timestamp() - 200 * HOUR
     os.utime(head, (old, old))
     monkeypatch.setattr(health_command, "due_day", lambda *_: "2026-10-31")
@@ -47,9 +47,13 @@ def test_everything_that_is_wrong_is_in_one_line(
     done = run("health", healthy_club, "--backups", tmp_path / "none", "--audited", head, "--free", "1e9")
     assert done.code == REFUSED
     assert len(done.out.splitlines()) == 1
-    for words in ("the views lack 1 entry", "GB of the disk are free", f"no backup in {tmp_path / 'none'}"):
+    for words in (
+        "the views lack 1 entry",
+        "GB of the disk are free",
+        f"no backup of this ledger in {tmp_path / 'none'}",
+    ):
         assert words in done.out
-    assert "the last true audit is 200 hours old, more than 192" in done.out
+    assert "the last true audit of this ledger is 200 hours old, more than 192" in done.out
     club_of_two.ledger.ensure_up_to_date()
     assert "the list of 2026-10-31 of pool standard is due" in run("health", healthy_club).out
 
@@ -68,3 +72,17 @@ def test_health_writes_nothing(healthy_club: Path, run: Run) -> None:
     assert run("health", healthy_club).code == 0
     after = {path.name: path.read_bytes() for path in healthy_club.parent.iterdir() if path.name in before}
     assert after == before
+
+
+def test_what_is_of_another_ledger_does_not_count(healthy_club: Path, tmp_path: Path, run: Run) -> None:
+    other = tmp_path / "other.db"
+    Ledger.create(other, pool="standard", scheme="elo").close()
+    (tmp_path / "backups").mkdir()
+    assert run("backup", other, tmp_path / "backups" / "other").code == 0
+    head = tmp_path / "other.head"
+    assert run("audit", other, "--save-head", head).code == 0
+    done = run("health", healthy_club, "--backups", tmp_path / "backups", "--audited", head)
+    assert done.code == REFUSED
+    assert "no backup of this ledger in" in done.out
+    assert "no true audit of this ledger in" in done.out
+    assert "no backup of this ledger in nowhere" in run("health", healthy_club, "--backups", "nowhere").out

@@ -189,7 +189,9 @@ def _to_bundle(
         raise click.UsageError(f"a bundle holds one published list, whole; it goes without {', '.join(others)}")
     with open_up_to_date(db_path) as ledger:
         lists = ledger.publications
-        publication = lists.list_in_force_at(ledger.pool(pool).name) if published is None else lists.named(published)
+        pool_name = None if pool is None else ledger.pool(pool).name
+        newest = max(lists.all(pool_name), key=lambda each: each.position, default=None)
+        publication = newest if published is None else lists.named(published)
         if publication is None:
             raise click.UsageError("no list was published yet; publish one by 'publish DB --at DAY'")
         lines = bundle_lines(ledger, publication, read_key(ledger.checkpoints.key_file).verifier)
@@ -200,9 +202,9 @@ def _to_bundle(
             output.answer(f"{target}: {publication.name}, {publication.event.players:,} rows")
         shown = bundle_summary(ledger, publication)
     output.remark(
-        f"this becomes public: {shown.entries:,} entries with {shown.games:,} games (results, days, tournaments, "
-        "players by their numbers), years of birth and earlier ratings where they are recorded, and who recorded "
-        f"them: {', '.join(shown.recorders)}; no name of a player, no reason"
+        f"this becomes public: {shown.entries:,} entries with {shown.games:,} games: results, days, tournaments, "
+        "players by their numbers, keys of games as their sources have them, corrections, years of birth and earlier "
+        f"ratings if they are recorded, and who recorded ({', '.join(shown.recorders)}); no reason and no moves"
     )
 
 

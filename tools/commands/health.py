@@ -12,18 +12,25 @@ import click
 from ledger.answers.publications import due_day
 from ledger.backups import newest_backup
 from ledger.facts.instants import instant_ms
+from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
 
 from .. import output
 from ..wording import counted
 from . import DB, REFUSED
+from .audit import head_in
 
 _HOUR, _GB = 3600.0, 1e9
 
 
 @click.command()
 @DB
-@click.option("--backups", "folder", metavar="FOLDER", help="Where the backups are; without it they are not looked at.")
+@click.option(
+    "--backups",
+    "folder",
+    metavar="FOLDER",
+    help="The folder in which the backups are; else they are not looked at.",
+)
 @click.option(
     "--backup-age", default=26.0, show_default=True, metavar="HOURS", help="How old the newest backup may be."
 )
@@ -38,7 +45,7 @@ def health(
     """Say in one line whether a ledger is healthy; exit code 1 if it is not.
 
     It looks at the checkpoints, the views, the disk, lists that are due and, if told where they are, the age of the
-    newest backup and of the last true audit. Everything that is wrong is in the line. It writes nothing.
+    newest backup and of the last true audit. The line lists every problem. The command writes nothing.
 
     \b
     Example:
@@ -48,9 +55,11 @@ def health(
         wrong = [*_wrong(ledger, free)]
         size, waiting = ledger.journal.size(), len(ledger.corrections.stored(open_only=True))
         now = ledger.now_ms() / 1000
+        backed_up = None if folder is None else _backup_time(ledger, Path(folder))
+        audited = None if head_file is None else _audit_time(ledger, Path(head_file))
     for what, place, most, seconds in (
-        ("backup", folder, backup_age, None if folder is None else _backup_time(Path(folder))),
-        ("true audit", head_file, audit_age, None if head_file is None else _time_of(Path(head_file))),
+        ("backup of this ledger", folder, backup_age, backed_up),
+        ("true audit of this ledger", head_file, audit_age, audited),
     ):
         if place is None:
             continue
@@ -80,10 +89,20 @@ def _wrong(ledger: Ledger, free: float) -> Iterator[str]:
                 yield f"the list of {day} of pool {pool.name} is due"
 
 
-def _backup_time(folder: Path) -> float | None:
-    newest = newest_backup(folder)
-    return None if newest is None else instant_ms(newest[1].made_at) / 1000
+def _backup_time(ledger: Ledger, folder: Path) -> float | None:
+    """Return when the newest backup of this ledger in a folder was made, seconds since 1970; None without one."""
+    newest = newest_backup(folder, lambda head: _is_of(ledger, head)) if folder.is_dir() else None
+    return None if newest is None else instant_ms(newest.made_at) / 1000
 
 
-def _time_of(file: Path) -> float | None:
-    return file.stat().st_mtime if file.exists() else None
+def _audit_time(ledger: Ledger, file: Path) -> float | None:
+    """Return when the head of this ledger was written into a file, seconds since 1970; None if it is not there."""
+    try:
+        head = head_in(str(file), checkpoints=False)
+    except click.UsageError:
+        return None
+    return file.stat().st_mtime if _is_of(ledger, head) else None
+
+
+def _is_of(ledger: Ledger, head: TreeHead) -> bool:
+    return head.size <= ledger.journal.size() and ledger.journal.root_at(head.size) == head.root

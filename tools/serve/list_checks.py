@@ -7,6 +7,7 @@ the log shows entries.
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -79,7 +80,12 @@ def addresses(reader: Reader, site: Site) -> list[Address]:
         return []
     files, bundles = _program(Path(site.checker)), _Bundles(site.verifier)
     headers = safety.headers(AnswerKind.CHECKER, index=site.index)
-    of_data = {**safety.headers(AnswerKind.DATA, index=False), "Content-Type": _BYTES, "Content-Encoding": "gzip"}
+    of_data = {
+        **safety.headers(AnswerKind.DATA, index=False),
+        "Content-Type": _BYTES,
+        "Content-Encoding": "gzip",
+        "Vary": "Accept-Encoding",
+    }
 
     async def program(request: Request) -> Response:
         file = files.get(request.path_params["name"])
@@ -95,7 +101,11 @@ def addresses(reader: Reader, site: Site) -> list[Address]:
             content = await asyncio.get_running_loop().run_in_executor(reader.executor, made)
         except LedgerError as error:
             raise RefusedError(problems.refusal(error)) from None
-        return _unless_there(request, content, f'"{sha256(content).hexdigest()[:32]}"', of_data)
+        tag, headers = f'"{sha256(content).hexdigest()[:32]}"', of_data
+        if not encodings.takes_gzip(request.headers.get("accept-encoding", "")):
+            content = gzip.decompress(content)
+            headers = {name: value for name, value in of_data.items() if name != "Content-Encoding"}
+        return _unless_there(request, content, tag, headers)
 
     return [Address(PROGRAM, program, methods=["GET"]), Address(BUNDLE, bundle, methods=["GET"])]
 
