@@ -251,6 +251,20 @@ CASES: dict[str, tuple[Case, ...]] = {
             "this declared rating holds from 2026-12, after the player's first rated game in pool 'standard', of",
         ),
     ),
+    "no-choice-of-strength": (
+        Case(
+            strength_chosen(pool="blitz"),
+            "pool 'blitz' has no strengths under its scheme; the policy 'classes' with everywhere=true has them",
+            before=(adoption(scheme="elo"),),
+        ),
+    ),
+    "rating-decides": (
+        Case(
+            strength_chosen(),
+            "player 1 has completed 50 rated games in pool 'standard' by 2026-11-20: from then on the rating decides",
+            before=(RatingSeeded(player=1, pool="standard", rating="1900", games=60),),
+        ),
+    ),
     "same-instant": (
         Case(
             later(effective_from="2026-11", settings={}),
