@@ -44,7 +44,7 @@ def test_everything_that_is_wrong_is_in_one_line(
     os.utime(head, (old, old))
     monkeypatch.setattr(health_command, "due_day", lambda *_: "2026-10-31")
     (tmp_path / "none").mkdir()
-    done = run("health", healthy_club, "--backups", tmp_path / "none", "--audited", head, "--free", "1e9")
+    done = run("health", healthy_club, "--backups", tmp_path / "none", "--audited", head, "--free", "1000000")
     assert done.code == REFUSED
     assert len(done.out.splitlines()) == 1
     for words in (

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 import click
 
@@ -78,7 +79,7 @@ def verify_bundle(file: str, keys: Sequence[str], since: str | None) -> None:
     trusted = [key for word in keys for key in keys_in(word)]
     older = None if since is None else head_in(since)
     with ExitStack() as stack:
-        content = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
+        content = sys.stdin.buffer if file == "-" else stack.enter_context(_opened(file))
         verdict = check_bundle(content, trusted, older, stack.enter_context(Bars()))
     if verdict.falsehoods:
         for falsehood in verdict.falsehoods:
@@ -92,3 +93,10 @@ def verify_bundle(file: str, keys: Sequence[str], since: str | None) -> None:
     output.answer(f"head {verdict.signed.head}")
     if not trusted:
         output.remark(f"signed by {verdict.key}; compare this key with the one that the owner published")
+
+
+def _opened(file: str) -> BinaryIO:
+    try:
+        return Path(file).open("rb")
+    except ValueError:  # a NUL in it
+        raise click.UsageError(f"{file!r} cannot be the name of a file") from None

@@ -21,6 +21,7 @@ from . import DB, REFUSED
 from .audit import head_in
 
 _HOUR, _GB = 3600.0, 1e9
+_AMOUNT = click.IntRange(0, 1_000_000)
 
 
 @click.command()
@@ -31,17 +32,11 @@ _HOUR, _GB = 3600.0, 1e9
     metavar="FOLDER",
     help="The folder in which the backups are; else they are not looked at.",
 )
-@click.option(
-    "--backup-age", default=26.0, show_default=True, metavar="HOURS", help="How old the newest backup may be."
-)
+@click.option("--backup-age", default=26, metavar="HOURS", type=_AMOUNT, help="How old it may be [26].")
 @click.option("--audited", "head_file", metavar="FILE", help="What 'audit --save-head' writes after each true audit.")
-@click.option(
-    "--audit-age", default=192.0, show_default=True, metavar="HOURS", help="How old the last true audit may be."
-)
-@click.option("--free", default=1.0, show_default=True, metavar="GB", help="How much of the disk must be free.")
-def health(
-    db_path: str, folder: str | None, backup_age: float, head_file: str | None, audit_age: float, free: float
-) -> None:
+@click.option("--audit-age", default=192, metavar="HOURS", type=_AMOUNT, help="How old that may be [192].")
+@click.option("--free", default=1, metavar="GB", type=_AMOUNT, help="How much of the disk must be free [1].")
+def health(db_path: str, folder: str | None, backup_age: int, head_file: str | None, audit_age: int, free: int) -> None:
     """Say in one line whether a ledger is healthy; exit code 1 if it is not.
 
     It looks at the checkpoints, the views, the disk, lists that are due and, if told where they are, the age of the
@@ -66,7 +61,7 @@ def health(
         if seconds is None:
             wrong.append(f"no {what} in {place}")
         elif (hours := (now - seconds) / _HOUR) > most:
-            wrong.append(f"the last {what} is {hours:,.0f} hours old, more than {most:g}")
+            wrong.append(f"the last {what} is {hours:,.0f} hours old, more than {most}")
     if wrong:
         output.answer(f"{db_path}: {'; '.join(wrong)}")
         sys.exit(REFUSED)
@@ -74,7 +69,7 @@ def health(
     output.answer(f"{db_path}: healthy, {counted(size, 'entry', 'entries')}{waits}")
 
 
-def _wrong(ledger: Ledger, free: float) -> Iterator[str]:
+def _wrong(ledger: Ledger, free: int) -> Iterator[str]:
     """Yield what is wrong with the ledger's own files."""
     if fault := ledger.checkpoints.fault():
         yield fault
@@ -82,7 +77,7 @@ def _wrong(ledger: Ledger, free: float) -> Iterator[str]:
         yield f"the views lack {counted(behind, 'entry', 'entries')}; the next command that reads adds them"
     room = shutil.disk_usage(ledger.path.parent).free / _GB
     if room < free:
-        yield f"{room:.1f} GB of the disk are free, less than {free:g}"
+        yield f"{room:.1f} GB of the disk are free, less than {free}"
     if not behind:
         for pool in ledger.pools():
             if (day := due_day(ledger, pool)) is not None:
