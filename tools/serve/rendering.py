@@ -41,7 +41,7 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _DATA = ("bar", "colour")  # what a bar's title does not give the script
-_MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 
 class StaticFile(NamedTuple):
@@ -177,7 +177,7 @@ def static_files() -> Mapping[str, StaticFile]:
         if path.name == "style.css":
             body += _style_of_graphs().encode()
         mark = sha256(body).hexdigest()[:12]
-        files[path.name] = StaticFile(body, encodings.packed(body), _MEDIA[path.suffix], mark)
+        files[path.name] = StaticFile(body, encodings.packed(body), MEDIA[path.suffix], mark)
     return MappingProxyType(files)
 
 
