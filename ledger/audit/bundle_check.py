@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -19,7 +19,7 @@ import attrs
 
 from ledger.audit.audit import audit, calculated_list, list_differences, older_version, other_version
 from ledger.audit.reader import Falsehood, Finding, NotAProofError, VerifierKey, verify_note
-from ledger.audit.reader.receipts import SignedCheckpoint, text_lines
+from ledger.audit.reader.receipts import SignedCheckpoint, canonical_json, text_lines
 from ledger.audit.reader.snapshots import FIRST_FALSEHOODS, excerpt
 from ledger.audit.reader.texts import is_list_row
 from ledger.audit.reader.tree import TILE, leaf_hashes, level_root
@@ -112,8 +112,7 @@ class _Check:
         self._facts: dict[str, object] = {}
         self._signed: SignedCheckpoint | None = None
         self._leaves: list[bytes] = []  # the hashes of the entries
-        self._hashed = 0
-        self._position = 0  # of the entry that published the list
+        self._kinds: dict[str, int] = {}  # by kind of entry, the position of the first one
         self._event: ListPublished | None = None
         self._rows: tuple[ListRow, ...] = ()
         self._not_compared: str | None = None
@@ -126,7 +125,7 @@ class _Check:
             signed=self._signed,
             key=text.get("key"),
             scheme=None if self._event is None else self._event.scheme,
-            entries=self._hashed,
+            entries=len(self._leaves),
             list_entries=0 if self._event is None else self._event.head,
             rows=self._rows,
             not_compared=self._not_compared,
@@ -184,15 +183,38 @@ class _Check:
                 leaves += leaf_hashes(bodies)
                 stated += [_stated_hash(line) for line in lines]
                 if leaves[first - 1 :] == stated[first - 1 :] and not malformed:
-                    malformed += _append(journal, first, bodies)
-                self._hashed += len(bodies)
-                self._progress("entries", self._hashed, size)
+                    malformed += self._append(journal, first, bodies)
+                self._progress("entries", len(leaves), size)
         finally:
             journal.close()
         if false := _first_wrong_entry(leaves, stated, self._signed.head.root):
             raise _FalseBundleError(false)
         if malformed:
             raise _FalseBundleError(*malformed)
+
+    def _append(self, journal: SqliteJournal, first: int, bodies: Sequence[bytes]) -> Iterator[Falsehood]:
+        """Append entries to a journal; yield the first that is no entry."""
+        kinds, keys = list[str](), list[str]()
+        for position, body in enumerate(bodies, first):
+            try:
+                entry = json.loads(body)
+                kinds.append(str(entry["kind"]))
+                keys.append(str(entry["key"]))
+                self._kinds.setdefault(kinds[-1], position)
+            except (ValueError, LookupError, TypeError, RecursionError):
+                yield Falsehood("journal", position, f"was signed, and is no entry of a ledger: {excerpt(body)}")
+                return
+        earlier = {key: entry.position for key, entry in journal.find(keys).items()}
+        for position, key in enumerate(keys, first):
+            if key in earlier:
+                yield Falsehood("journal", position, f"repeats entry {earlier[key]}: both have the key {excerpt(key)}")
+                return
+            earlier[key] = position
+        try:
+            with journal.writing() as writer:
+                writer.append(kinds, keys, bodies)
+        except (LedgerError, ValueError) as error:
+            yield Falsehood("journal", f"{first} to {first + len(bodies) - 1}", f"cannot be stored: {one_line(error)}")
 
     def journal(self, since: TreeHead | None) -> None:
         """Audit the journal: a head that was kept, order and times of its entries, and four eyes."""
@@ -216,8 +238,8 @@ class _Check:
         rows, read = self._read_rows()
         journal = SqliteJournal(self._path, read_only=True)
         try:
-            event = self._publication(journal)
-            if why_not := other_version(event) or self._unknown_kind(journal, event.head):
+            position, event = self._publication(journal)
+            if why_not := other_version(event) or self._unknown_kind(event.head):
                 self._not_compared = why_not
                 return
             try:
@@ -227,7 +249,7 @@ class _Check:
                 return
             if pool is None or pool.eras[pool.era_at(instant_end_ms(event.as_of))].scheme.name != event.scheme:
                 message = f"says that the list was rated by {event.scheme!r}, and by then another scheme rated the pool"
-                raise _FalseBundleError(Falsehood("journal", self._position, message))
+                raise _FalseBundleError(Falsehood("journal", position, message))
             form = str(self._facts["list_form"])
             ranked = {row.player: row for row in with_ranks(current, form)}
             for player, difference in islice(list_differences(map(list, rows), ranked), FIRST_FALSEHOODS):
@@ -235,11 +257,13 @@ class _Check:
             if self.falsehoods and (why_not := older_version(journal, pool, event)):
                 self.falsehoods, self._not_compared = [], why_not
                 return
-            if not self.falsehoods and list_texts(rows, form).digest != event.digest:
+            texts = list_texts(rows, form)
+            message = ""
+            if texts.digest != event.digest:
                 message = f"do not have the digest that was published, {event.digest}"
-                self.falsehoods.append(Falsehood("bundle", "rows", message))
-            if b"".join(list_texts(rows, form).texts[1:]) != read and not self.falsehoods:
+            elif b"".join(texts.texts[1:]) != read:
                 message = "are not in the order of the players, or not as the ledger writes them"
+            if message and not self.falsehoods:
                 self.falsehoods.append(Falsehood("bundle", "rows", message))
             self._rows = tuple(sorted(rows, key=lambda row: (row.rank, row.player)))
         finally:
@@ -260,8 +284,8 @@ class _Check:
             raise self._false(f"something follows the last row: {excerpt(rest)}")
         return rows, b"".join(lines)
 
-    def _publication(self, journal: Journal) -> ListPublished:
-        """Return the event that published the list."""
+    def _publication(self, journal: Journal) -> tuple[int, ListPublished]:
+        """Return the position and the event of the entry that published the list."""
         key = f"list:{self._facts['list']}"
         stored = journal.find([key]).get(key)
         try:
@@ -273,18 +297,16 @@ class _Check:
         if event.key != key or event.players != self._facts["players"]:
             message = f"published {event.key!r} with {event.players} players, not {key!r} with {self._facts['players']}"
             raise _FalseBundleError(Falsehood("journal", stored.position, message))
-        self._position = stored.position
         if journal.root_at(event.head).hex() != event.root:
             message = f"was published from {event.head} entries with the root {event.root}, which is not theirs"
             raise _FalseBundleError(Falsehood("journal", stored.position, message))
         self._event = event
-        return event
+        return stored.position, event
 
-    def _unknown_kind(self, journal: Journal, head: int) -> str:
+    def _unknown_kind(self, head: int) -> str:
         """Return why this version cannot apply the first *head* entries; empty if it can."""
-        kinds = {*BY_KIND, *OLD_KINDS}
-        for position, body in enumerate(chain.from_iterable(journal.read(0, head)), 1):
-            if (kind := json.loads(body)["kind"]) not in kinds:
+        for kind, position in self._kinds.items():  # in the order of the entries
+            if kind not in BY_KIND and kind not in OLD_KINDS and position <= head:
                 return f"entry {position} is of kind {kind!r}, which this version does not know: use a newer one"
         return ""
 
@@ -309,12 +331,10 @@ class _Check:
 
 
 def _plain_json(line: bytes) -> object:
-    """Return the JSON of a line; None if it is none, or could be written in another way."""
+    """Return the value of a line of canonical JSON; None if it is none."""
     try:
-        value: object = json.loads(line)
-        again = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-        return value if again.encode() == line else None
-    except (ValueError, RecursionError):
+        return canonical_json(line)
+    except ValueError:
         return None
 
 
@@ -324,30 +344,6 @@ def _stated_hash(line: bytes) -> bytes:
     if blank and len(stated) == _AFTER_HASH - 1 and not stated.translate(None, b"0123456789abcdef"):
         return bytes.fromhex(stated.decode())
     return b""
-
-
-def _append(journal: SqliteJournal, first: int, bodies: Sequence[bytes]) -> Iterator[Falsehood]:
-    """Append entries to a journal; yield the first that is no entry."""
-    kinds, keys = list[str](), list[str]()
-    for position, body in enumerate(bodies, first):
-        try:
-            entry = json.loads(body)
-            kinds.append(str(entry["kind"]))
-            keys.append(str(entry["key"]))
-        except (ValueError, LookupError, TypeError, RecursionError):
-            yield Falsehood("journal", position, f"was signed, and is no entry of a ledger: {excerpt(body)}")
-            return
-    earlier = {key: entry.position for key, entry in journal.find(keys).items()}
-    for position, key in enumerate(keys, first):
-        if key in earlier:
-            yield Falsehood("journal", position, f"repeats entry {earlier[key]}: both have the key {excerpt(key)}")
-            return
-        earlier[key] = position
-    try:
-        with journal.writing() as writer:
-            writer.append(kinds, keys, bodies)
-    except (LedgerError, ValueError) as error:
-        yield Falsehood("journal", f"{first} to {first + len(bodies) - 1}", f"cannot be stored: {one_line(error)}")
 
 
 def _first_wrong_entry(leaves: list[bytes], stated: list[bytes], root: bytes) -> Falsehood | None:

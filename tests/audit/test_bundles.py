@@ -80,7 +80,7 @@ def signed_anew(november: bytes, change: Callable[[list[bytes]], None]) -> bytes
 
 
 def resealed(bundle: bytes) -> bytes:
-    """The same bundle, whose publication states the root of the entries before it."""
+    """Return the same bundle, whose publication states the root of the entries before it."""
 
     def seal(bodies: list[bytes]) -> None:
         facts = json.loads(bodies[-1])["facts"]
@@ -330,8 +330,8 @@ def test_a_bundle_needs_a_checkpoint_that_contains_the_list(club_of_two: ClubOfT
         bundle_of(club_of_two.ledger, "standard@2026-11-19/1")
 
 
-def test_the_summary_says_what_becomes_public(publisher: ClubOfTwo) -> None:
-    summary = bundle_summary(publisher.ledger, publisher.ledger.publications.named(LIST))
+def test_the_summary_says_what_becomes_public(november: bytes) -> None:
+    summary = bundle_summary(november.splitlines(keepends=True))
     assert (summary.published, summary.entries, summary.games, summary.players) == (LIST, 5, 1, 2)
     assert "eve" in summary.recorders
 

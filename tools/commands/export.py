@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,10 +14,10 @@ from ledger.answers.exports.datasets import NAMED_DATASETS
 from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, export_lines, format_of_file
 from ledger.answers.exports.exporting import export as export_to
 from ledger.answers.exports.postgres_copy import copy_to_postgres
-from ledger.audit.bundles import SUFFIX, bundle_lines, bundle_summary
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
+from ledger.runtime.lazy import Lazy
 from ledger.runtime.postgres import is_address
 from ledger.schemes.scheme import unchanged_by_time
 
@@ -24,6 +25,11 @@ from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
 from . import AS_IF, AT_LEAST, DB, KNOWN_AT, open_up_to_date
+
+if TYPE_CHECKING:
+    from ledger.audit import bundles
+else:
+    bundles = Lazy("ledger.audit.bundles")  # other exports need no audit
 
 _BUNDLE = "bundle"  # a published list with all entries that it follows from
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS), _BUNDLE})
@@ -120,7 +126,7 @@ def export(
         return
     if schema is not None:
         raise click.UsageError("--schema goes with --to, the address of a database")
-    if file_format == _BUNDLE or (target is not None and target.endswith(SUFFIX) and not what):
+    if file_format == _BUNDLE or (target is not None and target.endswith(f".{_BUNDLE}") and not what):
         others = [option for option, value in asked.items() if value is not None and option not in _OF_BUNDLE]
         moments = [option for option, value in (("--known-at", known_at), ("--as-if", as_if)) if value is not None]
         _to_bundle(db_path, target, published, pool, [*what, *others, *moments, *(["--names"] if names else [])])
@@ -194,13 +200,13 @@ def _to_bundle(
         publication = newest if published is None else lists.named(published)
         if publication is None:
             raise click.UsageError("no list was published yet; publish one by 'publish DB --at DAY'")
-        lines = bundle_lines(ledger, publication, read_key(ledger.checkpoints.key_file).verifier)
-        if target is None or target == "-":
-            output.documents(lines)
-        else:
-            output.save(Path(target), b"".join(lines))
-            output.answer(f"{target}: {publication.name}, {publication.event.players:,} rows")
-        shown = bundle_summary(ledger, publication)
+        lines = list(bundles.bundle_lines(ledger, publication, read_key(ledger.checkpoints.key_file).verifier))
+    shown = bundles.bundle_summary(lines)
+    if target is None or target == "-":
+        output.documents(lines)
+    else:
+        output.save(Path(target), b"".join(lines))
+        output.answer(f"{target}: {shown.published}, {shown.players:,} rows")
     output.remark(
         f"this becomes public: {shown.entries:,} entries with {shown.games:,} games: results, days, tournaments, "
         "players by their numbers, keys of games as their sources have them, corrections, years of birth and earlier "
