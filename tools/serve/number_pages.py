@@ -60,7 +60,6 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         hint = f"there are {', '.join(each.as_of[:10] for each in every[-3:])}" if every else "none was published yet"
         raise UnknownNameError("list", query["list"], hint, where=f"of pool {head.pool}")
     shown = every[places[-1]]
-    newest = [each for each in every if each.as_of == shown.as_of][-1]
     earlier = [each for each in every[: places[-1]] if each.as_of < shown.as_of]
     before = earlier[-1] if earlier else None
     publication = ledger.publications.named(shown.list)
@@ -85,7 +84,7 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         games=games,
         explained=_explained(ledger, person, games),
         checkpoint=None if last is None else last.note,
-        checkable=shown is newest and event_pages.is_signed(ledger, shown.entry),
+        checkable=event_pages.is_checkable(ledger, shown),
     )
 
 
