@@ -24,10 +24,11 @@ from ledger.auth.sessions import Session
 from ledger.correcting.corrections import IdempotencyKey, RecordedProposal
 from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
+from ledger.facts.instants import Precision, instant_text
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Standing, Strength
-from ledger.handle import DEFAULT_ACTOR, utc_now
+from ledger.handle import DEFAULT_ACTOR
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.publishing.publications import ONLY_NOTED, Complaint
@@ -292,7 +293,7 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
             **faulty,
             "folder": str(Path(args["sent"]["path"]).parent),
             "by": by,
-            "at": utc_now().isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "at": instant_text(ledger.now_ms(), Precision.SECOND),
             "said": {**said, "format": account["format"]},
             "erased": erased,
         }

@@ -97,7 +97,8 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
     summary = players.summary(ledger, person, head.pool, query["at"]) if head.is_rated else None
     is_played = summary is not None and summary.results.games > 0
     is_career = query["by"] == "career"
-    whole = career(ledger, person, head.pool, marks=False) if is_played else None
+    is_part = is_career and (query["since"] or query["until"] or query["pools"] == "every")
+    whole = career(ledger, person, head.pool, marks=is_career and not is_part) if is_played else None
     span = {} if query["page"] is not None else {"since": query["since"], "until": query["until"] or query["at"]}
     graph = _graph(ledger, person, head, query, **span) if head.is_rated else None
     is_range_empty = is_played and graph is not None and not graph.player.bars
@@ -109,7 +110,7 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         trend=_trend(ledger, person, head.pool, summary),
         latest=player_games.games(ledger, person, head.pool, last=LATEST) if is_played else [],
         graph=_graph(ledger, person, head, query) if is_range_empty else graph,
-        career=_large_career(ledger, person, head, query) if is_career and is_played else whole,
+        career=_part_of_career(ledger, person, head, query) if is_part and is_played else whole,
         highest=None if whole is None or head.has_classes else whole.highest,
         is_career=is_career,
         every_pool=query["pools"] == "every",
@@ -136,8 +137,8 @@ def _trend(ledger: Ledger, person: Person, pool: str, summary: players.PlayerSum
     return forms.Trend(since=instant_text(since_ms, Precision.DAY), days=TREND_DAYS, change=summary.rating_now - before)
 
 
-def _large_career(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Career:
-    """Return a range of a player's career with its marks."""
+def _part_of_career(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Career:
+    """Return a range of a player's career, or that of every pool, with its marks."""
     span = {"since": query["since"], "until": query["until"]}
     return career(ledger, person, head.pool, every_pool=query["pools"] == "every", **span)
 
