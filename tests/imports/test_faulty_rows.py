@@ -26,7 +26,7 @@ GAME = '[Event "x"]\n[White "A"]\n[Black "B"]\n[Date "2024.12.{}"]\n[Result "1-0
 
 
 def read(content: bytes, fmt: str, hints: FileHints | None = None) -> tuple[int, FaultyRows]:
-    """How many games of a file are good, and its rows with faults."""
+    """Return how many games of a file are good, and its rows with faults."""
     hints = hints or FileHints()
     source = wrap_file(io.BytesIO(content), "may")
     games = sum(len(frame) for frame in read_game_frames(source, fmt, hints))

@@ -1,4 +1,4 @@
-"""What officers read: a proposal names people, days and values and no key; messages name fields and no options."""
+"""Cards of proposals name people, days and values and no key; messages name fields and no options."""
 
 import re
 from pathlib import Path
