@@ -13,7 +13,7 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, display_name, in_one_snapshot, names
+from ledger.answers.asking import RESULT, day, display_name, in_force_from, in_one_snapshot, names
 from ledger.answers.calculations import FormulaTerm, formula_terms
 from ledger.answers.marks import GameMarks
 from ledger.answers.player_batches import PlayerBatch, player_batch, rates_whole_tournaments
@@ -24,6 +24,7 @@ from ledger.facts.words import Carry
 from ledger.handle import OpenLedger
 from ledger.journal.game_references import find_game
 from ledger.players.persons import Person
+from ledger.publishing.publications import Publications
 from ledger.ratings import queries
 from ledger.schemes.scheme import OpponentGame, Rhythm
 
@@ -78,6 +79,9 @@ class GameExplanation:
     before: float | None = documented("the rating before, points; null: the scheme lists no such player")
     after: float | None = documented("the rating after, points; null: the same")
     change: float | None = documented("from the one to the other, points")
+    list_: str | None = documented(
+        "the list for which it counts, as 'calculation' takes it; null: no period closed yet"
+    )
     carried_from: CarriedFrom | None = documented("the rating that these games began from, by an earlier scheme")
     marks: GameMarks = flattened()
     rule: str = documented("the formula")
@@ -126,6 +130,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
         before=before,
         after=after,
         change=None if before is None or after is None else after - before,
+        list_=_list_of(ledger, pool, row["rated_ms"]),
         carried_from=_carried_from(ledger, pool, person.player, side_row, number, len(part.meetings)),
         marks=marks.game_marks(ledger, pool, side_row, game),
         rule=explanation.rule,
@@ -138,6 +143,13 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     )
+
+
+def _list_of(ledger: OpenLedger, pool: Pool, rated_ms: int) -> str | None:
+    """Return the first published list that counts the games of an instant, else the day from which they count."""
+    counting = [each for each in Publications(ledger).all(pool.name) if each.at_ms >= rated_ms]
+    first = min(counting, key=lambda each: (each.at_ms, -each.position), default=None)
+    return in_force_from(rated_ms) if first is None else first.name
 
 
 def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:

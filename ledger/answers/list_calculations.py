@@ -132,10 +132,12 @@ class ListCalculation:
     player: int = documented("the player's number in the ledger", minimum=1)
     name: str = documented("what the player is called")
     pool: str = documented("the pool")
-    list: str | None = documented("name of the published list; null: none is published of this instant")
+    list_: str | None = documented("name of the published list; null: none is published of this instant")
     as_of: str = documented("the day of the list")
     since: str | None = documented("the day of the list before, after which games count; null: from the first one on")
-    rating_before: float | None = documented("the rating on the list before, points; null: none")
+    rating_before: float | None = documented(
+        "the rating on the list before, else before the first game, points; null: none"
+    )
     rating: float | None = documented("the rating on this list by what is known, points; null: not listed")
     change: float | None = documented("from the one to the other, points")
     published: float | None = documented("the rating that the list was published with, points; null: none")
@@ -183,6 +185,8 @@ def list_calculation(
     batches = [maker.batch(group) for group in shown]
     left_out = maker.left_out + [maker.unrated(row) for row in _unrated_rows(ledger, span, person.player)]
     before = None if span.since_ms == BEGINNING else states.listed_at(person.player, span.since_ms)
+    if before is None and batches and len(shown) == len(groups):
+        before = batches[0].before  # who was on no list came with it
     now = states.listed_at(person.player, span.at_ms)
     if not groups and not left_out and now is None and before is None:
         hint = "neither a rating on it nor a game that could count for it"
@@ -196,7 +200,7 @@ def list_calculation(
         player=person.player,
         name=display_name(person),
         pool=span.pool.name,
-        list=None if span.publication is None else span.publication.name,
+        list_=None if span.publication is None else span.publication.name,
         as_of=day(span.at_ms),
         since=None if span.since_ms == BEGINNING else day(span.since_ms),
         rating_before=before,

@@ -58,6 +58,7 @@ HOT = {
     "graph": queries.GRAPH,
     "games of a player": queries.GAMES_OF,
     "opposite sides": queries.OPPOSITE_SIDES,
+    "sides between": queries.SIDES_BETWEEN,
     "waiting games": queries.WAITING,
     "latest end": queries.LATEST_END,
     "side of a game": queries.SIDE_OF_GAME,
@@ -87,6 +88,10 @@ HOT_PLANS = {
         BY_GAME_NUMBER.format("theirs"),
     ],
     "opposite sides": [BY_PLAYER.format("mine"), BY_GAME_NUMBER.format("theirs")],
+    "sides between": [
+        "SEARCH mine USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)",
+        BY_POSITION.format("games"),
+    ],
     "waiting games": ["SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>?)", BY_POSITION.format("games")],
     "latest end": [
         "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",

@@ -54,6 +54,7 @@ def changes(
             answer = as_row(rating_changes.changes(ledger, ledger.player(player), since, pool, bars))
         if fmt == "table":
             _tell(answer, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
+            output.remark("line by line, for each list: 'calculation DB PLAYER --list LIST'")
         elif fmt is None:
             output.write_one(answer, fmt)
         else:

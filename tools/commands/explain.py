@@ -56,7 +56,10 @@ def explain(
         with ledger.read_snapshot():
             explanation = as_row(explanations.explain(ledger, ledger.player(player), game))
         if fmt == "table":
+            listed = explanation["list"]
             _tell(explanation, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
+            if listed is not None:
+                output.remark(f"all games of that list: 'calculation DB PLAYER --list {listed}'")
         elif fmt in output.DIVIDED:
             output.write(_rows(explanation), fmt)
         else:

@@ -286,14 +286,14 @@ class ChangesPage:
         head: the player.
         since: the day; None: not chosen yet.
         changes: the causes; None without a day.
-        parts: those of this page, each with its game if it is about one.
+        parts: those of this page, each with its game if it is about one, and the day from which its games count.
         paging: the page among all.
     """
 
     head: PlayerHead
     since: str | None
     changes: RatingChanges | None
-    parts: list[tuple[RatingPart, PlayerGame | None]]
+    parts: list[tuple[RatingPart, PlayerGame | None, str | None]]
     paging: Paging
 
 
