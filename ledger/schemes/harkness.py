@@ -157,6 +157,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
             own.after.rating,
             "none",
             source,
+            lines=tuple(_line(own, meeting.opponent, numbers) for meeting in meetings),
         )
     competition = sum(rating for rating, _score in counted) / games
     points = sum(score for _rating, score in counted)

@@ -44,7 +44,8 @@ def explain(
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period
     shows the games with the largest terms; JSON, CSV and TSV have every term. CSV and TSV have a row for each term
     (part "term") and for each game that was rated with it (part "game"), the rest of the answer with each. Of a
-    corrected game it says what was recorded and what is in force, and what a published list said.
+    corrected game it says what was recorded and what is in force, and what a published list said. "list" is the list
+    for which it counts: 'calculation --list' shows all its games line by line.
 
     \b
     Example:
@@ -56,10 +57,7 @@ def explain(
         with ledger.read_snapshot():
             explanation = as_row(explanations.explain(ledger, ledger.player(player), game))
         if fmt == "table":
-            listed = explanation["list"]
             _tell(explanation, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
-            if listed is not None:
-                output.remark(f"all games of that list: 'calculation DB PLAYER --list {listed}'")
         elif fmt in output.DIVIDED:
             output.write(_rows(explanation), fmt)
         else:

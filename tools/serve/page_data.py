@@ -286,14 +286,14 @@ class ChangesPage:
         head: the player.
         since: the day; None: not chosen yet.
         changes: the causes; None without a day.
-        parts: those of this page, each with its game if it is about one, and the day from which its games count.
+        parts: those of this page, each with its game if it is about one.
         paging: the page among all.
     """
 
     head: PlayerHead
     since: str | None
     changes: RatingChanges | None
-    parts: list[tuple[RatingPart, PlayerGame | None, str | None]]
+    parts: list[tuple[RatingPart, PlayerGame | None]]
     paging: Paging
 
 

@@ -21,7 +21,6 @@ from ledger.answers import (
 from ledger.answers.asking import display_name, shown_identity
 from ledger.answers.graphs import page_reader as graph_pages
 from ledger.answers.graphs.career import career
-from ledger.answers.rating_changes import RatingPart
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.periods import DAY_MS
@@ -205,17 +204,8 @@ def changes(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query
     parts, paging = paged(query, [] if made is None else made.parts)
     games = player_games.games(ledger, person, head.pool, last=MOST_GAMES) if any(part.games for part in parts) else []
     by_key = {game.game: game for game in games}
-    with_games = [
-        (part, by_key.get(part.games[0]) if len(part.games) == 1 else None, _counts_from(part, by_key))
-        for part in parts
-    ]
+    with_games = [(part, by_key.get(part.games[0]) if len(part.games) == 1 else None) for part in parts]
     return forms.ChangesPage(head=head, since=query["since"], changes=made, parts=with_games, paging=paging)
-
-
-def _counts_from(part: RatingPart, by_key: dict[str, player_games.PlayerGame]) -> str | None:
-    """Return the day from which the rating after the games of a part counts; None if no game made it."""
-    game = by_key.get(part.games[0]) if part.games else None
-    return None if game is None else game.in_force
 
 
 @of_player("/players/{}/prediction")
