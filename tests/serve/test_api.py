@@ -42,6 +42,7 @@ ADDRESSES = {
     "/players/{player}/streaks": "/players/ann/streaks",
     "/players/{player}/time-losses": "/players/ann/time-losses",
     "/players/{player}/opponents": "/players/ann/opponents",
+    "/players/{player}/lists/{list}/calculation": "/players/ann/lists/2006-06/calculation?limit=3",
     "/ranking": "/ranking?at=2006-05",
     "/upsets": "/upsets?limit=3",
     "/tournaments": "/tournaments",
