@@ -105,7 +105,7 @@ def test_a_number_leads_to_its_calculation_line_by_line(open_page: Asked, served
     game = re.search(r'href="/club(/games/[^"]+)"', changes)
     assert re.search(rf'href="/club/players/{number}/lists/2006-[0-9-]+/calculation" title="How it was', changes)
     assert game is not None
-    assert f'/players/{number}/lists/' in open_page(game[1]).text
+    assert f"/players/{number}/lists/" in open_page(game[1]).text
 
 
 def test_a_correction_is_shown_with_players_and_values_and_keys_only_in_details(open_page: Asked) -> None:
