@@ -46,31 +46,32 @@ class CalculationPage(NamedTuple):
     blocks: list[PageBlock]
 
 
-def calculation_page(told: ListCalculation) -> CalculationPage:
+def calculation_page(calculation: ListCalculation) -> CalculationPage:
     """Return the page of a calculation."""
-    place = f"list {told.list_}" if told.list_ else f"list in force on {told.as_of}"
-    summary = [f"pool {told.pool}: {rating_text(told.rating_before)} before, {rating_text(told.rating)} on this list"]
-    if told.change is not None:
-        summary[0] += f" ({signed_text(told.change)})"
-    if told.since is not None:
-        summary.append(f"games whose ratings came into force after {told.since}")
-    if told.otherwise:
-        summary.append(f"{signed_text(told.otherwise)} came by no game: time, a conversion, another list")
-    if told.omitted:
-        summary.append(f"{told.omitted} older parts are not shown")
-    summary += _verdict(told)
-    blocks = list(_blocks(told.batches))
-    if told.left_out:
-        blocks.append(_left_out(told))
-    return CalculationPage(f"{told.name}: calculation of the {place}", summary, blocks)
+    place = f"list {calculation.list_}" if calculation.list_ else f"list in force on {calculation.as_of}"
+    before, after = rating_text(calculation.rating_before), rating_text(calculation.rating)
+    summary = [f"pool {calculation.pool}: {before} before, {after} on this list"]
+    if calculation.change is not None:
+        summary[0] += f" ({signed_text(calculation.change)})"
+    if calculation.since is not None:
+        summary.append(f"games whose ratings came into force after {calculation.since}")
+    if calculation.otherwise:
+        summary.append(f"{signed_text(calculation.otherwise)} came by no game: time, a conversion, another list")
+    if calculation.omitted:
+        summary.append(f"{calculation.omitted} older parts are not shown")
+    summary += _verdict(calculation)
+    blocks = list(_blocks(calculation.batches))
+    if calculation.left_out:
+        blocks.append(_left_out(calculation))
+    return CalculationPage(f"{calculation.name}: calculation of the {place}", summary, blocks)
 
 
-def _verdict(told: ListCalculation) -> list[str]:
-    if told.differences:
-        return ["it does not add up:", *told.differences]
-    if told.adds_up is None:
+def _verdict(calculation: ListCalculation) -> list[str]:
+    if calculation.differences:
+        return ["it does not add up:", *calculation.differences]
+    if calculation.adds_up is None:
         return ["the scheme does not say what each game adds: the formula of all of them is shown"]
-    if not told.batches:
+    if not calculation.batches:
         return ["no game counts for it"]
     return ["the games add up to the stored rating"]
 
@@ -191,10 +192,10 @@ def _terms_table(caption: str, terms: Iterable[FormulaTerm]) -> PageTable:
     return PageTable(caption, heads, [[term.symbol, number_text(term.value), term.meaning] for term in terms])
 
 
-def _left_out(told: ListCalculation) -> PageBlock:
+def _left_out(calculation: ListCalculation) -> PageBlock:
     heads = (("ended", False), ("opponent", False), ("tournament", False), ("round", False), ("reason", False))
     rows = []
-    for game in told.left_out:
+    for game in calculation.left_out:
         reason = game.reason if game.voided_by is None else f"{game.reason} by proposal {game.voided_by}"
         reason += f": {game.why}" if game.why else ""
         rows.append([game.ended_at[:10], game.opponent, game.tournament or "", game.round or "", reason])
@@ -285,20 +286,26 @@ def _html_table(table: PageTable) -> str:
     )
 
 
-def spreadsheet_rows(told: ListCalculation) -> list[dict[str, Any]]:
+def spreadsheet_rows(calculation: ListCalculation) -> list[dict[str, Any]]:
     """Return a row for each game that counts, then for each that does not, all with the same columns.
 
     Games that count have the numbers of their period and tournament with them.
     """
-    head = {"player": told.player, "name": told.name, "pool": told.pool, "list": told.list_, "list_of": told.as_of}
+    head = {
+        "player": calculation.player,
+        "name": calculation.name,
+        "pool": calculation.pool,
+        "list": calculation.list_,
+        "list_of": calculation.as_of,
+    }
     rows = []
-    for batch in told.batches:
+    for batch in calculation.batches:
         of_batch = {name: getattr(batch, name) for name in ("as_of", "scheme", "before", "after")}
         of_batch["period_change"] = batch.change
         for each in batch.tournaments:
             facts = {**head, "part": "game", **of_batch}
             facts |= {name: getattr(each, name) for name in ("tournament", "began", "own_rating")}
             rows += [{**facts, **as_row(line)} for line in each.lines]
-    rows += [{**head, "part": "left out", **as_row(game)} for game in told.left_out]
+    rows += [{**head, "part": "left out", **as_row(game)} for game in calculation.left_out]
     columns = dict.fromkeys(name for row in rows for name in row)
     return [{**columns, **row} for row in rows]

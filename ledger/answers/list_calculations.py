@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import groupby
 from math import isfinite
 from typing import Any, Literal, NamedTuple
@@ -317,44 +318,44 @@ class _Maker:
         """Return the games of some rows of the history that were rated together."""
         era = self._pool.eras[self._pool.era_at(rows[0]["rated_ms"])]
         part = player_batch(self._ledger, self._pool, rows[0])
-        told = era.scheme.explained(part.side, part.meetings, part.when, era.numbers)
-        lines = told.lines or _plain_lines(part, told, era)
-        # Of the sides of games only those that the batch has; each is found by its place in the journal.
+        explanation = era.scheme.explained(part.side, part.meetings, part.when, era.numbers)
+        lines = explanation.lines or _plain_lines(part, explanation, era)
+        # Of the sides of games only those that the batch has; each is faults by its place in the journal.
         by_position = {row["position"]: row for row in rows}
         games = [by_position[position] for position in part.positions]
         as_of = None if rows[0]["rated_ms"] == OPEN else day(rows[0]["rated_ms"])
-        found = [*told.differences(part.meetings), *_of_rows(part, told, rows)]
-        self.differences += [f"{as_of or 'open period'}: {each}" for each in found]
-        is_listed = lambda player: era.scheme.listed(player, era.numbers)  # noqa: E731
+        faults = [*explanation.differences(part.meetings), *_of_rows(part, explanation, rows)]
+        self.differences += [f"{as_of or 'open period'}: {each}" for each in faults]
+        is_listed = partial(era.scheme.listed, numbers=era.numbers)
         before = part.side.before.rating if is_listed(part.side.before) else None
-        after = told.result if is_listed(part.side.after) else None
+        after = explanation.result if is_listed(part.side.after) else None
         sums = [
             CalculatedSum(
                 symbol=each.symbol,
                 meaning=each.meaning,
                 brought=each.brought,
-                games=sum_of_lines(told.lines, part.meetings, each.of),
+                games=sum_of_lines(explanation.lines, part.meetings, each.of),
                 total=each.total,
             )
-            for each in told.sums
+            for each in explanation.sums
         ]
         return CalculatedBatch(
             rated_with=RATED_WITH[era.scheme.rhythm],
             as_of=as_of,
             scheme=era.scheme.name,
-            source=told.source,
+            source=explanation.source,
             before=before,
             after=after,
             change=_change(before, after),
-            rule=told.rule,
-            terms=formula_terms(told),
-            steps=[FormulaTerm(**step._asdict()) for step in told.steps],
+            rule=explanation.rule,
+            terms=formula_terms(explanation),
+            steps=[FormulaTerm(**step._asdict()) for step in explanation.steps],
             tournaments=self._tournaments(part, lines, games),
             sums=sums,
-            unrounded=told.unrounded,
-            rounding=told.rounding,
-            limited=told.limited or None,
-            adds_up=not found if told.lines or era.scheme.rhythm is Rhythm.GAME or found else None,
+            unrounded=explanation.unrounded,
+            rounding=explanation.rounding,
+            limited=explanation.limited or None,
+            adds_up=not faults if explanation.lines or era.scheme.rhythm is Rhythm.GAME or faults else None,
         )
 
     def _tournaments(
@@ -362,7 +363,7 @@ class _Maker:
     ) -> list[CalculatedTournament]:
         """Return the games of a batch by tournament, in the order of the first game of each."""
         called = names(self._ledger, set(part.opponents))
-        began = [day(ms) for ms in part.began_ms] or [None] * len(games)
+        began: Sequence[str | None] = [day(ms) for ms in part.began_ms] or [None] * len(games)
         by_tournament: dict[tuple[str | None, str | None], list[int]] = {}
         for place, row in enumerate(games):
             by_tournament.setdefault((row["tournament"], began[place]), []).append(place)
@@ -391,22 +392,22 @@ class _Maker:
         return _left_out(row, opponent, called, row["reason"], row["voided_by"], row["why"])
 
 
-def _plain_lines(part: PlayerBatch, told: Explanation, era: Era) -> tuple[GameLine, ...]:
+def _plain_lines(part: PlayerBatch, explanation: Explanation, era: Era) -> tuple[GameLine, ...]:
     """Return lines without the scheme's own: of a game that is rated by itself with the change of the rating."""
-    ratings = told.opponents or tuple(meeting.opponent.rating for meeting in part.meetings)
+    ratings = explanation.opponents or tuple(meeting.opponent.rating for meeting in part.meetings)
     by_game = era.scheme.rhythm is Rhythm.GAME
     own = part.side.before.rating
-    points = told.result - own if by_game else None
+    points = explanation.result - own if by_game else None
     return tuple(GameLine(rating, own, points=points) for rating in ratings)
 
 
-def _of_rows(part: PlayerBatch, told: Explanation, rows: Sequence[Row]) -> Iterator[str]:
+def _of_rows(part: PlayerBatch, explanation: Explanation, rows: Sequence[Row]) -> Iterator[str]:
     """Yield what differs between a calculation and the stored rows of its games."""
     if len(part.meetings) != len(rows):
         yield f"{len(rows)} games have a row, {len(part.meetings)} were calculated"
     for name, stored, own in (
         ("before", rows[0]["rating_before"], part.side.before.rating),
-        ("after", rows[-1]["rating"], told.result),
+        ("after", rows[-1]["rating"], explanation.result),
     ):
         if stored != own:
             yield f"the rating {name} is stored as {stored}, calculated as {own}"

@@ -626,11 +626,11 @@ def _pool_sums(own: ExplainedPlayer) -> tuple[FormulaSum, ...]:
 
 def _explain_unrated(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     """Explain a newcomer's period."""
-    told = _initial_rating(own, len(meetings), when, numbers)
-    limited = told.limited
+    explanation = _initial_rating(own, len(meetings), when, numbers)
+    limited = explanation.limited
     if own.after.rating == 0.0:
         limited = "unrated"
-    return told._replace(lines=_pool_lines(own, meetings, numbers), sums=_pool_sums(own), limited=limited)
+    return explanation._replace(lines=_pool_lines(own, meetings, numbers), sums=_pool_sums(own), limited=limited)
 
 
 def _initial_rating(own: ExplainedPlayer, played: int, when: When, numbers: Any) -> Explanation:

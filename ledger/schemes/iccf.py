@@ -257,9 +257,9 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         others = [counted(current, other, numbers.cut_off) for other in others]
     limits = [_limit(meeting, other, when.day, numbers) for meeting, other in zip(meetings, others, strict=True)]
     if games < numbers.fixed_games:
-        told = _explain_performance(own.after, others, numbers)
+        explanation = _explain_performance(own.after, others, numbers)
         pairs = zip(others, limits, strict=True)
-        return told._replace(
+        return explanation._replace(
             lines=tuple(GameLine(other, current, limit=limit) for other, limit in pairs),
             sums=performance_sums(own.before, own.after),
         )
@@ -276,7 +276,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
             for i, (meeting, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)
         ),
     )
-    told = _explained("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
+    explanation = _explained("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
     k = k_factor(rating, games)
     lines = [
         GameLine(other, current, current - other, limit, e, meeting.score - e, factor=k, points=k * (meeting.score - e))
@@ -286,7 +286,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         FormulaSum("We", "expected", sum(expected), "expected points"),
         FormulaSum("r·p·(W - We)", "points", own.after.rating - rating, "change of the rating"),
     )
-    return told._replace(lines=tuple(lines), sums=sums)
+    return explanation._replace(lines=tuple(lines), sums=sums)
 
 
 def _limit(meeting: OpponentGame, other: float, day: float, numbers: Settings) -> str:

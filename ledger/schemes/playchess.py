@@ -307,8 +307,10 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         if before.has_rating:
             others = [counted(before.rating, other, numbers.cut_off) for other in others]
         source = f"{PAGE}, eq. (7): fewer than {numbers.provisional_games:g} games up to the previous list"
-        told = explain_provisional(own.after, before.games + len(meetings), others, source, numbers.largest_change)
-        return told._replace(lines=provisional_lines(own, meetings, others, numbers), sums=provisional_sums(own))
+        explanation = explain_provisional(
+            own.after, before.games + len(meetings), others, source, numbers.largest_change
+        )
+        return explanation._replace(lines=provisional_lines(own, meetings, others, numbers), sums=provisional_sums(own))
     r = lss_r(before.rating) if numbers.low_end else r_factor(before.rating)
     others = [counted(before.rating, meeting.opponent.rating, numbers.cut_off) for meeting in meetings]
     pairs = zip(others, meetings, strict=True)

@@ -303,17 +303,17 @@ class Explanation(NamedTuple):
 
     def differences(self, meetings: Sequence[OpponentGame]) -> list[str]:
         """Return what does not add up: sums that are not those of their lines, and a result that is no rounding."""
-        found = []
+        faults = []
         for each in self.sums:
             added = each.brought + sum_of_lines(self.lines, meetings, each.of)
             if abs(added - each.total) > EXACT * max(1.0, abs(each.total)):
-                found.append(f"{each.symbol}: the games add up to {added:g}, the formula takes {each.total:g}")
+                faults.append(f"{each.symbol}: the games add up to {added:g}, the formula takes {each.total:g}")
         # A whole number may be the nearest one; any other result is the formula's own. Of a scheme without lines it is
         # unknown whether it has limits.
         most = 0.5 * float(self.result).is_integer() + EXACT * max(1.0, abs(self.result))
         if self.lines and not self.limited and abs(self.result - self.unrounded) > most:
-            found.append(f"the formula gives {self.unrounded:g}, the rating is {self.result:g}")
-        return found
+            faults.append(f"the formula gives {self.unrounded:g}, the rating is {self.result:g}")
+        return faults
 
 
 def sum_of_lines(lines: Sequence[GameLine], meetings: Sequence[OpponentGame], of: str) -> float:

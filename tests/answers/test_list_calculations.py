@@ -120,8 +120,8 @@ def test_the_calculations_that_fide_published_come_out_line_by_line(
     ledger_of: Callable[..., Ledger],
 ) -> None:
     ledger = ledger_of("fide", {"rating": f"{own}", "games": 100, "k_factor": f"{k}"}, *tournaments)
-    told = ledger.player(1).calculation(listed)
-    (batch,) = told.batches
+    calculation = ledger.player(1).calculation(listed)
+    (batch,) = calculation.batches
     assert [each.own_rating for each in batch.tournaments] == [own] * len(tournaments)
     assert [(each.gain, each.change) for each in batch.tournaments][-len(sums) :] == sums
     for each in batch.tournaments:
@@ -131,9 +131,14 @@ def test_the_calculations_that_fide_published_come_out_line_by_line(
             limited = abs(own - line.opponent_rating) > 400
             assert line.limit == ("400-point rule" if limited else None)
             assert abs(line.difference or 0.0) == min(abs(own - line.opponent_rating), 400)
-    assert (told.rating_before, told.rating, told.change) == (own, after, after - own)
-    assert (told.adds_up, told.differences, told.otherwise, told.left_out) == (True, [], 0.0, [])
-    text = as_text(calculation_page(told))
+    assert (calculation.rating_before, calculation.rating, calculation.change) == (own, after, after - own)
+    assert (calculation.adds_up, calculation.differences, calculation.otherwise, calculation.left_out) == (
+        True,
+        [],
+        0.0,
+        [],
+    )
+    text = as_text(calculation_page(calculation))
     for gain, change in sums:
         assert f" {gain:.2f} " in text
         assert f"{change:g}" in text
@@ -151,12 +156,12 @@ def test_a_limited_opponent_has_an_asterisk_and_counts_as_400_points_away(ledger
 def test_one_upgrade_caps_the_widest_game_alone_and_2650_none(ledger_of: Callable[..., Ledger]) -> None:
     games = [(1500, 1), (1450, 1), (1550, 1)]
     ledger = ledger_of("fide", {"rating": "2000", "games": 100}, ("2023-05-05", games))
-    told = ledger.player(1).calculation("2023-05")
-    lines = told.batches[0].tournaments[0].lines
+    calculation = ledger.player(1).calculation("2023-05")
+    lines = calculation.batches[0].tournaments[0].lines
     assert [(line.difference, line.expected, line.limit) for line in lines] == [
         (500, 0.96, None), (400, 0.92, "400-point rule"), (450, 0.94, None),
     ]  # fmt: skip
-    assert told.adds_up is True
+    assert calculation.adds_up is True
     ledger = ledger_of("fide", {"rating": "2700", "games": 100}, ("2025-11-05", [(2150, 1)]))
     (line,) = ledger.player(1).calculation("2025-11").batches[0].tournaments[0].lines
     assert (line.difference, line.expected, line.limit) == (550, 0.97, None)
@@ -183,17 +188,17 @@ def test_an_initial_rating_has_the_pool_the_hypothetical_draws_and_the_cap(ledge
     assert {term.symbol: term.value for term in batch.terms} == {"n": 5, "W": 3.5, "S": 9850, "H": 1800, "dp": 102}
     assert (october.rating_before, october.rating, october.adds_up) == (None, 2023, True)
     ledger = ledger_of("fide", None, ("2025-08-01", [(2500, 1)] * 5))
-    told = ledger.player(1).calculation("2025-08")
-    assert (told.rating, told.batches[0].limited, told.adds_up) == (2200, "at most 2200", True)
+    calculation = ledger.player(1).calculation("2025-08")
+    assert (calculation.rating, calculation.batches[0].limited, calculation.adds_up) == (2200, "at most 2200", True)
 
 
 def test_rapid_games_600_points_apart_are_left_out_above_2600(ledger_of: Callable[..., Ledger]) -> None:
     own = {"rating": "2700", "games": 100}
     ledger = ledger_of("fide", own, ("2025-11-01", [(2000, 1), (2300, 1)]), settings={"rapid": True})
-    told = ledger.player(1).calculation("2025-11")
-    assert [game.reason for game in told.left_out] == ["a difference of 600 or more, one player above 2600"]
-    assert told.batches[0].tournaments[0].games == 1
-    assert told.adds_up is True
+    calculation = ledger.player(1).calculation("2025-11")
+    assert [game.reason for game in calculation.left_out] == ["a difference of 600 or more, one player above 2600"]
+    assert calculation.batches[0].tournaments[0].games == 1
+    assert calculation.adds_up is True
 
 
 def test_games_left_out_have_their_reasons_also_voided_ones_and_forfeits(ledger_of: Callable[..., Ledger]) -> None:
@@ -204,13 +209,13 @@ def test_games_left_out_have_their_reasons_also_voided_ones_and_forfeits(ledger_
     )
     approve(ledger, ask(ledger, "void", game="t1-4"))
     ledger.ensure_up_to_date()
-    told = ledger.player(1).calculation("2025-09")
-    assert {game.game: (game.reason, game.voided_by) for game in told.left_out} == {
+    calculation = ledger.player(1).calculation("2025-09")
+    assert {game.game: (game.reason, game.voided_by) for game in calculation.left_out} == {
         "t1-2": ("unrated opponent", None), "t1-4": ("voided", 1), "bye": ("unplayed", None),
     }  # fmt: skip
-    assert [line.game for line in told.batches[0].tournaments[0].lines] == ["t1-1", "t1-3"]
-    assert "voided by proposal 1" in as_text(calculation_page(told))
-    rows = spreadsheet_rows(told)
+    assert [line.game for line in calculation.batches[0].tournaments[0].lines] == ["t1-1", "t1-3"]
+    assert "voided by proposal 1" in as_text(calculation_page(calculation))
+    rows = spreadsheet_rows(calculation)
     assert [row["part"] for row in rows] == ["game"] * 2 + ["left out"] * 3
     assert len({tuple(row) for row in rows}) == 1
 
@@ -233,12 +238,12 @@ def test_a_section_of_us_chess_has_its_five_steps(tmp_path: Path) -> None:
             for n, (white, black, score) in enumerate(games)
         )
         ledger.ensure_up_to_date()
-        for number, rating in enumerate(after, 1):
-            told = ledger.player(number).calculation("2026-05")
-            (batch,) = told.batches
-            assert told.rating == pytest.approx(rating, abs=0.005)
+        for number, expected in enumerate(after, 1):
+            calculation = ledger.player(number).calculation("2026-05")
+            (batch,) = calculation.batches
+            assert calculation.rating == pytest.approx(expected, abs=0.005)
             assert [step.symbol for step in batch.steps] == ["1", "2", "3", "4", "5"]
-            assert (told.adds_up, told.differences) == (True, [])
+            assert (calculation.adds_up, calculation.differences) == (True, [])
         lines = ledger.player(1).calculation("2026-05").batches[0].tournaments[0].lines
         assert all("step 1" in (line.words or "") for line in lines)
         fourth = {line.opponent: line.opponent_rating for line in lines}
@@ -261,24 +266,24 @@ def test_the_worked_example_of_glickman_has_a_line_for_each_opponent(scheme: str
             for number, outcome in ((2, "white"), (3, "black"), (4, "black"))
         )
         ledger.ensure_up_to_date()
-        told = ledger.player(1).calculation("2026-05")
-    (batch,) = told.batches
+        calculation = ledger.player(1).calculation("2026-05")
+    (batch,) = calculation.batches
     lines = batch.tournaments[0].lines
-    assert told.rating == pytest.approx(after, abs=0.1)
+    assert calculation.rating == pytest.approx(after, abs=0.1)
     # g and E of the paper: 0.9955, 0.9531, 0.7242 and 0.639, 0.432, 0.303
     assert [line.words for line in lines] == [
         "RD 30.0, g 0.9955", "RD 100.0, g 0.9531", "RD 300.0, g 0.7242",
     ]  # fmt: skip
     assert [round(line.expected or 0.0, 3) for line in lines] == [0.639, 0.432, 0.303]
-    assert sum(line.change or 0.0 for line in lines) == pytest.approx((told.rating or 0.0) - 1500)
-    assert told.adds_up is True
+    assert sum(line.change or 0.0 for line in lines) == pytest.approx((calculation.rating or 0.0) - 1500)
+    assert calculation.adds_up is True
 
 
 def test_games_of_a_scheme_by_game_share_a_table_with_the_terms_of_the_formula(three_games: Ledger) -> None:
-    told = three_games.player("Ann").calculation("2026-11")
-    assert [batch.rated_with for batch in told.batches] == ["this game"] * 3
-    assert (told.adds_up, told.otherwise) == (True, 0.0)
-    text = as_text(calculation_page(told))
+    calculation = three_games.player("Ann").calculation("2026-11")
+    assert [batch.rated_with for batch in calculation.batches] == ["this game"] * 3
+    assert (calculation.adds_up, calculation.otherwise) == (True, 0.0)
+    text = as_text(calculation_page(calculation))
     assert "3 games, each rated by itself by chessworld" in text
     assert text.count("2026-11-") >= 3
     one = three_games.player("Ann").calculation("2026-11-10")
@@ -289,18 +294,21 @@ def test_a_published_list_counts_from_the_list_before_and_says_if_it_is_revised(
     first = three_games.publications.publish("2026-11-05").publication
     second = three_games.publications.publish("2026-11-12").publication
     ann = three_games.player("Ann")
-    told = ann.calculation(second.name)
-    assert (told.list_, told.since, told.adds_up) == (second.name, "2026-11-05", True)
-    assert [line.game for batch in told.batches for each in batch.tournaments for line in each.lines] == ["g2"]
-    assert (told.rating_before, told.rating) == (ann.calculation(first.name).rating, told.published)
+    calculation = ann.calculation(second.name)
+    assert (calculation.list_, calculation.since, calculation.adds_up) == (second.name, "2026-11-05", True)
+    assert [line.game for batch in calculation.batches for each in batch.tournaments for line in each.lines] == ["g2"]
+    assert (calculation.rating_before, calculation.rating) == (
+        ann.calculation(first.name).rating,
+        calculation.published,
+    )
     assert ann.explain("g2").list_ == second.name
     assert ann.explain("g3").list_ == "2026-11-15"
     approve(three_games, ask(three_games, "void", game="g2"))
     three_games.ensure_up_to_date()
     revised = ann.calculation(second.name)
-    assert (revised.adds_up, revised.published) == (False, told.published)
+    assert (revised.adds_up, revised.published) == (False, calculation.published)
     (words,) = revised.differences
-    assert f"the list has {told.published:g}" in words
+    assert f"the list has {calculation.published:g}" in words
     assert f"--known-at {second.name}" in words
     assert "it does not add up:" in as_text(calculation_page(revised))
 
@@ -309,9 +317,9 @@ def test_a_stored_rating_that_the_games_do_not_give_is_reported(ledger_of: Calla
     ledger = ledger_of("fide", {"rating": "2000", "games": 100}, ("2025-09-05", [(1900, 1), (2000, 0)]))
     with ledger.views.connection as connection:
         connection.execute("UPDATE history SET rating = rating + 1 WHERE player = 1")
-    told = ledger.player(1).calculation("2025-09")
-    assert told.adds_up is False
-    assert "2025-09-30: the rating after is stored as 1998.0, calculated as 1997.0" in told.differences
+    calculation = ledger.player(1).calculation("2025-09")
+    assert calculation.adds_up is False
+    assert "2025-09-30: the rating after is stored as 1998.0, calculated as 1997.0" in calculation.differences
 
 
 def test_a_list_or_player_that_is_not_there_is_refused_with_what_to_do(three_games: Ledger) -> None:

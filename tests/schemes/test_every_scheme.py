@@ -98,15 +98,15 @@ def test_the_calculations_of_lists_add_up_to_the_ratings_that_stand(ledger: Ledg
     for row in ledger.rows("current", "1 ORDER BY player"):
         for month in ("2005-06", "2005-12", "2006-03", "2006-06"):
             try:
-                told = ledger.player(row["player"]).calculation(month)
+                calculation = ledger.player(row["player"]).calculation(month)
             except UnknownNameError:  # no list yet
                 continue
-            assert (told.adds_up, told.differences) == (True, [])
-            lines = [line for batch in told.batches for each in batch.tournaments for line in each.lines]
+            assert (calculation.adds_up, calculation.differences) == (True, [])
+            lines = [line for batch in calculation.batches for each in batch.tournaments for line in each.lines]
             games += len(lines)
             added = sum(line.change or 0.0 for line in lines)
-            if told.change is not None and by_game:
-                assert added + (told.otherwise or 0.0) == pytest.approx(told.change, abs=1e-6)
+            if calculation.change is not None and by_game:
+                assert added + (calculation.otherwise or 0.0) == pytest.approx(calculation.change, abs=1e-6)
     assert games > 100
 
 

@@ -68,16 +68,16 @@ def calculation(
     if raw and kind != "csv":
         raise click.UsageError(f"--raw goes with csv, not with {kind}")
     with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
-        told = list_calculation(ledger, ledger.player(player), listed, pool)
+        answer = list_calculation(ledger, ledger.player(player), listed, pool)
     match kind:
         case "csv":
-            text = output.divided(calculation_page.spreadsheet_rows(told), "csv", raw=raw)
+            text = output.divided(calculation_page.spreadsheet_rows(answer), "csv", raw=raw)
         case "json":
-            text = output.json_text(as_row(told))
+            text = output.json_text(as_row(answer))
         case "html":
-            text = calculation_page.as_html(calculation_page.calculation_page(told))
+            text = calculation_page.as_html(calculation_page.calculation_page(answer))
         case _:
-            text = calculation_page.as_text(calculation_page.calculation_page(told)) + "\n"
+            text = calculation_page.as_text(calculation_page.calculation_page(answer)) + "\n"
     if file is not None:
         output.save(file, text.encode())
     elif kind == "table":

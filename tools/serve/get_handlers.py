@@ -250,8 +250,8 @@ def calculation_of(
     ledger: Ledger, person: Person, listed: str, pool: str | None, most: int
 ) -> list_calculations.ListCalculation:
     """Return the calculation as strangers see it: without the reasons of corrections."""
-    told = list_calculations.list_calculation(ledger, person, listed, pool, most=most)
-    return attrs.evolve(told, left_out=[attrs.evolve(game, why=None) for game in told.left_out])
+    answer = list_calculations.list_calculation(ledger, person, listed, pool, most=most)
+    return attrs.evolve(answer, left_out=[attrs.evolve(game, why=None) for game in answer.left_out])
 
 
 @of_rated

@@ -73,12 +73,12 @@ class PlayerCalculation:
 @of_player("/players/{}/lists/{}/calculation")
 def calculation(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> PlayerCalculation:
     """Return how a player's number on a list was calculated: each tournament, each opponent, the sums."""
-    told = get_handlers.calculation_of(ledger, person, query["list"], head.pool, MOST_BATCHES)
+    answer = get_handlers.calculation_of(ledger, person, query["list"], head.pool, MOST_BATCHES)
     return PlayerCalculation(
         head=head,
         listed=query["list"],
-        drawn=calculation_page.calculation_page(told),
-        is_published=told.published is not None,
+        drawn=calculation_page.calculation_page(answer),
+        is_published=answer.published is not None,
     )
 
 
