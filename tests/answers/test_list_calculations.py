@@ -14,6 +14,7 @@ from ledger.facts.events import RatingSeeded
 from ledger.ledger import Ledger
 from tests.kit.corrections import approve, ask
 from tests.kit.games import game_recorded
+from tests.kit.small_schemes import BY_PERIOD, install
 
 NOW = datetime(2026, 12, 31, tzinfo=UTC)
 RESULTS = {1: "white", 0.5: "draw", 0: "black"}
@@ -277,6 +278,50 @@ def test_the_worked_example_of_glickman_has_a_line_for_each_opponent(scheme: str
     assert [round(line.expected or 0.0, 3) for line in lines] == [0.639, 0.432, 0.303]
     assert sum(line.change or 0.0 for line in lines) == pytest.approx((calculation.rating or 0.0) - 1500)
     assert calculation.adds_up is True
+
+
+def test_a_grade_of_the_ecf_has_the_game_points_and_the_40_point_rule(ledger_of: Callable[..., Ledger]) -> None:
+    """190 + 155 + 70 + 230 + 150 = 795, over 5 games: 159 (RULES 4.1)."""
+    games = [(140, 1), (155, 0.5), (120, 0), (190, 1), (90, 1)]
+    ledger = ledger_of("ecf-grade", {"rating": "140", "games": 0}, ("2018-09-01", games))
+    calculation = ledger.player(1).calculation("2019-05")
+    lines = calculation.batches[0].tournaments[0].lines
+    assert [(line.worth, line.limit) for line in lines] == [
+        (190, None), (155, None), (70, None), (230, "40-point rule"), (150, "40-point rule"),
+    ]  # fmt: skip
+    assert [(each.symbol, each.games, each.total) for each in calculation.batches[0].sums] == [
+        ("m", 5, 5), ("W", 3.5, 3.5), ("p", 795, 795),
+    ]  # fmt: skip
+    assert calculation.batches[0].unrounded == 159  # not listed before 10 games
+    assert calculation.adds_up is True
+
+
+def test_a_month_of_the_ecf_weighs_partial_ratings_by_half(ledger_of: Callable[..., Ledger]) -> None:
+    """20·(1 - .50) = 10, and half of 20·(0 - .50) against a partial rating of the same strength."""
+    ledger = ledger_of("ecf-monthly", {"rating": "1800", "games": 50}, ("2024-09-01", [(1800, 1), (None, 0)]))
+    calculation = ledger.player(1).calculation("2024-09")
+    full, partial = calculation.batches[0].tournaments[0].lines
+    assert (full.weight, full.factor, full.change) == (1, 20, 10)
+    assert (partial.weight, partial.words) == (0.5, "against a partial rating")
+    assert partial.change == pytest.approx(0.5 * 20 * (partial.gain or 0))
+    assert calculation.adds_up is True
+    first = ledger.player(3).calculation("2024-09")
+    # (1800 + 1450) / 2 for a win and a fictional draw of 1450
+    assert [(each.symbol, each.total) for each in first.batches[0].sums] == [("n", 1), ("W", 1), ("S", 1800)]
+    assert (first.batches[0].before, first.adds_up) == (None, True)
+
+
+def test_a_scheme_without_lines_has_its_games_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, BY_PERIOD)
+    with Ledger.create(tmp_path / "c.db", pool="standard", scheme=BY_PERIOD.name, clock=lambda: NOW) as ledger:
+        for name in ("Ann", "Bob"):
+            ledger.register(f"name:{name}", name)
+        ledger.append_many(game_recorded(f"g{day}", ended_at=f"2026-05-{day}") for day in (11, 12, 13))
+        calculation = ledger.player("Ann").calculation("2026-05")
+    (batch,) = calculation.batches
+    assert [line.game for each in batch.tournaments for line in each.lines] == ["g11", "g12", "g13"]
+    assert (batch.adds_up, calculation.adds_up, calculation.differences) == (None, None, [])
+    assert "does not say what each game adds" in as_text(calculation_page(calculation))
 
 
 def test_games_of_a_scheme_by_game_share_a_table_with_the_terms_of_the_formula(three_games: Ledger) -> None:
