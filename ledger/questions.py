@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ledger.answers.crosstables import documents as crosstable_documents
     from ledger.answers.crosstables.documents import CrosstableDocument
     from ledger.answers.explanations import GameExplanation
+    from ledger.answers.graphs import career_documents, looks
     from ledger.answers.graphs import documents as graph_documents
-    from ledger.answers.graphs import looks
+    from ledger.answers.graphs.career_documents import CareerGraph
     from ledger.answers.graphs.documents import RatingGraph
     from ledger.answers.graphs.graph_data import BarOrder
     from ledger.answers.list_calculations import ListCalculation
@@ -36,6 +37,7 @@ else:
     crosstables = Lazy("ledger.answers.crosstables.crosstable")
     crosstable_documents = Lazy("ledger.answers.crosstables.documents")
     explanations = Lazy("ledger.answers.explanations")
+    career_documents = Lazy("ledger.answers.graphs.career_documents")
     graph_documents, looks = Lazy("ledger.answers.graphs.documents"), Lazy("ledger.answers.graphs.looks")
     list_calculations = Lazy("ledger.answers.list_calculations")
     player_games, players = Lazy("ledger.answers.player_games"), Lazy("ledger.answers.players")
@@ -157,6 +159,27 @@ class LedgerPlayer(Person):
                 by=by,
                 against=None if against is None else person_of(self.ledger, against),
                 look=looks.Look(opponents=opponents, mono=mono),
+            )
+
+    def career(
+        self,
+        pool: str | None = None,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        every_pool: bool = False,
+    ) -> CareerGraph:
+        """Return the player's career as one line; ``save("ann.png")`` draws it, as the command ``graph --career`` does.
+
+        Args:
+            pool: name of the pool; the first one by default.
+            since: the day, month or year with which it begins; the first one by default.
+            until: the day, month or year with which it ends; the last one by default.
+            every_pool: whether the player's other pools have a line, too.
+        """
+        with self.ledger.read_snapshot():
+            return career_documents.CareerGraph(
+                ledger=self.ledger, person=self._now(), pool=pool, since=since, until=until, every_pool=every_pool
             )
 
     def why(self, since: str, pool: str | None = None, *, progress: Progress = no_progress) -> RatingChanges:

@@ -92,6 +92,7 @@ TASKS = {
         "verify-checkpoint": "checkpoint.verify_checkpoint_",
         "verify-bundle": "checker.verify_bundle",
         "checker": "checker.checker",
+        "health": "health.health",
         "backup": "backup.backup",
         "restore": "backup.restore",
         "move": "backup.move",

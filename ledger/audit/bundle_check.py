@@ -145,9 +145,8 @@ class _Check:
             raise self._false(f"is not the first line of a bundle in the form {FORM}, canonical JSON")
         self._facts = facts
         if facts["form"] != FORM or facts["list_form"] not in FORMS:
-            raise self._false(
-                f"has the forms {facts['form']!r} and {facts['list_form']!r}; expected {FORM} and {FORMS}"
-            )
+            forms = f"{facts['form']!r} and {facts['list_form']!r}"
+            raise self._false(f"has the forms {forms}; expected {FORM} and {' or '.join(FORMS)}")
         try:
             if facts["key"] != facts["key"].strip():
                 raise ValueError("has blanks around it")  # noqa: TRY301
@@ -210,7 +209,7 @@ class _Check:
                 self.falsehoods, self._not_compared = [], why_not
                 return
             if not self.falsehoods and list_texts(rows, form).digest != event.digest:
-                message = f"its rows have another digest than entry {event.head} published, {event.digest}"
+                message = f"do not have the digest that was published, {event.digest}"
                 self.falsehoods.append(Falsehood("bundle", "rows", message))
             if b"".join(list_texts(rows, form).texts[1:]) != read and not self.falsehoods:
                 self.falsehoods.append(Falsehood("bundle", "rows", "are not written as the ledger writes them"))

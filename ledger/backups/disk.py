@@ -224,6 +224,20 @@ def read_manifest(folder: Path) -> Manifest:
         raise StorageError(str(path), "is damaged: not the manifest of a backup; use another backup") from error
 
 
+def newest_backup(folder: Path) -> tuple[Path, Manifest] | None:
+    """Return the newest backup in a folder, with its manifest; None if there is none.
+
+    Folders that are no backups, and backups whose manifest is damaged, are passed over.
+    """
+    backups = []
+    with translate_os_errors(folder):
+        for path in folder.iterdir():
+            with suppress(StorageError):
+                backups.append((read_manifest(path), path))
+    newest = max(backups, key=lambda pair: pair[0].made_at, default=None)
+    return None if newest is None else (newest[1], newest[0])
+
+
 def _checksum(members: Mapping[str, Any]) -> str:
     return sha256(orjson.dumps(members, option=orjson.OPT_SORT_KEYS)).hexdigest()
 

@@ -83,6 +83,8 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
 
 
 QUESTIONS: dict[str, Question] = {
+    "chosen_strength": lambda ledger: rankings.chosen_strength(ledger, "standard", 1),
+    "new_players_like_known_ones": searching.new_players_like_known_ones,
     "similar_players": searching.similar_players,
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
@@ -157,7 +159,7 @@ QUESTIONS: dict[str, Question] = {
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
     "check_tournament_name", "class_limits", "corrected_fields", "corrections_by_game", "corrections_by_rated_game",
-    "count_games_in_force", "count_rated_games", "describe_changes", "duplicate_warnings", "find_dataset",
+    "count_games_in_force", "count_rated_games", "describe_changes", "due_day", "duplicate_warnings", "find_dataset",
     "first_day_of_edition", "game_marks", "game_row", "has_classes", "has_read_model", "held_title", "impact_in_full",
     "joining_day", "last_game_row", "last_published_rating", "lowest_rating", "open_snapshot", "outdated_lists",
     "player_batch", "postgres_tables", "proposal_reasons", "published_rating", "published_ratings", "ranking_place",

@@ -20,7 +20,7 @@ from tests.kit.games import game_recorded
 from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
 from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE, Get
-from tools.serve import openapi, readers
+from tools.serve import openapi, pages, readers
 from tools.serve.readers import ENTRY_BYTES, Answer, AnswerCache, Lately, Reader
 from tools.serve.routes import MOST_POINTS, MOST_ROWS, PREFIX, ROUTES, Cost, Route
 
@@ -79,6 +79,8 @@ def test_what_stands_far_behind_is_found_beside_other_answers(get: Get) -> None:
     then = {"at": "2006", "offset": 0}
     assert [ranking.cost_of(asked) for asked in ({"offset": 0}, far, then)] == [Cost.INDEX, Cost.SCAN, Cost.SCAN]
     assert [players.cost_of({"q": part}) for part in (None, "ann")] == [Cost.INDEX, Cost.SCAN]
+    page = next(route for route in pages.ROUTES if route.path == "/players/{player}")
+    assert [page.cost_of({"by": by}) for by in ("game", "career")] == [Cost.INDEX, Cost.PART]
     assert by_path["/tournaments/{tournament}"].cost is Cost.PART
     assert by_path["/tournaments"].cost is by_path["/games"].cost is Cost.SCAN
     for path in ("/ranking?min_games=0", "/players/ann/games?pool=standard", "/games?on=2006", "/players?q=ann"):

@@ -203,3 +203,15 @@ def test_a_proposal_tells_the_fields_that_change_and_players_by_name(journal_of_
 def test_a_word_that_is_no_verb_is_wrong_usage(journal_of_four: Path, run: Run) -> None:
     done = run("correct", journal_of_four, "voidd", "g1")
     assert (done.code, "did you mean 'void'" in done.err) == (2, True)
+
+
+def test_two_open_proposals_of_one_fact_name_each_other_in_the_table(journal_of_four: Path, run: Run) -> None:
+    words = ("void", "g3", "--reason", "x", "--by", "eve")
+    assert "alike" not in run("correct", journal_of_four, "list", "-t").out
+    assert run("correct", journal_of_four, *words).code == 0
+    assert run("correct", journal_of_four, "result", "g3", "--to", "0-1", "--reason", "y", "--by", "bea").code == 0
+    first, second = json.loads(run("correct", journal_of_four, "list", "--open").out)[-2:]
+    assert (first["alike"], second["alike"]) == ([second["proposal"]], [first["proposal"]])
+    heading, *rows = run("correct", journal_of_four, "list", "--open", "-t").out.splitlines()
+    assert heading.split()[-1] == "alike"
+    assert [row.split()[-1] for row in rows[-2:]] == [str(second["proposal"]), str(first["proposal"])]
