@@ -501,6 +501,7 @@ def ask(ledger: Ledger) -> None:
     asked: dict[str, tuple[object, ...]] = {
         "ranking": (1, 1, 10, -(2**62), -(2**62)), "last row": (1, 1), "row": (1, 1, 1),
         "row at an instant": (2, player, batch[0]), "graph": (1, 1, 0, -1), "games of a player": (1, 1, 20),
+        "sides between": (1, 1, 0, 20),
         "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
         "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),
