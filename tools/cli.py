@@ -39,6 +39,7 @@ TASKS = {
         "graph": "graph.graph",
         "board": "board.board",
         "explain": "explain.explain",
+        "calculation": "calculation.calculation",
         "changes": "changes.changes",
         "predict": "show.predict",
         "best": "achievements.best",

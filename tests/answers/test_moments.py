@@ -29,6 +29,7 @@ from ledger.answers import (
     explanations,
     game_pgn,
     import_previews,
+    list_calculations,
     news,
     opponents,
     player_games,
@@ -94,6 +95,8 @@ QUESTIONS: dict[str, Question] = {
     "metadata": datasette_metadata.metadata,
     "lists_to_compare": lambda ledger: differences.lists_to_compare(ledger, "standard@2026-11-05", "now"),
     "explain": lambda ledger: explanations.explain(ledger, person(ledger), "g3"),
+    "list_calculation": lambda ledger: list_calculations.list_calculation(ledger, person(ledger), "2026-11-05"),
+    "calculation of a player": lambda ledger: ledger.player("Ann").calculation("2026"),
     "game_log": lambda ledger: recorded_games.game_log(ledger, "g1"),
     "log": lambda ledger: ledger.log("g1"),
     "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
@@ -159,8 +162,8 @@ WITHIN_OTHERS = {
     "count_games_in_force", "count_rated_games", "describe_changes", "due_day", "duplicate_warnings", "find_dataset",
     "first_day_of_edition", "game_marks", "game_row", "has_classes", "has_read_model", "held_title", "impact_in_full",
     "joining_day", "last_game_row", "last_published_rating", "lowest_rating", "open_snapshot", "outdated_lists",
-    "postgres_tables", "proposal_reasons", "published_rating", "published_ratings", "ranking_place", "rated_game_row",
-    "reached_titles", "read_model_state", "replay", "require_read_model", "scheme_period_in_force",
+    "player_batch", "postgres_tables", "proposal_reasons", "published_rating", "published_ratings", "ranking_place",
+    "rated_game_row", "reached_titles", "read_model_state", "replay", "require_read_model", "scheme_period_in_force",
     "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.

@@ -185,6 +185,22 @@ def test_a_number_of_a_list_has_a_page_with_its_games_formula_and_proof(open_pag
     assert open_page("/players/ann/lists/2006-06").headers["location"] == f"/club/players/{number}/lists/2006-06"
 
 
+def test_a_number_leads_to_its_calculation_line_by_line(open_page: Asked, served: Path) -> None:
+    number = player(served, "ann")
+    address = f"/players/{number}/lists/2006-06/calculation"
+    assert 'lists/standard@2006-06-30/calculation"' in open_page(f"/players/{number}/lists/2006-06").text
+    text = words(open_page(address).text)
+    for part in ("calculation of the list standard@2006-06-30", "each rated by itself", "the games add up", "Rc"):
+        assert part in text
+    assert open_page("/players/ann/lists/2006-06/calculation").headers["location"] == f"/club{address}"
+    assert open_page(f"/players/{number}/lists/never/calculation").status_code == 400
+    changes = open_page(f"/players/{number}/changes?since=2006-06").text
+    game = re.search(r'href="/club(/games/[^"]+)"', changes)
+    assert re.search(rf'href="/club/players/{number}/lists/2006-[0-9-]+/calculation" title="How it was', changes)
+    assert game is not None
+    assert f"/players/{number}/lists/" in open_page(game[1]).text
+
+
 def test_a_correction_is_shown_with_players_and_values_and_keys_only_in_details(open_page: Asked) -> None:
     for address in ("/", "/corrections", "/corrections/1"):
         text = open_page(address).text

@@ -20,7 +20,7 @@ ON_A_LEDGER = {
     "import": ["games.pgn"], "ratings": [], "show": ["ann"], "games": ["ann"], "graph": ["ann"],
     "explain": ["ann", "pgn:1"], "predict": ["ann", "bob"], "log": ["--game", "pgn:1"], "audit": [], "head": [],
     "journal": [], "follow": ["--until", "1"], "move": ["--journal", "file", "--yes"],
-    "changes": ["ann", "--since", "1"],
+    "changes": ["ann", "--since", "1"], "calculation": ["ann", "--list", "2020"],
     "rebuild": [], "pools": [], "runs": [], "health": [], "close-run": ["--as-of", "2020"],
     "open-tournament": ["Cup", "--start", "2020", "--end", "2020"],
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],

@@ -20,6 +20,7 @@ from ledger.answers import (
     boards,
     corrections,
     explanations,
+    list_calculations,
     opponents,
     player_games,
     players,
@@ -245,6 +246,21 @@ def of_rated(ask: Callable[[Ledger, Person, Query], list[Any] | Part]) -> Callab
 
     asking.__doc__ = ask.__doc__
     return asking
+
+
+def calculation(ledger: Ledger, query: Query) -> list_calculations.ListCalculation:
+    """Return how a player's rating on a list was calculated, game by game; the list may be a day or month, too."""
+    return calculation_of(
+        ledger, player_asked(ledger, query["player"]), list_name(query), query["pool"], query["limit"]
+    )
+
+
+def calculation_of(
+    ledger: Ledger, person: Person, listed: str, pool: str | None, most: int
+) -> list_calculations.ListCalculation:
+    """Return the calculation as strangers see it: without the reasons of corrections."""
+    answer = list_calculations.list_calculation(ledger, person, listed, pool, most=most)
+    return attrs.evolve(answer, left_out=[attrs.evolve(game, why=None) for game in answer.left_out])
 
 
 @of_rated

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from ledger.answers import explanations, player_games, publications
+from ledger.answers import calculation_page, explanations, player_games, publications
+from ledger.answers.calculation_page import CalculationPage
 from ledger.answers.explanations import GameExplanation
 from ledger.answers.player_games import PlayerGame
 from ledger.errors import StorageError, UnknownNameError
@@ -19,6 +20,7 @@ from .player_pages import of_player
 from .public_view import PublicList
 
 MOST_GAMES = 1_000  # newest games of a player among which those of the list are sought
+MOST_BATCHES = 100  # newest games, periods or events on the page of a calculation
 MOST_EXPLAINED = 8  # formulas on a page, which prints on two sheets
 
 
@@ -49,6 +51,35 @@ class NumberPage:
     explained: list[GameExplanation]
     checkpoint: str | None
     checkable: bool
+
+
+@attrs.frozen(kw_only=True)
+class PlayerCalculation:
+    """The calculation of a player's number on a list.
+
+    Attributes:
+        head: the player.
+        listed: the list as it was asked for.
+        drawn: the tables.
+        is_published: whether the list is, so that the number has a page.
+    """
+
+    head: forms.PlayerHead
+    listed: str
+    drawn: CalculationPage
+    is_published: bool
+
+
+@of_player("/players/{}/lists/{}/calculation")
+def calculation(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> PlayerCalculation:
+    """Return how a player's number on a list was calculated: each tournament, each opponent, the sums."""
+    answer = get_handlers.calculation_of(ledger, person, query["list"], head.pool, MOST_BATCHES)
+    return PlayerCalculation(
+        head=head,
+        listed=query["list"],
+        drawn=calculation_page.calculation_page(answer),
+        is_published=answer.published is not None,
+    )
 
 
 @of_player("/players/{}/lists/{}")

@@ -63,6 +63,10 @@ ROUTES: tuple[Route, ...] = (
         of_checkpoints=True,
     ),
     _page(
+        f"{_PLAYER}/lists/{{list}}/calculation", number_pages.calculation, "calculation.html", POOL, cost=Cost.SCAN,
+        of_today=True,
+    ),
+    _page(
         f"{_PLAYER}/statistics", player_pages.statistics, "statistics.html", POOL, AT, PAGE,
         cost=Cost.PART, of_today=True,
     ),

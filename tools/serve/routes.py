@@ -14,6 +14,7 @@ import attrs
 from ledger.answers import (
     achievements,
     boards,
+    list_calculations,
     opponents,
     player_games,
     pools,
@@ -224,6 +225,11 @@ ROUTES: tuple[Route, ...] = (
     _rows(f"{_PLAYER}/streaks", _q.streaks_of, streaks.Streak, POOL, AT),
     _rows(f"{_PLAYER}/time-losses", _q.time_losses_of, time_losses.TimeLossWindow, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.OpponentBatch, POOL, AT),
+    _one(
+        f"{_PLAYER}/lists/{{list}}/calculation", _q.calculation, list_calculations.ListCalculation, POOL, _EDITION,
+        whole("limit", "how many of the newest games, periods or events that were rated together", PAGE, 1, MOST_ROWS),
+        cost=Cost.SCAN, of_today=True,
+    ),
     _rows(
         "/ranking", _q.ranking, rankings.RankingRow, POOL, AT,
         whole("min_games", "leave out who has fewer rated games", 1),
