@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ledger.book.late_reports import KnownEdition
@@ -52,20 +52,30 @@ def rated_editions(connection: sqlite3.Connection, games: Iterable[tuple[Pool, s
             spans[pool.pool, tournament] = pool, min(first, ended_ms), max(last, ended_ms)
     by_pool: dict[int, dict[str, Mapping[int, KnownEdition]]] = {}
     for (number, tournament), (pool, first, last) in spans.items():
-        by_end: Mapping[int, KnownEdition]
-        # The days of one edition bound the next, however far away: then all games of the name are needed.
-        if pool.by_next_list and len(pool.published):
-            announced = tournament in pool.closed or tournament in pool.opened
-            span = (BEGINNING, OPEN) if announced else (first - pool.reach_ms, last + pool.reach_ms)
-            games_near = connection.execute(_GAMES, (number, tournament, *span)).fetchall()
-            by_end = pool.reported_editions(tournament, games_near)
-        elif tournament in pool.closed or tournament in pool.opened:
-            by_end = editions_of_tournament(connection, pool, tournament)
-        else:
-            rows = connection.execute(_ENDS, (number, tournament, first - pool.reach_ms, last + pool.reach_ms))
-            by_end = pool.editions(tournament, [ms for (ms,) in rows])
-        by_pool.setdefault(number, {})[tournament] = by_end
+        by_pool.setdefault(number, {})[tournament] = known_editions(connection, pool, tournament, first, last)
     return by_pool
+
+
+def known_editions(
+    connection: sqlite3.Connection,
+    pool: Pool,
+    tournament: str,
+    first_ms: int,
+    last_ms: int,
+    further: Sequence[tuple[int, int]] = (),
+) -> Mapping[int, KnownEdition]:
+    """Return the editions of a tournament that is rated whole, by end of a game, near some ends of games.
+
+    *further* are the end and the position of games that are not in the table yet.
+    """
+    # The days of one edition bound the next, however far away: then all games of the name are needed.
+    announced = tournament in pool.closed or tournament in pool.opened
+    span = (BEGINNING, OPEN) if announced else (first_ms - pool.reach_ms, last_ms + pool.reach_ms)
+    if pool.by_next_list and len(pool.published):
+        rows = connection.execute(_GAMES, (pool.pool, tournament, *span)).fetchall()
+        return pool.reported_editions(tournament, [*rows, *further])
+    ends = {ms for (ms,) in connection.execute(_ENDS, (pool.pool, tournament, *span))}
+    return pool.editions(tournament, sorted(ends.union(end for end, _ in further)))
 
 
 def editions_of_tournament(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:

@@ -31,7 +31,7 @@ from ledger.journal.transactions import Entries, Transaction
 from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
 from ledger.recording.game_columns import GameColumns
-from ledger.recording.game_rows import GameRows, Judged
+from ledger.recording.game_rows import GameRows, Judged, PlayedDay
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.seed_warnings import SeedWarnings
@@ -52,6 +52,7 @@ class ImportReport(FaultsFound):
 
     Attributes:
         recorded: newly recorded games.
+        played: their number by pool, tournament and day.
         repeated: games that were recorded before with all reported facts.
         supplemented: games that were recorded before and got more facts.
         last_key: key of the last game taken: recorded, repeated or supplemented; None without one.
@@ -71,6 +72,7 @@ class ImportReport(FaultsFound):
     """
 
     recorded: int = 0
+    played: Counter[PlayedDay] = attrs.Factory(Counter)
     repeated: int = 0
     supplemented: int = 0
     last_key: str | None = None
@@ -434,6 +436,7 @@ class GameImport:
         bodies = fresh.bodies(first, transaction.recorded_at, self._actor)
         entries.extend(GameRecorded.KIND, [f"game:{key}" for key in fresh.column("game")], bodies)
         self._report.recorded += len(entries.append()) - len(pools)
+        self._report.played.update(fresh.played())
         self._reported.add(first, len(fresh))
         self._note_new(pools)
         self._report.note(self._warnings.of_games(fresh))
