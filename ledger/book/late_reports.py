@@ -96,14 +96,14 @@ def editions_as_reported(
         group: returns editions by end of a game, from ends in order and announcements.
     """
     reported = sorted((lists.before(position), end) for end, position in games)
-    known = [(lists.before(each.position), each) for each in announced]
+    announcements = [(lists.before(each.position), each) for each in announced]
     # Until the first game is reported nothing has a place.
     first = reported[0][0] if reported else 0
-    turns = sorted({first, *(turn for turn, _ in reported), *(turn for turn, _ in known if turn > first)})
+    turns = sorted({first, *(turn for turn, _ in reported), *(turn for turn, _ in announcements if turn > first)})
     forms: dict[int, list[tuple[int, Edition]]] = {}
     for turn in turns:
         ends = sorted({end for when, end in reported if when <= turn})
-        for end, edition in group(ends, announcements_of(each for when, each in known if when <= turn)).items():
+        for end, edition in group(ends, announcements_of(each for when, each in announcements if when <= turn)).items():
             of_end = forms.setdefault(end, [])
             if not of_end or of_end[-1][1] != edition:
                 of_end.append((turn, edition))

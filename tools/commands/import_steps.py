@@ -138,7 +138,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
             wish.proposed if wish.open_tournaments else None,
             dry_run=preview is not None,
         )
-    tell_counting_lists(counting_lists(ledger, report.played), f"{source.reading.name}: ")
+    tell_counting_lists(ledger, counting_lists(ledger, report.played), f"{source.reading.name}: ")
     return is_good
 
 

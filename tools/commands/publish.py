@@ -99,7 +99,7 @@ def _tell_draft(ledger: Ledger, as_of: str, pool: str | None) -> None:
 
 def _tell_waiting(ledger: Ledger, pool: str | None, as_of: str) -> None:
     waiting = waiting_games(ledger, pool, instant_end_ms(as_of))
-    tell_counting_lists([row for row in waiting if row.late], "waiting: ")
+    tell_counting_lists(ledger, [row for row in waiting if row.late], "waiting: ")
 
 
 def _check_instant(as_of: str) -> None:
