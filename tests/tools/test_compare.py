@@ -96,7 +96,7 @@ def test_settings_go_to_their_scheme(sample_club: Path, run: Run) -> None:
 def test_a_scheme_that_the_pool_does_not_use_is_as_a_new_pool_would_adopt_it(sample_club: Path, run: Run) -> None:
     done = run("compare", sample_club, "--schemes", "chessworld,fide", "--set", "fide.start=1800")
     assert json.loads(done.out)["schemes"][1]["settings"] == {**POOL_OF_TODAY, "start": "1800"}
-    assert "note: fide with the settings of a new pool: by_event=true, included_until=2\n" in done.err
+    assert "note: fide with the settings of a new pool: by_event=true, included_until=2, late_reports=next-list\n" in done.err
     assert OF_TODAY in done.err
     off = run("compare", sample_club, "--schemes", "fide", "--set", "fide.start=1800", "--set", "fide.by_event=false")
     assert json.loads(off.out)["schemes"][0]["settings"]["by_event"] is False
@@ -186,7 +186,11 @@ def test_the_views_stay_as_they_are_to_the_byte(sample_club: Path, run: Run) -> 
     assert {path.name: path.read_bytes() for path in sample_club.parent.glob("*.db")} == before
 
 
-POOL_OF_TODAY = {"by_event": True, "included_until": 2}  # with what a FIDE pool begins that is made now
+POOL_OF_TODAY = {
+    "by_event": True,
+    "included_until": 2,
+    "late_reports": "next-list",
+}  # with what a FIDE pool begins that is made now
 
 
 @pytest.fixture(name="fide_club")
