@@ -13,7 +13,8 @@ PLAYERS = 8
 TABLES = {
     "bests", "changes", "corrections", "current", "distribution", "eras", "games", "given_sides", "highest_lowest",
     "history", "merges", "movetexts", "openings", "originals", "players", "policies", "pools", "proposals",
-    "rounds_without_game", "runs", "seeds", "streaks", "strengths", "time_losses", "tournaments", "upsets",
+    "publications", "rounds_without_game", "runs", "seeds", "streaks", "strengths", "time_losses", "tournaments",
+    "upsets",
 }  # fmt: skip
 
 

@@ -72,7 +72,7 @@ WHOLE_TOURNAMENTS: tuple[tuple[str, Settings], ...] = (  # schemes of a pool tha
 )
 
 
-def _at_true_places(schemes: Sequence[tuple[str, Settings]]) -> list[tuple[str, Settings]]:
+def at_true_places(schemes: Sequence[tuple[str, Settings]]) -> list[tuple[str, Settings]]:
     """The schemes of pools whose ratings follow from the facts alone, whatever was published when."""
     return [(name, {"late_reports": "true-place", **given}) for name, given in schemes]
 
@@ -162,12 +162,12 @@ def pasts(draw: st.DrawFn) -> list[Event]:
 
 def schemes() -> st.SearchStrategy[tuple[str, Settings]]:
     """A scheme of any rhythm with its settings; the simplest by far most often."""
-    return st.sampled_from(_at_true_places((CHESSWORLD[:1] * 6) + CHESSWORLD + OTHERS))
+    return st.sampled_from(at_true_places((CHESSWORLD[:1] * 6) + CHESSWORLD + OTHERS))
 
 
 def every_scheme() -> st.SearchStrategy[tuple[str, Settings]]:
     """A scheme with its settings, each as often as the others."""
-    return st.sampled_from(_at_true_places(CHESSWORLD + OTHERS))
+    return st.sampled_from(at_true_places(CHESSWORLD + OTHERS))
 
 
 @st.composite
@@ -229,7 +229,7 @@ def openings(draw: st.DrawFn) -> list[Event]:
 @st.composite
 def clubs_of_a_winter(draw: st.DrawFn) -> list[Event]:
     """A club's facts with pools that rate tournaments whole: a winter's games of few tournaments, some of them told."""
-    scheme = st.sampled_from(_at_true_places(WHOLE_TOURNAMENTS))
+    scheme = st.sampled_from(at_true_places(WHOLE_TOURNAMENTS))
     adopted: list[Event] = []
     for pool in POOLS:
         name, given = draw(scheme)
