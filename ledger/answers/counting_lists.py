@@ -74,7 +74,7 @@ def counting_lists(ledger: OpenLedger, played: Mapping[tuple[str, str | None, st
     days: defaultdict[tuple[str, str | None], Counter[int]] = defaultdict(Counter)
     for (name, tournament, ended), number in played.items():
         days[name, tournament][instant_ms(ended)] += number
-    rows = []
+    rows: list[CountingList] = []
     for (name, tournament), ends in days.items():
         pool = pools.get(name) or _new_pool(ledger, name)
         if not pool.by_game:

@@ -215,12 +215,11 @@ class GameAssessor:
         black: int,
         tournament: str | None,
         edition: KnownEdition | None = None,
-        *,
-        entry: int,
+        entry: int | None = None,
     ) -> Assessment:
         """Return the reason why a game is not rated (None if it is), and its position in rating order.
 
-        *entry* is the position of the entry that recorded it.
+        *entry* is the position of the entry that recorded it; None: it was recorded before any list was published.
         """
         # Where a tournament may cross a change of scheme, its place says whose rules refuse the game; elsewhere a game
         # that does not count needs none.
@@ -318,11 +317,6 @@ class GameAssessor:
             frame = with_assessments(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
             return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
         return (
-            self.assess(
-                by_number[row[1]],
-                *row[6:14],
-                editions.get(row[1], {}).get(row[13], {}).get(row[6]),
-                entry=row[0],
-            )
+            self.assess(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6]), row[0]))
             for row in rows
         )

@@ -294,9 +294,9 @@ class PlayerStates:
             without_row.discard(row["player"])
             yield from _in_force(self._state_from(row["player"], row, ms))
         for player in sorted(without_row):
-            state = self._state_from(player, None, ms)
-            if self.is_on_list(state, ms):
-                yield from _in_force(state)
+            before_game = self._state_from(player, None, ms)
+            if self.is_on_list(before_game, ms):
+                yield from _in_force(before_game)
         number = self.pool.era_at(ms)
         era = self.pool.eras[number]
         for player, _, who in self._roster.seeded_without_games(self.pool.pool, ms):

@@ -26,7 +26,7 @@ from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, excerpt
 from ledger.facts.words import Brings
-from ledger.journal import KeyTakenError, Writer, rules, stored_texts
+from ledger.journal import KeyTakenError, Writer, late_facts, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
@@ -34,6 +34,7 @@ from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged, PlayedDay
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.published_lists import PublishedListRule
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.runtime.long_work import collector_paused
@@ -172,6 +173,7 @@ class GameImport:
         self._erased = erased
         self._keys = keys
         self._detector = None if record_alike else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views))
+        self._views = views
         self._warnings = SeedWarnings(views)
         self._choice = choice
         self._scheme = scheme
@@ -181,6 +183,7 @@ class GameImport:
         self._version = names.file.version()
         self._pools: set[str] = set()
         self._met_repeats = False
+        self._published: PublishedListRule | None = None  # under four eyes
         self._reported = ReportedEntries()
         self._report = ImportReport()
 
@@ -206,6 +209,11 @@ class GameImport:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        # before the lock, under which the views may not catch up
+        if late_facts.are_four_eyes_on(self._journal.find):
+            self._views.ensure_up_to_date()
+            pools = {pool.name: pool for pool in self._views.pools() if len(pool.published)}
+            self._published = PublishedListRule(self._views.connection, pools) if pools else None
         with suppress(_NothingRecordedError):
             with self._journal.writing() if strict else nullcontext() as file_writer:
                 for games in blocks:
@@ -389,7 +397,8 @@ class GameImport:
         """
         if len(games):
             self._report.last_key = games.row(len(games) - 1)["game"]
-        if not self._met_repeats:
+        # a repeat changes nothing, so that repeats come before the rule
+        if not self._met_repeats and self._published is None:
             with suppress(KeyTakenError):
                 self._append_all(transaction, games)
                 return
@@ -430,6 +439,12 @@ class GameImport:
 
     def _append_all(self, transaction: Transaction, fresh: GameBlock) -> None:
         entries = Entries(transaction)
+        if self._published is not None:
+            refusals = dict(self._published.refusals(fresh, entries.next))
+            lines = fresh.column("line")
+            for place, refusal in refusals.items():
+                self._report.fault(lines[place], str(refusal))
+            fresh = fresh.keep([place not in refusals for place in range(len(fresh))])
         # A pool adopts the ledger's scheme with its first game, in one step: without an accepted game no pool is made.
         pools = self._adopt(entries, fresh.column("pool"))
         first = entries.next

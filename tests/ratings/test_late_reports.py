@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 
 from ledger.audit.audit import audit
 from ledger.errors import RejectedError
-from ledger.facts.events import Event, GameRecorded, RatingRunClosed, SchemeAdopted, TournamentClosed, TournamentOpened
+from ledger.facts.events import (
+    Decision,
+    Event,
+    GameRecorded,
+    RatingRunClosed,
+    SchemeAdopted,
+    TournamentClosed,
+    TournamentOpened,
+)
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
@@ -186,7 +194,7 @@ def test_a_correction_of_a_listed_game_revises_its_list(new_club: Ledger) -> Non
     told(new_club, LATE)
     drawn = new_club.corrections.drafts.replace("game:2025-08-10-1-3", {"outcome": "draw"})
     number = new_club.propose([drawn], reason="scoresheet", by="eve").proposal
-    new_club.decide(number, "approved", by="adam")
+    new_club.decide(number, Decision.APPROVED, by="adam")
     new_club.ensure_up_to_date()
     assert {rated_ms for rated_ms, _ in places(new_club, "August open")} == {instant_end_ms("2025-08")}
     assert lists(new_club, ANN) == [("2025-08-31", 2000), ("2025-09-30", 2020)]
@@ -200,7 +208,7 @@ def test_a_game_recorded_by_an_approval_after_the_list_counts_in_the_next_one(ne
     publish(new_club, "2025-09-01")
     added = new_club.corrections.drafts.add(LATE[0])
     number = new_club.propose([added], reason="report of the arbiter", by="eve").proposal
-    new_club.decide(number, "approved", by="adam")
+    new_club.decide(number, Decision.APPROVED, by="adam")
     new_club.ensure_up_to_date()
     assert {rated_ms for rated_ms, _ in places(new_club, "Late open")} == {END_OF_SEPTEMBER}
 
@@ -229,7 +237,9 @@ LISTS = ("2020-07-01", "2020-08-01", "2020-07-10", "2020-09-01")
 @st.composite
 def facts_between_lists(draw: st.DrawFn) -> tuple[dict[str, Any], list[list[Event]]]:
     """Draw the settings of a pool, and the facts that are reported before, between and after published lists."""
-    settings = draw(st.sampled_from(({}, {"by_runs": True}, {"by_event": False}, {"event_days": 5, "event_gap": 20})))
+    settings: dict[str, Any] = draw(
+        st.sampled_from(({}, {"by_runs": True}, {"by_event": False}, {"event_days": 5, "event_gap": 20}))
+    )
     pairs = st.permutations((ANN, BOB, CARL, DAN, EVE)).map(lambda order: order[:2])
     facts: list[Event] = []
     for number in range(draw(st.integers(4, 14))):
@@ -253,7 +263,7 @@ def facts_between_lists(draw: st.DrawFn) -> tuple[dict[str, Any], list[list[Even
 def lived(ledger: Ledger, settings: dict[str, Any], parts: Sequence[Sequence[Event]]) -> list[Any]:
     """Record the facts with a list after each part but the last; return the rows of each list as it was published."""
     adopted, *players = club(2000, 2000, 2000, 2000, 2000, **settings)
-    recorded_of_old(ledger, adopted, *(attrs.evolve(player, joined_at="2019") for player in players))
+    recorded_of_old(ledger, adopted, *(attrs.evolve(cast("Any", player), joined_at="2019") for player in players))
     published = []
     for part, day in zip(parts, (*LISTS, None), strict=False):
         recorded_of_old(ledger, *part)
@@ -288,7 +298,7 @@ def test_a_correction_is_as_if_the_game_had_been_reported_right_at_once(
     settings, parts = drawn
     games = [fact for part in parts for fact in part if isinstance(fact, GameRecorded)]
     wrong = data.draw(st.sampled_from(games))
-    now = {
+    now: dict[str, Any] = {
         "ended_at": data.draw(st.sampled_from(DAYS)),
         "tournament": data.draw(st.sampled_from(("Open", "Cup"))),
         "outcome": data.draw(st.sampled_from(("white", "black"))),
@@ -300,7 +310,7 @@ def test_a_correction_is_as_if_the_game_had_been_reported_right_at_once(
         if changes:
             change = ledger.corrections.drafts.replace(f"game:{wrong.game}", changes)
             number = ledger.propose([change], reason="report of the arbiter", by="eve").proposal
-            ledger.decide(number, "approved", by="adam")
+            ledger.decide(number, Decision.APPROVED, by="adam")
             ledger.ensure_up_to_date()
         lived(other, settings, [[right if fact is wrong else fact for fact in part] for part in parts])
         assert in_the_end(ledger) == in_the_end(other)

@@ -359,3 +359,28 @@ def test_a_word_that_late_reports_cannot_be_is_wrong_usage(tmp_path: Path, run: 
     done = run("init", tmp_path / "fed.db", "--scheme", "fide", "--set", "late_reports=later")
     assert done.code == USAGE
     assert "--set late_reports: give true-place or next-list; got 'later'" in done.err
+
+
+def test_under_four_eyes_no_late_report_changes_a_published_list_without_a_proposal(tmp_path: Path, run: Run) -> None:
+    path = federation(tmp_path, run, "late_reports=true-place")
+    assert run("policy", "set", path, "four-eyes", "on=true", "--by", "eve").code == 0
+    for more in (["--dry-run"], []):
+        done = run("import", path, tmp_path / "august.csv", tmp_path / "late.csv", *more)
+        assert done.code == REFUSED
+        assert "late.csv:2: needs-a-proposal: " in done.err
+        assert "published up to 2025-09-01, which this game would change; propose it with 'correct late'" in done.err
+        assert "august.csv (csv" in done.err
+        assert "0 games recorded, 1 known already" in done.err
+        assert "1 game recorded, 0 known already" in done.err  # September open
+    assert run("publish", path, "--at", "2025-09-01", "--by", "eve").err.startswith(
+        "standard@2025-09-01/1 published al"
+    )
+
+
+def test_under_four_eyes_a_late_report_that_counts_in_the_next_list_needs_no_proposal(tmp_path: Path, run: Run) -> None:
+    path = federation(tmp_path, run)
+    assert run("policy", "set", path, "four-eyes", "on=true", "--by", "eve").code == 0
+    assert run("import", path, tmp_path / "late.csv").code == 0
+    assert run("publish", path, "--at", "2025-09-01", "--by", "eve").err.startswith(
+        "standard@2025-09-01/1 published al"
+    )
