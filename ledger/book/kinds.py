@@ -170,7 +170,7 @@ class _Games(Kind):
         row = game_row(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
         row["reason"], row["rated_ms"], row["batch"], _ = book.assessor.assess(
-            pool, ms, *(row[name] for name in ASSESSED_COLUMNS[7:14]), None, position
+            pool, ms, *(*(row[name] for name in ASSESSED_COLUMNS[7:14]), None, position)
         )
         if pool.by_event and fact.tournament:
             book.played.note(pool.name, fact.tournament, ms, ms)
