@@ -20,8 +20,8 @@ Bob,Ann,1-0,2026-02-10,February open
 """
 
 
-@pytest.fixture(name="listed_club")
-def _listed_club(tmp_path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+@pytest.fixture(name="club_with_late_reports")
+def _club_with_late_reports(tmp_path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     """A served club with a pool of FIDE whose list of 1 February 2026 is published: its address, the tokens."""
     club = tmp_path / "club.db"
     tokens = club_with_officers(club)
@@ -35,8 +35,8 @@ def _listed_club(tmp_path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
         yield address, tokens
 
 
-def test_a_dry_run_and_the_import_have_the_same_lists(listed_club: tuple[str, Mapping[str, str]]) -> None:
-    address, tokens = listed_club
+def test_a_dry_run_and_the_import_have_the_same_lists(club_with_late_reports: tuple[str, Mapping[str, str]]) -> None:
+    address, tokens = club_with_late_reports
     api = Api(address, dict(tokens))
     answers = [
         api.ask("POST", f"/imports?pool=fide&filename=late.csv{more}", "rita", content=FILE).json()["lists"]
@@ -49,8 +49,10 @@ def test_a_dry_run_and_the_import_have_the_same_lists(listed_club: tuple[str, Ma
     ]
 
 
-def test_the_desk_names_the_lists_of_a_file_and_what_waits(listed_club: tuple[str, Mapping[str, str]]) -> None:
-    address, tokens = listed_club
+def test_the_desk_names_the_lists_of_a_file_and_what_waits(
+    club_with_late_reports: tuple[str, Mapping[str, str]],
+) -> None:
+    address, tokens = club_with_late_reports
     rita, adam = Officer(address), Officer(address)
     rita.sign_in(tokens["rita"])
     adam.sign_in(tokens["adam"])
