@@ -108,6 +108,7 @@ class Reading(FaultsFound):
 
     Attributes:
         name: the file as the user named it, ``-`` for standard input.
+        sheet: of a workbook, the sheet that is read, whose rows are the lines; None for other files.
         faults, fault_count: faults of refused games, in file order.
         skipped: games left out for a named reason that is no mistake, such as ``unfinished``.
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
@@ -120,6 +121,7 @@ class Reading(FaultsFound):
     """
 
     name: str
+    sheet: str | None = None
     skipped: Counter[str] = attrs.Factory(Counter)
     bytes_read: int = 0
     is_cut: bool = False
@@ -130,6 +132,11 @@ class Reading(FaultsFound):
     rounds: list[SourceRound] = attrs.Factory(list)
     # by message the first line and the number of lines
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
+
+    @property
+    def place(self) -> str:
+        """The file, and the sheet of a workbook, for messages that give a line of it."""
+        return self.name if self.sheet is None else f"{self.name}[{self.sheet}]"
 
     def note(self, line: int, message: str) -> None:
         """Note something in the file that a person should look at.

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +13,7 @@ import pytest
 
 from tests.kit.programs import GAME, Api, club_of_programs
 from tests.kit.served_processes import ask_server, position, serving, until
+from tests.kit.workbooks import Rows, xlsx
 from tools.serve import bodies, parameters, problems
 from tools.serve.application import application
 from tools.serve.importing import MOST_ALIKE
@@ -301,6 +303,22 @@ def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(
     assert wrong.status_code == 400
     assert "columns: there is no column 'weis' to fill" in wrong.text
     assert "results: takes WORD=RESULT" in wrong.text
+
+
+def test_a_sheet_of_a_workbook_is_sent_as_it_is(api: Api) -> None:
+    pytest.importorskip("python_calamine")
+    rows: Rows = [
+        ["white", "black", "result", "date"],
+        ["Xaver", "Yvo", "1-0", date(2026, 3, 1)],
+        ["Xaver", "Yvo", "won", "May"],
+    ]
+    book = xlsx({"May": rows, "June": rows[:2]})
+    several = api.ask("POST", "/imports?dry_run=1&filename=liga.xlsx", "rita", content=book)
+    assert (several.status_code, "liga.xlsx: has 2 sheets with cells, 'May', 'June'" in several.text) == (400, True)
+    done = api.ask("POST", "/imports?dry_run=1&filename=liga.xlsx&sheet=May", "rita", content=book).json()
+    assert (done["name"], done["sheet"], done["recorded"], done["faults"][0]["line"]) == ("liga.xlsx", "May", 1, 3)
+    assert done["faults"][0]["detail"].startswith("date (column D) must be")
+    assert api.ask("POST", "/imports?dry_run=1", "rita", content=b"white,black,result,date\n").json()["sheet"] is None
 
 
 def test_two_people_correct_a_game_and_the_graph_follows(api: Api) -> None:

@@ -89,6 +89,7 @@ from .token_options import acting, recorder
 @click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file are several games, as of a blitz evening.")
 @click.option("--check-moves", is_flag=True, help="Play the moves of files of more than 20,000 games through, too.")
 @click.option("--day", metavar="INSTANT", help="When the games of a TRF without a day were played: 2024-05-04, 2024.")
+@click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several.")
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
 @proposing.proposing_part("With --open-tournaments: propose these days, for another person to approve.")
@@ -114,22 +115,24 @@ def import_(
     equal_rows: bool,
     check_moves: bool,
     day: str | None,
+    sheet: str | None,
     encoding: str | None,
     actor: str,
 ) -> None:
     """Record games from files and rate them; "-" is standard input.
 
-    PGN, Lichess NDJSON, CSV, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A
-    game that is known already is counted, never recorded twice. What looks like a known game under another key is named
-    and held back. Bad games are named with file and line and left out. A game that a file contradicts
-    is one of them; --propose-differences writes the corrections that would take the file's word, for 'correct
-    batch': nothing is corrected by itself.
+    PGN, Lichess NDJSON, CSV, spreadsheets, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, zip,
+    bzip2 or zstd. A game that is known already is counted, never recorded twice. What looks like a known game under
+    another key is named and held back. Bad games are named with file and line and left out. A game that a file
+    contradicts is one of them; --propose-differences writes the corrections that would take the file's word, for
+    'correct batch': nothing is corrected by itself.
 
     \b
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
+      rating-ledger import club.db season.xlsx --sheet 'Round 1' --dry-run
       rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
@@ -153,15 +156,10 @@ def import_(
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
         if open_tournaments and asked is None and not dry_run and late_facts.are_four_eyes_on(ledger.journal.find):
-            raise RejectedError(  # before the first game: half of what was asked for would be recorded
-                late_facts.NEEDS_A_PROPOSAL,
-                "--open-tournaments",
-                "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
-                f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
-            )
+            raise _needs_a_proposal(ledger)  # before the first game: half of what was asked for would be recorded
         if open_tournaments is None:
             open_tournaments = not late_facts.are_four_eyes_on(ledger.journal.find)
-        check_files(files, fmt=fmt, encoding=written_in)
+        check_files(files, fmt=fmt, encoding=written_in, sheet=sheet)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
@@ -172,6 +170,7 @@ def import_(
             fmt=fmt,
             said=said,
             encoding=written_in,
+            sheet=sheet,
             open_tournaments=open_tournaments,
             proposed=asked,
             differences=None if differences is None else [],
@@ -182,6 +181,15 @@ def import_(
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
         sys.exit(REFUSED)
+
+
+def _needs_a_proposal(ledger: Ledger) -> RejectedError:
+    return RejectedError(
+        late_facts.NEEDS_A_PROPOSAL,
+        "--open-tournaments",
+        "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
+        f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
+    )
 
 
 def _imported(ledger: Ledger, files: Sequence[str], wish: ImportWish) -> list[bool]:

@@ -48,6 +48,7 @@ class ImportWish:
         record_alike: what looks like a game that is known under another key is recorded as another one.
         said: what the user says of the files that they do not say themselves.
         encoding: what their letters are written in, None where they say it or need not.
+        sheet: the sheet of workbooks, None for the only one.
         open_tournaments: the days of tournament reports are recorded, too.
         differences: takes the games whose recorded facts a file contradicts, which are faults if it is None.
         actor: who imports.
@@ -60,13 +61,16 @@ class ImportWish:
     fmt: str | None
     said: FileHints
     encoding: str | None
+    sheet: str | None
     open_tournaments: bool
     differences: list[Difference] | None
     actor: str
     proposed: proposing.ProposalWish | None = None
 
 
-def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None = None) -> None:
+def check_files(
+    paths: Sequence[str], *, fmt: str | None, encoding: str | None = None, sheet: str | None = None
+) -> None:
     """Look into every file, so that nothing is recorded of the first where a later one cannot be read.
 
     A pipe gives its bytes only once: of those nothing is read here.
@@ -78,7 +82,7 @@ def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None =
     for path in paths:
         if path != "-" and not (Path(path).exists() and _is_pipe(path)):
             try:
-                with open_source(path, encoding) as source:
+                with open_source(path, encoding, sheet) as source:
                     _refuse_foreign(source, fmt)
             except StorageError as error:
                 problems.append(str(error))
@@ -91,13 +95,14 @@ def _is_pipe(path: str) -> bool:
 
 
 def _refuse_foreign(source: Source, fmt: str | None) -> None:
-    if fmt is None and (kind := foreign_kind(source.first)):
+    # of a workbook nothing but the sheet is looked for: its cells are read once
+    if fmt is None and source.reading.sheet is None and (kind := foreign_kind(source.first)):
         raise StorageError(source.reading.name, f"is {kind}")
 
 
 def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPreview | None = None) -> bool:
     """Import one file and say what became of it; False when games were faulty. With a *preview* nothing is written."""
-    with open_source(path, wish.encoding) as source:
+    with open_source(path, wish.encoding, wish.sheet) as source:
         _refuse_foreign(source, wish.fmt)
         fmt = wish.fmt or detect_format(source.first, path)
         size = Path(path).stat().st_size if path != "-" else None
@@ -126,7 +131,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
         words = (
             "to take its word where it tells known games otherwise, --propose-differences FILE.csv writes corrections"
         )
-        output.remark(f"{source.reading.name}: {words}, for 'correct batch'")
+        output.remark(f"{source.reading.place}: {words}, for 'correct batch'")
     if is_good or not wish.strict:
         open_reported(
             ledger,
@@ -200,7 +205,7 @@ def _tell_notes(name: str, notes: Sequence[FileFault], count: int, most: int = N
 def _tell(
     ledger: Ledger, source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool
 ) -> bool:
-    name = source.reading.name
+    name = source.reading.place
     faults = sorted([*source.reading.faults, *report.faults])
     count = source.reading.fault_count + report.fault_count
     output.remark_lines(name, faults, FAULTS_SHOWN, "fault", count=count)

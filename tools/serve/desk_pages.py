@@ -283,6 +283,7 @@ def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
         ),
         FormField(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
         FormField(name="day", label="Day", help="When the games of a TRF without a day were played."),
+        FormField(name="sheet", label="Sheet", help="Of a spreadsheet with several."),
         FormField(
             name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Weiß; black=Schwarz."
         ),

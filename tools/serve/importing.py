@@ -67,6 +67,7 @@ class ImportAnswer:
 
     name: str = documented("what the file is called")
     format: str = documented("its format, as given, or by its content")
+    sheet: str | None = documented("the sheet of a spreadsheet, whose rows are the lines; null for other files")
     strict: bool = documented("whether a fault leaves nothing of it recorded")
     recorded: int = documented("games that were recorded, or would be")
     repeated: int = documented("games that were known already")
@@ -98,7 +99,16 @@ class ImportAnswer:
         return cls(**{"games": [], "pools": {}, **account, **lines})
 
 
-OF_A_FILE = ("pool", "format", "source", "dates", "day", "columns", "results")  # that may be said of a file with it
+OF_A_FILE = (
+    "pool",
+    "format",
+    "source",
+    "dates",
+    "day",
+    "sheet",
+    "columns",
+    "results",
+)  # that may be said of a file with it
 
 
 @attrs.frozen(kw_only=True)
@@ -115,6 +125,7 @@ class Sent:
         source: the site that names and ids belong to.
         dates: which number of a date comes first.
         day: when the games of a report without a day were played.
+        sheet: the sheet of a workbook with several.
         columns: headings of a CSV file's own, ``white=Weiß; black=Schwarz``.
         results: what words of a CSV file mean, ``Sieg=1-0; Remis=1/2-1/2``.
     """
@@ -128,6 +139,7 @@ class Sent:
     source: str | None = None
     dates: str | None = None
     day: str | None = None
+    sheet: str | None = None
     columns: str | None = None
     results: str | None = None
 
@@ -207,7 +219,7 @@ def imported(ledger: Ledger, sent: Sent, token: str | None, advance: Callable[[i
 def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advance: Callable[[int], None]) -> Account:
     choice = sent.choice(ledger)
     try:
-        with open_source(sent.path) as source:
+        with open_source(sent.path, sheet=sent.sheet) as source:
             if sent.format is None and (kind := foreign_kind(source.first)):
                 raise MalformedError([f"{sent.name} is {kind}"])
             fmt = sent.format or detect_format(source.first, sent.name)
@@ -253,6 +265,7 @@ def _account(
     return {
         "name": sent.name,
         "format": fmt,
+        "sheet": reading.sheet,
         "strict": sent.strict,
         "recorded": report.recorded,
         "repeated": report.repeated,

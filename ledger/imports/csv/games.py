@@ -116,6 +116,7 @@ def parse_results(words: Iterable[str]) -> dict[str, str | None]:
 
 MOST_PEOPLE = 50_000  # names that are remembered; a name of 128 characters takes some 200 bytes
 PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
+_NUMBERS = re.compile(r"\s*n\s*(?:\(column [A-Z]+\))?", re.IGNORECASE)  # a heading that numbers the games
 _OUTCOMES = frozenset(Outcome)
 _SIDES = frozenset({Outcome.WHITE, Outcome.BLACK})
 
@@ -170,7 +171,8 @@ def _layout(rows: RowReader, reading: Reading, headings: Mapping[str, str]) -> R
                 break
             if not header:
                 break
-        return read_header(first, headings=headings)
+        layout = read_header(first, headings=headings)
+        return layout if reading.sheet is None else layout.of_sheet()
     except ValueError as error:
         reading.file_fault(line if first else max(1, rows.line - 1), str(error))
         return None
@@ -439,7 +441,7 @@ class _Converter:
 
     def _numbered(self, table: DataFrame, cells: DataFrame) -> list[Expr]:
         """Return the sequence within a day of games with numbers in a column ``n``, as numbers and not as texts."""
-        if self._labels.get("key", "").strip().lower() != "n":
+        if not _NUMBERS.fullmatch(self._labels.get("key", "")):
             return []
         number = cells["key"].str.strip_chars().str.extract(r"^([0-9]{1,15})$").cast(pl.Int64)
         return [pl.coalesce(table["sequence"], number.replace(0, None)).alias("sequence")]

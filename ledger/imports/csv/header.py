@@ -88,6 +88,20 @@ class RowLayout:
     labels: Mapping[str, str]
     least: int
 
+    def of_sheet(self) -> RowLayout:
+        """Return the same columns of a spreadsheet, where people name a column by its letters."""
+        labels = {name: f"{label} (column {column_letters(self.places[name])})" for name, label in self.labels.items()}
+        return attrs.evolve(self, labels=labels)
+
+
+def column_letters(place: int) -> str:
+    """Return the letters of a column of a spreadsheet, from its place: 0 is ``A``, 26 is ``AA``."""
+    letters = ""
+    while place >= 0:
+        place, digit = divmod(place, 26)
+        letters, place = chr(ord("A") + digit) + letters, place - 1
+    return letters
+
 
 class _Names:
     """Return the column that a word of a header means."""
@@ -166,8 +180,10 @@ def read_header(
     except csv.Error as error:
         raise ValueError(f"the first line is no header of a CSV file ({error})") from None
     # The right delimiter is the one under which most columns are known to us; a title may hold the others. Of two with
-    # as many, as where the header is a single column, the comma is taken, the first of them.
-    delimiter = max(splits, key=lambda mark: sum(names(field) is not None for field in splits[mark]))
+    # as many the one with more fields is taken; where the header is a single column, the comma, the first of them.
+    delimiter = max(
+        splits, key=lambda mark: (sum(names(field) is not None for field in splits[mark]), len(splits[mark]))
+    )
     if len(splits[delimiter]) > MAX_COLUMNS:
         raise ValueError(
             f"the header names {len(splits[delimiter])} columns, more than {MAX_COLUMNS}, the limit of columns"

@@ -45,6 +45,8 @@ def read_csv(chunks: Iterable[bytes], reading: Reading, size: int = BATCH_CSV) -
     except ValueError as error:
         reading.file_fault(1, str(error))
         return
+    if reading.sheet is not None:
+        layout = layout.of_sheet()
     converter = PlayerConverter(layout.labels)
     for cells, broken in rows.read_blocks(layout):
         frame, faults = converter.convert(cells)
