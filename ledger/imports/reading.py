@@ -155,11 +155,11 @@ class Reading(FaultsFound):
 
     @property
     def notes(self) -> list[FileFault]:
-        """The first notes, each once, with the number of lines that have it."""
-        return [
+        """The first notes by their lines, each once, with the number of lines that have it."""
+        return sorted(
             FileFault(line, f"{words} ({lines:,} times)" if lines > 1 else words)
             for words, (line, lines) in self._noted.items()
-        ]
+        )
 
     def add_tournament(self, tournament: ReportedTournament) -> None:
         """Store a tournament that the file states."""

@@ -293,7 +293,8 @@ def test_a_file_is_looked_at_and_recorded_with_its_faults_by_line(api: Api) -> N
 def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(api: Api) -> None:
     table = b"Weiss;Schwarz;Ergebnis;Datum\nMax;Moritz;Sieg;2026-03-01\nMoritz;Max;Remis;2026-03-02\n"
     refused = api.ask("POST", "/imports?dry_run=1", "rita", content=table)
-    assert "--column white=HEADING" in refused.text
+    assert "'Weiss' is read as white" in refused.json()["notes"][0]["detail"]
+    assert "--result Sieg=1-0" in refused.json()["faults"][0]["detail"]
     said = {"columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum", "results": "Sieg=1-0; Remis=1/2-1/2"}
     done = api.ask("POST", f"/imports?{urlencode(said)}", "rita", content=table).json()
     assert (done["fault_count"], done["recorded"]) == (0, 2), done

@@ -77,7 +77,7 @@ from .token_options import acting, recorder
     "columns",
     multiple=True,
     metavar="COLUMN=HEADING",
-    help="The heading of a column in a CSV file, such as white=Weiß; repeatable.",
+    help="The heading of a column in a CSV file, such as white=Gastgeber; repeatable.",
 )
 @click.option(
     "--result",
@@ -137,7 +137,7 @@ def import_(
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences differences.csv
-      rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
+      rating-ledger import club.db liga.csv --column white=Gastgeber --result Sieg=1-0 --dates dmy
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")

@@ -368,6 +368,8 @@ def import_(
         faults = sorted([*opened.reading.faults, *report.faults])
         count = opened.reading.fault_count + report.fault_count
         output.remark_lines(opened.reading.place, faults, FAULTS_SHOWN, "fault", count=count)
+        notes, note_count = opened.reading.notes, opened.reading.note_count
+        output.remark_lines(opened.reading.place, notes, FAULTS_SHOWN, "note", begin="note: ", count=note_count)
         if count and not (leave_out_faulty and (report.is_recorded or dry_run)):
             output.remark(f"{opened.reading.place} ({chosen}): {counted(count, 'fault')}: nothing recorded")
             _tell_ways(ledger, faults, leave_out_faulty=leave_out_faulty)

@@ -285,7 +285,7 @@ def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
         FormField(name="day", label="Day", help="When the games of a TRF without a day were played."),
         FormField(name="sheet", label="Sheet", help="Of a spreadsheet with several."),
         FormField(
-            name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Weiß; black=Schwarz."
+            name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Heim; black=Gast."
         ),
         FormField(name="results", label="Results", help="What its words mean, such as Sieg=1-0; Remis=1/2-1/2."),
     )

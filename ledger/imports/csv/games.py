@@ -44,7 +44,7 @@ put together, with the user's hints (``FileHints``). Players get no numbers and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -64,6 +64,7 @@ from ledger.imports.csv.values import (
     check_rows,
     limit_caches,
 )
+from ledger.imports.languages import result_of_word
 from ledger.imports.no_opponent import LETTERS_OF_BYES, bye_note, means_no_opponent, stated_bye
 from ledger.imports.reading import (
     NO_HINTS,
@@ -82,8 +83,12 @@ if TYPE_CHECKING:
     from polars import DataFrame, Expr, Series
 
 
-def read_result(text: str, results: Mapping[str, str | None]) -> str | None:
+def read_result(
+    text: str, results: Mapping[str, str | None], note: Callable[[str], None] = lambda _: None
+) -> str | None:
     """Return the meaning of a result: that of its word in *results*, else as of ``values.parse_result``.
+
+    *note*: told what a word of another language is read as.
 
     Raises:
         ValueError: the text is no result.
@@ -92,6 +97,9 @@ def read_result(text: str, results: Mapping[str, str | None]) -> str | None:
     try:
         return results[word] if word in results else values.parse_result(text)
     except ValueError as error:
+        if (meaning := result_of_word(text)) is not None:
+            note(f"{text.strip()!r} is read as {_RESULTS_SHOWN[meaning]}")
+            return meaning
         raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
 
 
@@ -114,6 +122,10 @@ def parse_results(words: Iterable[str]) -> dict[str, str | None]:
     return meanings
 
 
+_RESULTS_SHOWN = {
+    "white": "1-0", "black": "0-1", "draw": "1/2-1/2", "+white": "+/-, a forfeit", "+black": "-/+, a forfeit",
+    values.BOTH_FORFEITED: "-/-, a forfeit of both",
+}  # fmt: skip
 MOST_PEOPLE = 50_000  # names that are remembered; a name of 128 characters takes some 200 bytes
 PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
 _NUMBERS = re.compile(r"\s*n\s*(?:\(column [A-Z]+\))?", re.IGNORECASE)  # a heading that numbers the games
@@ -142,7 +154,10 @@ def read_frames(
     layout = _layout(rows, reading, hints.headings)
     if layout is None:
         return
-    converter = _Converter(layout, hints)
+    header_line = rows.line - 1
+    if (words := layout.describe_foreign()) is not None:
+        reading.note(header_line, words)
+    converter = _Converter(layout, hints, partial(reading.note, header_line))
     for cells, broken in rows.read_blocks(layout):
         # as many columns would be worked out as for rows
         if not cells.height:
@@ -178,7 +193,7 @@ def _layout(rows: RowReader, reading: Reading, headings: Mapping[str, str]) -> R
         return None
 
 
-def _plan(hints: FileHints) -> dict[str, CellParser]:
+def _plan(hints: FileHints, note: Callable[[str], None]) -> dict[str, CellParser]:
     """Return the parser of each column, in the order in which the faults of a row are reported."""
 
     def identified(text: str) -> str | None:
@@ -196,7 +211,7 @@ def _plan(hints: FileHints) -> dict[str, CellParser]:
     for side in ("white", "black"):
         plan |= {side: name, f"{side}_id": identity, f"{side}_fide_id": fide}
     return plan | {
-        "result": CellParser(partial(read_result, results=hints.results)),
+        "result": CellParser(partial(read_result, results=hints.results, note=note)),
         "termination": CellParser(values.parse_termination),
         "ended_by_checkmate": flag,
         "stalemate": flag,
@@ -275,7 +290,7 @@ def _is_word_of_bye(text: str | None) -> bool:
 class _Converter:
     """Puts the fields of a file's rows together; caches the meanings of values from block to block."""
 
-    def __init__(self, layout: RowLayout, hints: FileHints) -> None:
+    def __init__(self, layout: RowLayout, hints: FileHints, note: Callable[[str], None]) -> None:
         self._labels = layout.labels
         self._columns_present = frozenset(layout.places)
         self._prefix = hints.source or "csv"
@@ -284,7 +299,7 @@ class _Converter:
         self._repeats = RepeatCounter()
         self._equal_rows = None if hints.equal_rows else EqualRows()
         self._named = CellParser(lambda name: name_identity(name, hints.source))
-        self._plan = _plan(hints)
+        self._plan = _plan(hints, note)
         # Several columns share a meaning, and in a set each counts once against what may be remembered.
         self._parsers = {self._named, *self._plan.values()}
 

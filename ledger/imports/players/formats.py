@@ -45,6 +45,8 @@ def read_csv(chunks: Iterable[bytes], reading: Reading, size: int = BATCH_CSV) -
     except ValueError as error:
         reading.file_fault(1, str(error))
         return
+    if (words := layout.describe_foreign()) is not None:
+        reading.note(rows.line - 1, words)
     if reading.sheet is not None:
         layout = layout.of_sheet()
     converter = PlayerConverter(layout.labels)
