@@ -23,6 +23,7 @@ import attrs
 import orjson
 
 from ledger.errors import StorageError
+from ledger.imports.crosstables.tables import has_table
 from ledger.imports.reading import Reading
 from ledger.imports.spreadsheets import is_workbook, read_sheet
 from ledger.imports.unpack import unpack, zip_member_start
@@ -97,7 +98,7 @@ DETECTED_BYTES = 2**16  # bytes by which the format is detected
 CHUNK = 2**16  # stored bytes read at once
 MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of it
 MAX_BLANK = 2**20  # bytes of nothing but white space in a row
-FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv")
+FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv", "crosstable")
 _BOM = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
 _WORKBOOKS = (_ZIP, b"\xd0\xcf\x11\xe0")  # what may be one by its first bytes
@@ -107,6 +108,8 @@ _BARE_TAG = re.compile(rb"\[(?:Event|Site|Date|White|Black)\b")
 _TRF_LINE = re.compile(rb"^(?:001 [ \d]{3}\d [mwMW ]|012 \S|132 )", re.MULTILINE)
 _DIVIDERS = (b",", b";", b"\t")
 _TITLES, _DIVIDED = 20, 3  # lines among which a header may be, and the dividers that it has
+# Headings of rounds, before a file is looked through for a cross-table; Vega's have a bar before them.
+_ROUNDS = re.compile(rb"[;,\t\"](?:\d|[^\W\d_]+\.? ?\d)|\|\s+1\s")
 _CHESS_COM = re.compile(rb'\{\s*"games"\s*:\s*\[|\[\s*\{')
 
 
@@ -314,10 +317,11 @@ _ENDINGS = ((".csv", "csv"), (".tsv", "csv"), (".trf", "trf"), (".trfx", "trf"),
 def detect_format(first: bytes, name: str = "") -> str:
     """Return the format of a file of games from its first bytes: one of ``FORMATS``.
 
-    A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
-    any other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of
-    some line a PGN (its text before the first game may be anything); of the rest, what has a divider in its first line,
-    or three in one of the next, is a CSV. What is none of these is called ``pgn``, whose reader says that it is not.
+    A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's, any
+    other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of some
+    line a PGN (its text before the first game may be anything); of the rest, headings of rounds make a cross-table;
+    what has a divider in its first line, or three in one of the next, is a CSV. What is none of these is called
+    ``pgn``, whose reader says that it is not.
 
     Args:
         first: the beginning of the file, unpacked; 64 KiB are plenty.
@@ -336,6 +340,8 @@ def detect_format(first: bytes, name: str = "") -> str:
         return "lichess-ndjson" if b'"players"' in line else "ledger-jsonl"
     if _TAG.search(text) or _BARE_TAG.match(text):
         return "pgn"
+    if _ROUNDS.search(text) and has_table(first.removeprefix(_BOM)):
+        return "crosstable"
     if any(divider in line for divider in _DIVIDERS):
         return "csv"
     lines = text.split(b"\n", _TITLES)[:_TITLES]  # a table may have a title

@@ -135,12 +135,12 @@ def _headings_of(language: str) -> Mapping[str, str]:
     return meanings
 
 
-def headings_by_place(fields: Iterable[str | None], wanted: Iterable[str]) -> dict[int, str]:
+def headings_by_place(fields: Iterable[str | None], names: Iterable[str]) -> dict[int, str]:
     """Return the columns that headings mean in the language that knows most of them, by place in *fields*.
 
-    *fields*: the headings, None for those that mean something already. *wanted*: the columns that may be meant.
+    *fields*: the headings, None for those that mean something already. *names*: the columns that may be meant.
     """
-    columns = frozenset(wanted)
+    columns = frozenset(names)
     folded = [None if field is None else fold_heading(field) for field in fields]
     best: dict[int, str] = {}
     for language in _HEADINGS:
@@ -173,6 +173,12 @@ def result_of_word(text: str) -> str | None:
 # What stands for "round" next to its number, in "3.Rd", "Runde 3" or "3. kolo".
 ROUND_WORDS = frozenset(
     {"rd", "r", "rnd", "round"} | {fold_heading(word) for language in _HEADINGS.values() for word in language["round"]}
+)
+# What stands before the days of a tournament, as in "Datum: 2024/05/04".
+DATE_WORDS = frozenset(
+    {"date", "dates"}
+    | {fold_heading(word) for language in _HEADINGS.values() for word in language["ended_at"]}
+    | {"von_bis", "dal", "del", "termin", "zeitraum", "período", "periodo"}
 )
 # The two letters of the colours in cells such as "12w1", White's first; every other table has one of these pairs.
 COLOUR_LETTERS = ("wb", "ws", "bn", "wz", "bp", "bc", "bč", "vs")

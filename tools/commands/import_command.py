@@ -121,10 +121,10 @@ def import_(
 ) -> None:
     """Record games from files and rate them; "-" is standard input.
 
-    PGN, Lichess NDJSON, CSV, spreadsheets, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, zip,
-    bzip2 or zstd. A game that is known already is counted, never recorded twice. What looks like a known game under
-    another key is named and held back. Bad games are named with file and line and left out. A game that a file
-    contradicts is one of them; --propose-differences writes the corrections that would take the file's word, for
+    PGN, Lichess NDJSON, CSV, spreadsheets, cross-tables, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed
+    by gzip, zip, bzip2 or zstd. A game that is known already is counted, never recorded twice. What looks like a known
+    game under another key is named and held back. Bad games are named with file and line and left out. A game that a
+    file contradicts is one of them; --propose-differences writes the corrections that would take the file's word, for
     'correct batch': nothing is corrected by itself.
 
     \b
@@ -132,6 +132,7 @@ def import_(
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
+      rating-ledger import club.db crosstable.txt --dates dmy --dry-run
       rating-ledger import club.db season.xlsx --sheet 'Round 1' --dry-run
       rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve

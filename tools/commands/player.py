@@ -367,9 +367,7 @@ def import_(
             bar.close()
         faults = sorted([*opened.reading.faults, *report.faults])
         count = opened.reading.fault_count + report.fault_count
-        output.remark_lines(opened.reading.place, faults, FAULTS_SHOWN, "fault", count=count)
-        notes, note_count = opened.reading.notes, opened.reading.note_count
-        output.remark_lines(opened.reading.place, notes, FAULTS_SHOWN, "note", begin="note: ", count=note_count)
+        _tell_lines(opened.reading, faults, count)
         if count and not (leave_out_faulty and (report.is_recorded or dry_run)):
             output.remark(f"{opened.reading.place} ({chosen}): {counted(count, 'fault')}: nothing recorded")
             _tell_ways(ledger, faults, leave_out_faulty=leave_out_faulty)
@@ -383,6 +381,12 @@ def import_(
         said += f", {counted(count, 'fault')}, whose lines are left out" if count else ""
         ended = "dry run: nothing was written" if dry_run else f"head {ledger.head()}"
         output.remark(f"{opened.reading.place} ({chosen}): {said}; {ended}")
+
+
+def _tell_lines(reading: Reading, faults: Sequence[FileFault], count: int) -> None:
+    """Tell the first faults of a list, and the notes on it."""
+    output.remark_lines(reading.place, faults, FAULTS_SHOWN, "fault", count=count)
+    output.remark_lines(reading.place, reading.notes, FAULTS_SHOWN, "note", begin="note: ", count=reading.note_count)
 
 
 def _tell_ways(ledger: Ledger, faults: Sequence[FileFault], *, leave_out_faulty: bool) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import NamedTuple
 
 import attrs
@@ -338,17 +339,18 @@ class TournamentDays:
 
     first: str | None
     last: str | None
-    rounds: dict[int, str]
+    rounds: Mapping[int, str]
 
 
 def read_days(
-    header: TournamentHeader, order: str | None
+    header: TournamentHeader, order: str | None, labels: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[TournamentDays | None, list[tuple[int, str]], list[tuple[int, str]]]:
     """Return the days of a tournament, their faults, and notes on them, each with its line.
 
     Args:
         header: the records.
         order: one of ``times.ORDERS`` if the user gave the order of ``04/05/2024``.
+        labels: what messages call the two records of days, if not by their numbers.
     """
     records = {kind: header.records[kind] for kind in ("042", "052") if header.text(kind)}
     pairs: set[tuple[str | None, str | None]]
@@ -366,21 +368,24 @@ def read_days(
         lasts: tuple[str | None, ...] = possible_days(records["052"][1], order) if "052" in records else (None,)
         pairs = {(first, last) for first in firsts for last in lasts if not (first and last and first > last)}
     if len(pairs) != 1:
-        return None, [_wrong_days(records, order, pairs)], []
+        return None, [_wrong_days(records, order, pairs, labels)], []
     ((first, last),) = pairs
     rounds, doubts = _round_days(header, first, last)
     return TournamentDays(first, last, rounds), [], doubts
 
 
 def _wrong_days(
-    records: dict[str, tuple[int, str]], order: str | None, pairs: set[tuple[str | None, str | None]]
+    records: dict[str, tuple[int, str]],
+    order: str | None,
+    pairs: set[tuple[str | None, str | None]],
+    labels: Mapping[str, str],
 ) -> tuple[int, str]:
     """Return why the two days cannot be read."""
     line, _ = next(iter(records.values()))
-    words = " and ".join(f"{kind} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
+    words = " and ".join(f"{labels.get(kind, kind)} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
     for kind, (at, text) in records.items():
         if not possible_days(text, order):
-            return at, f"{kind} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
+            return at, f"{labels.get(kind, kind)} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
     if pairs:
         spans = sorted({day for pair in pairs for day in pair if day})
         return line, f"{words}: {ambiguous_day_fault(tuple(spans[:1] + spans[-1:]))}"
