@@ -24,6 +24,7 @@ import orjson
 
 from ledger.errors import StorageError
 from ledger.imports.crosstables.tables import has_table
+from ledger.imports.pairings.lists import has_pairings
 from ledger.imports.reading import Reading
 from ledger.imports.spreadsheets import is_workbook, read_sheet
 from ledger.imports.unpack import unpack, zip_member_start
@@ -98,7 +99,7 @@ DETECTED_BYTES = 2**16  # bytes by which the format is detected
 CHUNK = 2**16  # stored bytes read at once
 MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of it
 MAX_BLANK = 2**20  # bytes of nothing but white space in a row
-FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv", "crosstable")
+FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv", "crosstable", "pairings")
 _BOM = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
 _WORKBOOKS = (_ZIP, b"\xd0\xcf\x11\xe0")  # what may be one by its first bytes
@@ -319,9 +320,9 @@ def detect_format(first: bytes, name: str = "") -> str:
 
     A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's, any
     other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of some
-    line a PGN (its text before the first game may be anything); of the rest, headings of rounds make a cross-table;
-    what has a divider in its first line, or three in one of the next, is a CSV. What is none of these is called
-    ``pgn``, whose reader says that it is not.
+    line a PGN (its text before the first game may be anything); of the rest, headings of rounds make a cross-table,
+    captions of rounds a list of pairings; what has a divider in its first line, or three in one of the next, is a CSV.
+    What is none of these is called ``pgn``, whose reader says that it is not.
 
     Args:
         first: the beginning of the file, unpacked; 64 KiB are plenty.
@@ -342,6 +343,8 @@ def detect_format(first: bytes, name: str = "") -> str:
         return "pgn"
     if _ROUNDS.search(text) and has_table(first.removeprefix(_BOM)):
         return "crosstable"
+    if has_pairings(first.removeprefix(_BOM)):
+        return "pairings"
     if any(divider in line for divider in _DIVIDERS):
         return "csv"
     lines = text.split(b"\n", _TITLES)[:_TITLES]  # a table may have a title
@@ -369,6 +372,8 @@ _BY_MAGIC = {
     "copied by 'backup'",
     b"%PDF-": "a PDF document: ask for the games as PGN or CSV",
     b"Scid.": "a Scid database: export its games as PGN",
+    b"Runde;Brett;IdentW;": "a pairing file of Swiss-Manager, which has numbers in the place of names: give the TRF of "
+    "the tournament, or its cross-table",
 }
 _HTML = re.compile(rb"<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 _JSON = (

@@ -79,6 +79,8 @@ class FileHints:
         check_moves: True if the moves of all games are played through, False if only those of small files are.
         headings: of CSV files, by our name of a column, its heading, as of ``csv.header.parse_headings``.
         results: of CSV files, by a word of the file, what it means, as of ``csv.games.parse_results``.
+        white_boards: of matches of teams, the boards on which the team named first has White: ``odd``, ``even``,
+            ``all``; None if nobody said.
         equal_rows: of CSV files, True if equal rows without a key are several games.
     """
 
@@ -89,6 +91,7 @@ class FileHints:
     check_moves: bool = False
     headings: Mapping[str, str] = attrs.field(factory=dict)
     results: Mapping[str, str | None] = attrs.field(factory=dict)
+    white_boards: str | None = None
     equal_rows: bool = False
 
 

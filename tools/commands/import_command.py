@@ -17,6 +17,7 @@ from ledger.facts.instants import instant_ms
 from ledger.imports.csv.games import PREFIX, parse_results
 from ledger.imports.csv.header import parse_headings
 from ledger.imports.files import FORMATS, encoding_name
+from ledger.imports.pairings.lists import BOARDS
 from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
@@ -89,6 +90,11 @@ from .token_options import acting, recorder
 @click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file are several games, as of a blitz evening.")
 @click.option("--check-moves", is_flag=True, help="Play the moves of files of more than 20,000 games through, too.")
 @click.option("--day", metavar="INSTANT", help="When the games of a TRF without a day were played: 2024-05-04, 2024.")
+@click.option(
+    "--white-boards",
+    type=click.Choice(BOARDS),
+    help="Boards on which the team named first has White, where a list of matches does not say it.",
+)
 @click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several.")
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
@@ -115,17 +121,18 @@ def import_(
     equal_rows: bool,
     check_moves: bool,
     day: str | None,
+    white_boards: str | None,
     sheet: str | None,
     encoding: str | None,
     actor: str,
 ) -> None:
     """Record games from files and rate them; "-" is standard input.
 
-    PGN, Lichess NDJSON, CSV, spreadsheets, cross-tables, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed
-    by gzip, zip, bzip2 or zstd. A game that is known already is counted, never recorded twice. What looks like a known
-    game under another key is named and held back. Bad games are named with file and line and left out. A game that a
-    file contradicts is one of them; --propose-differences writes the corrections that would take the file's word, for
-    'correct batch': nothing is corrected by itself.
+    PGN, Lichess NDJSON, CSV, spreadsheets, cross-tables, lists of pairings, FIDE's TRF16 and TRF26 and our own JSON
+    lines, plain or packed by gzip, zip, bzip2 or zstd. A game that is known already is counted, never recorded twice.
+    What looks like a known game under another key is named and held back. Bad games are named with file and line and
+    left out. A game that a file contradicts is one of them; --propose-differences writes the corrections that would
+    take the file's word, for 'correct batch': nothing is corrected by itself.
 
     \b
     Example:
@@ -133,6 +140,7 @@ def import_(
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db crosstable.txt --dates dmy --dry-run
+      rating-ledger import league.db season.xlsx --white-boards odd --dry-run
       rating-ledger import club.db season.xlsx --sheet 'Round 1' --dry-run
       rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
@@ -146,7 +154,7 @@ def import_(
     if asked is not None and not open_tournaments:
         raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
     said = _said(source, dates, speeds, day, columns, results)
-    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves)
+    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, white_boards=white_boards)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:

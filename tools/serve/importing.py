@@ -22,6 +22,7 @@ from ledger.imports.csv.games import PREFIX, parse_results
 from ledger.imports.csv.header import parse_headings
 from ledger.imports.files import FORMATS, Source, detect_format, foreign_kind, open_source
 from ledger.imports.formats import read_game_frames
+from ledger.imports.pairings.lists import BOARDS
 from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
@@ -106,6 +107,7 @@ OF_A_FILE = (
     "dates",
     "day",
     "sheet",
+    "white_boards",
     "columns",
     "results",
 )  # that may be said of a file with it
@@ -126,6 +128,7 @@ class Sent:
         dates: which number of a date comes first.
         day: when the games of a report without a day were played.
         sheet: the sheet of a workbook with several.
+        white_boards: the boards on which the team named first has White, one of ``BOARDS``.
         columns: headings of a CSV file's own, ``white=Weiß; black=Schwarz``.
         results: what words of a CSV file mean, ``Sieg=1-0; Remis=1/2-1/2``.
     """
@@ -140,6 +143,7 @@ class Sent:
     dates: str | None = None
     day: str | None = None
     sheet: str | None = None
+    white_boards: str | None = None
     columns: str | None = None
     results: str | None = None
 
@@ -155,6 +159,8 @@ class Sent:
             faults.append(f"format must be one of {', '.join(FORMATS)}, got {sent.format!r}")
         if sent.dates is not None and sent.dates not in ORDERS:
             faults.append(f"dates must be one of {', '.join(ORDERS)}, got {sent.dates!r}")
+        if sent.white_boards is not None and sent.white_boards not in BOARDS:
+            faults.append(f"white_boards must be one of {', '.join(BOARDS)}, got {sent.white_boards!r}")
         if sent.source is not None and not PREFIX.fullmatch(sent.source):
             faults.append(f"source must match {PREFIX.pattern}, got {sent.source!r}")
         with _noted(faults, "day"):
@@ -228,6 +234,7 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
                 source=sent.source,
                 day=sent.day,
                 dates=sent.dates,
+                white_boards=sent.white_boards,
                 headings=parse_headings(_pairs(sent.columns)),
                 results=parse_results(_pairs(sent.results)),
             )

@@ -16,26 +16,16 @@ import attrs
 from ledger.facts.source_games import SourceGame
 from ledger.imports.crosstables.cells import COLOURLESS, colour_letters, is_colourless, opponent_of, parse_cell
 from ledger.imports.crosstables.tables import MAX_ENTRANTS, PlayerRow, Table, read_tables
+from ledger.imports.crosstables.titles import DAY, title_days, title_name
 from ledger.imports.csv import values
-from ledger.imports.languages import DATE_WORDS, fold_heading
 from ledger.imports.lichess import one_line
-from ledger.imports.reading import MAX_EVENT, MAX_NAME, NO_HINTS, FileHints, Reading
+from ledger.imports.reading import MAX_NAME, NO_HINTS, FileHints, Reading
 from ledger.imports.times import possible_days
-from ledger.imports.trf.lines import PlayerLine, RoundCell, TournamentDays, TournamentHeader, read_days
+from ledger.imports.trf.lines import PlayerLine, RoundCell, TournamentDays
 from ledger.imports.trf.reports import EntrantList, TournamentReport, read_report
 
-_DAY = re.compile(r"(?<!\d)(?:\d{4}([./-])\d{1,2}\1\d{1,2}|\d{1,2}([./-])\d{1,2}\2\d{4})(?!\d)", re.ASCII)
-_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
-_LABELLED = re.compile(r"([^:]{1,40}?)\s*:(?=\s|$)")
-_PROPERTY = re.compile(r"[^:]{1,40}\s:(?=\s|$)")  # "Number of rounds : 9", as the server writes what it knows
-_TABLE_WORDS = re.compile(r"cross.?table|kreuztabelle|fortschrittstabelle", re.IGNORECASE)
-# What programs write above their tables, and below those before.
-_OF_PROGRAM = re.compile(
-    r"chess-results|vegachess|swiss-?manager|licensed to|tie.?break|annotation|anmerkung", re.IGNORECASE
-)
 _WHOLE = re.compile(r"[1-9]\d{0,3}", re.ASCII)
 _POINTS = re.compile(r"(\d{0,3})(?:[.,]([05])0*|(½))?", re.ASCII)
-_DAY_LABELS = {"042": "the first day", "052": "the last day"}
 
 
 def read_games(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_HINTS) -> Iterator[SourceGame]:
@@ -91,7 +81,7 @@ def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceG
             entrants.enter(row.line, read, reading, hints.source)
     report = TournamentReport(
         line=table.titles[0][0] if table.titles else table.line,
-        name=_name(table),
+        name=title_name(table.titles),
         days=days,
         day=hints.day,
         entrants=entrants.by_rank,
@@ -210,37 +200,18 @@ def _parse_points(text: str) -> float | None:
     return None if match is None else int(match[1] or 0) + (0.5 if match[3] or match[2] == "5" else 0.0)
 
 
-def _name(table: Table) -> str | None:
-    """Return the tournament's name: the first line above the table, behind those of the program and of other tables."""
-    titles = [words for _, words in table.titles]
-    begin = max((place for place, words in enumerate(titles, 1) if _OF_PROGRAM.search(words)), default=0)
-    for words in titles[begin:]:
-        if not (_PROPERTY.match(words) or _TABLE_WORDS.search(words) or _TIME.search(words)):
-            return one_line(words)[:MAX_EVENT].strip() or None
-    return None
-
-
 def _days(table: Table, reading: Reading, hints: FileHints) -> TournamentDays | None:
     """Return the days of a tournament and its rounds; None, and a fault, if they cannot be read."""
-    header = TournamentHeader(table.line)
-    for line, words in table.titles:
-        days = [match[0] for match in _DAY.finditer(words)]
-        labelled = _LABELLED.match(words)
-        is_date = labelled is not None and fold_heading(labelled[1]) in DATE_WORDS
-        if "042" not in header.records and (len(days) == 2 or (days and is_date)):
-            header.records = {"042": (line, days[0]), "052": (line, days[-1])}
-    read, faults, _ = read_days(header, hints.dates, _DAY_LABELS)
+    read, faults = title_days(table.titles, table.line, hints.dates)
     for line, words in faults:
         reading.file_fault(line, f"{words}; no game of this table was read")
-    if read is None:
-        return None
-    return attrs.evolve(read, rounds=_round_days(table, reading, hints))
+    return None if read is None else attrs.evolve(read, rounds=_round_days(table, reading, hints))
 
 
 def _round_days(table: Table, reading: Reading, hints: FileHints) -> Mapping[int, str]:
     by_round: dict[int, str] = {}
     for column in table.rounds:
-        match = _DAY.search(column.rest)
+        match = DAY.search(column.rest)
         if match is None:
             continue
         days = possible_days(match[0], hints.dates)

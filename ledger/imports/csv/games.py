@@ -154,11 +154,25 @@ def read_frames(
     layout = _layout(rows, reading, hints.headings)
     if layout is None:
         return
-    header_line = rows.line - 1
     if (words := layout.describe_foreign()) is not None:
-        reading.note(header_line, words)
-    converter = _Converter(layout, hints, partial(reading.note, header_line))
-    for cells, broken in rows.read_blocks(layout):
+        reading.note(rows.line - 1, words)
+    yield from convert_cells(rows.read_blocks(layout), layout, reading, hints, rows.line - 1)
+
+
+def convert_cells(
+    blocks: Iterable[tuple[DataFrame, Faults]], layout: RowLayout, reading: Reading, hints: FileHints, line: int
+) -> Iterator[DataFrame]:
+    """Yield the valid games of rows of cells as frames with the columns of ``frame_schema()``.
+
+    Args:
+        blocks: frames of the columns of *layout* and ``line``, with the faults of broken rows.
+        layout: the columns, and what messages call them.
+        reading: receives faults and notes.
+        hints: what the user says of the file.
+        line: of the headings, for notes.
+    """
+    converter = _Converter(layout, hints, partial(reading.note, line))
+    for cells, broken in blocks:
         # as many columns would be worked out as for rows
         if not cells.height:
             reading.add_faults(broken, Faults([]))
