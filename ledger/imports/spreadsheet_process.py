@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
 MAX_MEMORY = 2 * 2**30  # bytes of this process: a full sheet of Excel with ten columns takes half of it
-MAX_SECONDS = 120  # of CPU; a full sheet takes 10
+MAX_SECONDS = 60  # of CPU; a full sheet takes 10
 MAX_COLUMNS = 1_000
 MAX_CELLS = 20_000_000
 _ROWS = 2_000  # of one message

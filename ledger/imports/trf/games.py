@@ -15,7 +15,9 @@ from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import NO_HINTS, FileHints, Reading
 from ledger.imports.trf.lines import PLAYER, UNIQUE, TournamentHeader, decode_player_line, read_days
-from ledger.imports.trf.reports import EntrantList, TournamentReport, read_report
+from ledger.imports.trf.reports import USUAL, EntrantList, TournamentReport, read_report
+from ledger.imports.trf.scoring import MatchScoring, Scoring
+from ledger.imports.trf.teams import check_teams
 from ledger.imports.trf.time_controls import parse_speed
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
@@ -113,6 +115,14 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         return
     for line, words in doubts:
         reading.note(line, words)
+    scoring = Scoring.parse(header.text("162"))
+    if header.has_teams():  # the team has the bye, and what 162 says of it
+        scoring = scoring._replace(allotted=0.0)
+    elif header.allotted_half_points() != USUAL:
+        scoring = scoring._replace(allotted=header.allotted_half_points() / 2)
+    if scoring[:3] != Scoring()[:3]:
+        line, _ = header.records["162"]
+        reading.note(line, f"points are counted as {scoring} for a win, a draw and a loss (162); ratings go by results")
     report = TournamentReport(
         line=header.line,
         name=header.name(),
@@ -124,12 +134,15 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         format=header.format(),
         rounds=header.rounds(),
         allotted=header.allotted_half_points(),
-        scoring=header.text("162"),
+        scoring=scoring,
         no_day="the report names no day (132, 042 or 052)",
         no_name="the report names no tournament (012)",
         no_round_days="the days of some rounds are not given (132)",
     )
     yield from read_report(report, reading)
+    matches = MatchScoring.parse(header.text("362"))
+    for line, words in check_teams(header.teams, tournament.entrants.by_rank, scoring, matches):
+        reading.note(line, words)
     if header.passed_over:
         reading.note(header.first_passed_over, f"lines that tell of no game: {header.describe_skipped_lines()}")
 

@@ -225,15 +225,16 @@ def decode_player_line(line: bytes) -> PlayerLine:
 PLAYER = b"001"
 # Records of which a tournament has one each: met again after the players, they begin the next tournament.
 UNIQUE = ("012", "022", "032", "042", "052", "062", "072", "082", "092", "132")
-_READ = frozenset({"012", "042", "052", "092", "132", "122", "142", "162", "222", "BBU", "XXS"})
-_KNOWN = _READ | {*UNIQUE, "102", "112", "152", "172", "182", "192", "202", "212"}
+_READ = frozenset({"012", "042", "052", "092", "132", "122", "142", "162", "222", "362", "BBU", "XXS"})
+_OF_TEAMS = frozenset({"240", "299", "300", "310", "320", "330"})  # all lines of them are read together
+MAX_TEAM_LINES = 20_000
+_KNOWN = _READ | _OF_TEAMS | {*UNIQUE, "102", "112", "152", "172", "182", "192", "202", "212", "352"}
 _NAMED_KINDS = 8  # kinds of lines that are named
 _FORMATS = (
     (re.compile(r"swiss", re.IGNORECASE), "swiss"),
     (re.compile(r"round[ -]?robin|all[ -]play[ -]all|berger", re.IGNORECASE), "all-play-all"),
     (re.compile(r"knock[ -]?out", re.IGNORECASE), "knockout"),
 )
-_TEAMS = ("013", "310", "320", "330")  # in a report of teams 162 scores matches, not games
 # What an allotted bye brings, in points: TRF26's 162, JaVaFo's XXS, bbpPairings' BBU.
 _ALLOTTED = (
     ("162", re.compile(r"\bP\s+(\d\.\d)\b")),
@@ -253,6 +254,7 @@ class TournamentHeader:
         line: where it begins.
         records: line and text of each record that is read, without its three characters; of several, the first.
         met: those of ``UNIQUE`` that were there.
+        teams: by kind the lines of teams and of byes, each with its number.
         passed_over: how many lines of each other kind.
         first_passed_over: the first of these lines, 0 where there is none.
     """
@@ -260,6 +262,7 @@ class TournamentHeader:
     line: int
     records: dict[str, tuple[int, str]] = attrs.Factory(dict)
     met: set[str] = attrs.Factory(set)
+    teams: dict[str, list[tuple[int, str]]] = attrs.Factory(dict)
     passed_over: Counter[str] = attrs.Factory(Counter)
     first_passed_over: int = 0
 
@@ -269,6 +272,8 @@ class TournamentHeader:
         kind = text[:3]
         if kind in _READ:
             self.records.setdefault(kind, (number, text[3:]))
+        if kind in _OF_TEAMS and sum(map(len, self.teams.values())) < MAX_TEAM_LINES:
+            self.teams.setdefault(kind, []).append((number, text[:MAX_LENGTH]))
         if kind in UNIQUE:
             self.met.add(kind)
         # lines of ### are remarks, such as the ruler of columns that programs write above the players
@@ -302,13 +307,17 @@ class TournamentHeader:
         Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
         """
         usual = USUALLY_BRINGS[Brings.ALLOTTED]
-        if _OTHER_WINS.search(self.text("162")) or any(self.passed_over[kind] for kind in _TEAMS):
+        if _OTHER_WINS.search(self.text("162")) or self.has_teams():
             return usual
         for kind, pattern in _ALLOTTED:
             if match := pattern.search(self.text(kind)):
                 points = 2 * float(match[1])
                 return int(points) if points == int(points) else usual
         return usual
+
+    def has_teams(self) -> bool:
+        """Return whether it is a report of teams, whose 162 may say what a bye brings to a whole team."""
+        return bool(self.passed_over["013"] or {"310", "320", "330"} & self.teams.keys())
 
     def speed(self) -> str | None:
         """Return the speed class of the coded time control (222); None if there is none.

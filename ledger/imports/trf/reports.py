@@ -28,6 +28,7 @@ from ledger.imports.reading import (
 )
 from ledger.imports.trf.lines import PlayerLine, TournamentDays
 from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, differing_points, pair_entrants
+from ledger.imports.trf.scoring import Scoring
 
 USUAL = USUALLY_BRINGS[Brings.ALLOTTED]  # half points of an allotted bye
 
@@ -91,7 +92,7 @@ class TournamentReport:
         speed, format: speed class and pairing system, None where they are unknown.
         rounds: how many were announced, None where that is unknown.
         allotted: what a bye for want of an opponent brings, half points.
-        scoring: how it says that points are counted, empty if by the usual points.
+        scoring: how it counts points.
         no_day, no_name, no_round_days: words of the notes on what is missing, with where the format has it.
     """
 
@@ -105,7 +106,7 @@ class TournamentReport:
     format: str | None = None
     rounds: int | None = None
     allotted: int = USUAL
-    scoring: str = ""
+    scoring: Scoring = Scoring()
     no_day: str
     no_name: str
     no_round_days: str
@@ -195,11 +196,10 @@ def _note(report: TournamentReport, pairings: Pairings, reading: Reading) -> Non
             reading.note(report.line, f"{report.no_round_days}: their games are put on {last}")
     if report.name is None:
         reading.note(report.line, f"{report.no_name}, so its games carry none")
-    why = f" (scoring: {report.scoring[:60]})" if report.scoring else ""
-    for entrant, points in differing_points(report.entrants, report.allotted):
+    for entrant, points in differing_points(report.entrants, report.scoring):
         in_report = f"{entrant} has {entrant.read.points:g} points in the report"
-        by_results = f"{points:g} by results and byes at 1, ½ and 0"
-        reading.note(entrant.line, f"{in_report}{why}, and {by_results}, which is what counts")
+        by_results = f"{points:g} by results and byes at {report.scoring}"
+        reading.note(entrant.line, f"{in_report}, and {by_results}, which is what counts")
 
 
 def _add_tournament(report: TournamentReport, pairings: Pairings, reading: Reading) -> None:
