@@ -132,8 +132,8 @@ def _difference(team: Team, boards: _Boards, records: Mapping[str, Lines], match
         return None
     match_points, game_points = _byes(team.number, records)
     for place, other in boards.rounds_of(team.number):
-        own, theirs = boards.points[place, team.number], boards.points[place, other]
-        match_points += matches.points(own, theirs)
+        own, opponents = boards.points[place, team.number], boards.points[place, other]
+        match_points += matches.points(own, opponents)
         game_points += own
     pairs = ((team.match_points, match_points, "match points"), (team.game_points, game_points, "game points"))
     wrong = [(said, points, what) for said, points, what in pairs if said is not None and said != points]
