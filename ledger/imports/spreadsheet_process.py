@@ -119,6 +119,12 @@ def choose_sheet(workbook: CalamineWorkbook, name: str | None) -> str:
     return visible[0]
 
 
+def shown_sheets(workbook: CalamineWorkbook) -> list[str]:
+    """Return the names of the sheets that are shown and have cells."""
+    visible = (each.name for each in workbook.sheets_metadata if str(each.visible).endswith(".Visible"))
+    return [name for name in visible if workbook.get_sheet_by_name(name).end]
+
+
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name[:60]) for name in names[:_SHOWN])
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown or "none"
@@ -148,11 +154,14 @@ def _limit_process() -> None:
 def serve(messages: BinaryIO, answers: BinaryIO) -> None:
     """Answer one message, a workbook and the name of a sheet or None, with the name of the sheet, its rows, and an end.
 
-    A failure is the last message.
+    The message ``sheets`` is answered with the names of the sheets instead. A failure is the last message.
     """
-    _, name, stored = receive(messages)
+    kind, name, stored = receive(messages)
     try:
         workbook = calamine.CalamineWorkbook.from_filelike(BytesIO(stored))
+        if kind == "sheets":
+            send(answers, kind, shown_sheets(workbook))
+            return
         chosen = choose_sheet(workbook, name)
         send(answers, "sheet", chosen)
         sheet = workbook.get_sheet_by_name(chosen)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
 
 from ledger.errors import StorageError
 from ledger.imports import spreadsheet_process
@@ -19,6 +20,7 @@ from ledger.runtime.workers import Worker
 
 MAX_STORED = 128 * 2**20  # bytes: a full sheet of Excel with ten columns has half of them
 _PARTS = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")  # of the zip archives of Excel, LibreOffice
+_HEAD = 2**16  # bytes by which a workbook is recognised
 _OLD = b"\xd0\xcf\x11\xe0"  # of Excel up to 2003, and of a workbook with a password
 _CSV = "save the sheet as CSV and give that"
 
@@ -39,12 +41,40 @@ def read_sheet(stored: Iterator[bytes], sheet: str | None, reading: Reading) -> 
     Raises:
         StorageError: the workbook cannot be read, or has no such sheet, or several.
     """
-    if find_spec("python_calamine") is None:
-        words = "is a spreadsheet, which needs python-calamine: pip install 'rating-ledger[spreadsheets]', or"
-        raise StorageError(reading.name, f"{words} {_CSV}")
+    _refuse_without_library(reading.name)
     rows = _rows(_gathered(stored, reading.name), sheet, reading)
     next(rows)
     return rows
+
+
+def list_sheets(path: str) -> list[str]:
+    """Return the names of the sheets of a workbook that are shown and have cells.
+
+    Raises:
+        StorageError: the file cannot be read, or is no workbook.
+    """
+    try:
+        content = Path(path).read_bytes() if Path(path).stat().st_size <= MAX_STORED else b""
+    except OSError as error:
+        raise StorageError(path, f"cannot be read: {error.strerror or error}") from None
+    if not is_workbook(content[:_HEAD]):
+        raise StorageError(path, "is no spreadsheet that could have several sheets: leave --sheet out")
+    _refuse_without_library(path)
+    worker = Worker(spreadsheet_process.__name__, path=path, work="reads")
+    try:
+        with suppress(OSError):  # it is gone, and its last message says why
+            worker.send("sheets", None, content)
+        names: list[str] = _answer(worker, path).value
+        return names
+    finally:
+        worker.kill()
+        worker.close()
+
+
+def _refuse_without_library(name: str) -> None:
+    if find_spec("python_calamine") is None:
+        words = "is a spreadsheet, which needs python-calamine: pip install 'rating-ledger[spreadsheets]', or"
+        raise StorageError(name, f"{words} {_CSV}")
 
 
 def _gathered(stored: Iterator[bytes], name: str) -> bytes:

@@ -206,6 +206,40 @@ def test_a_round_without_a_day_takes_that_of_the_tournament_or_of_the_user() -> 
     ]
 
 
+TABLE = (
+    "Liga;Runde;Datum;Heim;Gast;Brett;Spieler Heim;Spieler Gast;Ergebnis\n"
+    "Nord;1;06.10.2024;SK A;SK B;1;Müller, Jörg;Bob;1:0\nNord;1;06.10.2024;SK A;SK B;2;Cy;Dan;0:1\n"
+    "Süd;1;13.10.2024;SK X;SK Y;1;Eve;Fay (w);1:0\nNord;2;20.10.2024;SK A;SK C;1;Müller, Jörg;Gus;\n"
+)
+
+
+def test_the_table_of_a_league_has_boards_days_and_rounds_of_its_own() -> None:
+    games, reading = read(TABLE, white_boards="even", dates="dmy")
+    assert short(games) == [
+        (2, "1", "2024-10-06", "Bob", "Müller, Jörg", "black"),
+        (3, "1", "2024-10-06", "Cy", "Dan", "black"),
+        (4, "1", "2024-10-13", "Fay", "Eve", "black"),
+    ]
+    assert [game["tournament"] for game in games] == ["Nord", "Nord", "Süd"]
+    assert reading.faults == []
+    assert "'Spieler Heim' is read as the first player" in reading.notes[0].message
+    assert detect_format(TABLE.encode()) == "pairings"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (TABLE, {"dates": "dmy"}, "the row does not say who had White: say by --white-boards"),
+        (TABLE.replace("B;2;", "B;x;"), {"white_boards": "odd", "dates": "dmy"}, "the board must be a number; got 'x'"),
+        (TABLE, {"white_boards": "odd"}, "the day of the round may be 2024-10-06 or 2024-06-10"),
+        (TABLE.replace("1:0", "2:0"), {"white_boards": "odd", "dates": "dmy"}, "Ergebnis must be 1-0, 0-1"),
+    ],
+)
+def test_faults_of_the_table_of_a_league(text: str, options: dict[str, str], words: str) -> None:
+    _, reading = read(text, **options)
+    assert words in reading.faults[0].message
+
+
 def test_headings_of_another_language_are_noted() -> None:
     text = "Open\n1. Runde am 2024/05/03\nBr.;Weiß;Elo;Erg.;Schwarz;Elo\n1;Ann;1900;1 - 0;Bob;1800\n"
     games, reading = read(text)

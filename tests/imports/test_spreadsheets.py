@@ -93,6 +93,22 @@ def test_a_sheet_is_chosen_by_name_and_must_be_where_several_have_cells(run: Run
     assert run("import", tmp_path / "club.db", path, "--sheet", "Runde 2").code == 0
 
 
+def test_several_sheets_are_imported_at_once_and_all_are_looked_at_before(run: Run, tmp_path: Path) -> None:
+    sheets = {"R 1": [HEADER, GAMES[0]], "R 2": [HEADER, GAMES[1]], "Notes": [], "R 3": [HEADER, GAMES[2]]}
+    path = written(tmp_path, "season.xlsx", xlsx(sheets, hidden=["R 3"]))
+    assert run("init", tmp_path / "club.db").code == 0
+    wrong = run("import", tmp_path / "club.db", path, "--sheet", "R 1", "--sheet", "R 9")
+    assert (wrong.code, "has no sheet 'R 9'" in wrong.err, "nothing was recorded" in wrong.err) == (1, True, True)
+    look = run("import", tmp_path / "club.db", path, "--sheet", "*", "--dry-run")
+    assert (look.code, f"{path}[R 2] (csv, dry run): 1 game recorded" in look.err) == (0, True)
+    done = run("import", tmp_path / "club.db", path, "--sheet", "*", "--sheet", "R 3", "--sheet", "R 1")
+    assert [f"{path}[{name}] (csv): 1 game recorded" in done.err for name in ("R 1", "R 2", "R 3")] == [True] * 3
+    assert done.err.count("[R 1]") == 1
+    text = written(tmp_path, "liga.csv", b"white,black,result,date\n")
+    assert "leave --sheet out" in run("import", tmp_path / "club.db", text, "--sheet", "*").err
+    assert "cannot be read" in run("import", tmp_path / "club.db", tmp_path / "none.xlsx", "--sheet", "*").err
+
+
 def test_the_only_sheet_with_cells_is_read_and_hidden_ones_by_name_alone(tmp_path: Path) -> None:
     sheets = {"old": [HEADER, GAMES[0]], "now": [HEADER, GAMES[1]], "Sheet3": []}
     path = written(tmp_path, "liga.xlsx", xlsx(sheets, hidden=["old"]))

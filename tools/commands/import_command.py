@@ -28,7 +28,15 @@ from ledger.runtime.ledger_files import refuse_own_files
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
 from . import proposal_options as proposing
-from .import_steps import ImportWish, check_files, import_file, save_differences, show_preview
+from .import_steps import (
+    FilePart,
+    ImportWish,
+    check_files,
+    import_file,
+    parts_of_files,
+    save_differences,
+    show_preview,
+)
 from .token_options import acting, recorder
 
 
@@ -95,7 +103,13 @@ from .token_options import acting, recorder
     type=click.Choice(BOARDS),
     help="Boards on which the team named first has White, where a list of matches does not say it.",
 )
-@click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several.")
+@click.option(
+    "--sheet",
+    "sheets",
+    multiple=True,
+    metavar="NAME",
+    help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several; repeatable; '*' is every one that is shown.",
+)
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
 @proposing.proposing_part("With --open-tournaments: propose these days, for another person to approve.")
@@ -122,7 +136,7 @@ def import_(
     check_moves: bool,
     day: str | None,
     white_boards: str | None,
-    sheet: str | None,
+    sheets: Sequence[str],
     encoding: str | None,
     actor: str,
 ) -> None:
@@ -140,7 +154,7 @@ def import_(
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db crosstable.txt --dates dmy --dry-run
-      rating-ledger import league.db season.xlsx --white-boards odd --dry-run
+      rating-ledger import league.db season.xlsx --sheet '*' --white-boards odd --dry-run
       rating-ledger import club.db season.xlsx --sheet 'Round 1' --dry-run
       rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
@@ -168,7 +182,8 @@ def import_(
             raise _needs_a_proposal(ledger)  # before the first game: half of what was asked for would be recorded
         if open_tournaments is None:
             open_tournaments = not late_facts.are_four_eyes_on(ledger.journal.find)
-        check_files(files, fmt=fmt, encoding=written_in, sheet=sheet)
+        parts = parts_of_files(files, sheets)
+        check_files(parts, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
@@ -179,13 +194,13 @@ def import_(
             fmt=fmt,
             said=said,
             encoding=written_in,
-            sheet=sheet,
+            sheet=None,
             open_tournaments=open_tournaments,
             proposed=asked,
             differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
         )
-        good = _previewed(ledger, files, wish, first) if dry_run else _imported(ledger, files, wish)
+        good = _previewed(ledger, parts, wish, first) if dry_run else _imported(ledger, parts, wish)
         if differences is not None:
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
@@ -201,16 +216,16 @@ def _needs_a_proposal(ledger: Ledger) -> RejectedError:
     )
 
 
-def _imported(ledger: Ledger, files: Sequence[str], wish: ImportWish) -> list[bool]:
-    good = [import_file(ledger, path, wish) for path in files]
+def _imported(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish) -> list[bool]:
+    good = [import_file(ledger, path, attrs.evolve(wish, sheet=sheet)) for path, sheet in parts]
     with Bars() as bars:
         ledger.catch_up(bars)
     return good
 
 
-def _previewed(ledger: Ledger, files: Sequence[str], wish: ImportWish, first: int) -> list[bool]:
+def _previewed(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish, first: int) -> list[bool]:
     with closing(ImportPreview(ledger, first)) as preview:
-        good = [import_file(ledger, path, wish, preview) for path in files]
+        good = [import_file(ledger, path, attrs.evolve(wish, sheet=sheet), preview) for path, sheet in parts]
         show_preview(preview)
     return good
 

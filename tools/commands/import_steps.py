@@ -19,6 +19,7 @@ from ledger.facts.source_games import FileFault
 from ledger.imports.files import Source, detect_format, foreign_kind, open_source
 from ledger.imports.formats import read_game_frames
 from ledger.imports.reading import FileHints
+from ledger.imports.spreadsheets import list_sheets
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
 from ledger.recording.pool_choice import PoolChoice
@@ -68,9 +69,24 @@ class ImportWish:
     proposed: proposing.ProposalWish | None = None
 
 
-def check_files(
-    paths: Sequence[str], *, fmt: str | None, encoding: str | None = None, sheet: str | None = None
-) -> None:
+FilePart = tuple[str, str | None]  # a file, and the sheet of a workbook or None
+EVERY_SHEET = "*"
+
+
+def parts_of_files(paths: Sequence[str], sheets: Sequence[str]) -> list[FilePart]:
+    """Return the files, each once for each of the *sheets*; ``*`` is every sheet of a workbook that is shown.
+
+    Raises:
+        StorageError: a workbook cannot be read, where every sheet of it is asked for.
+    """
+    parts: list[FilePart] = []
+    for path in paths:
+        for sheet in sheets or (None,):
+            parts += [(path, name) for name in (list_sheets(path) if sheet == EVERY_SHEET else (sheet,))]
+    return list(dict.fromkeys(parts))
+
+
+def check_files(parts: Sequence[FilePart], *, fmt: str | None, encoding: str | None = None) -> None:
     """Look into every file, so that nothing is recorded of the first where a later one cannot be read.
 
     A pipe gives its bytes only once: of those nothing is read here.
@@ -78,8 +94,9 @@ def check_files(
     Raises:
         MalformedError: naming every file that is missing, cannot be read, or holds no games.
     """
+    paths = [path for path, _ in parts]
     problems = ["-: standard input can be read only once"] if paths.count("-") > 1 else []
-    for path in paths:
+    for path, sheet in parts:
         if path != "-" and not (Path(path).exists() and _is_pipe(path)):
             try:
                 with open_source(path, encoding, sheet) as source:

@@ -55,7 +55,7 @@ def read_frames(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_
         words = ", ".join(f"{heading!r} is read as {column}" for heading, column in reader.columns.foreign.items())
         reading.note(reader.columns.line, words)
     name = title_name(reader.titles)
-    if name is None:
+    if name is None and not all(game.tournament for game in games):
         reading.note(1, "no line above the pairings names the tournament, so its games carry none")
     by_round = _days_of_rounds(games, days, reading, hints)
     _add_tournament(reader, name, days, by_round, reading)
@@ -115,9 +115,9 @@ def _blocks(
         for side in ("white", "black"):
             cells[side] = ["bye" if cell in _NO_PLAYER else cell for cell in cells[side]]
         cells |= {
-            "round": [str(game.round.number) if game.round else None for game in block],
+            "round": [str(game.round.number) if game.round and game.round.number else None for game in block],
             "ended_at": [by_round[game.round] for game in block],
-            "tournament": [name] * len(block),
+            "tournament": [game.tournament or name for game in block],
         }
         frame = pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))
         yield frame.with_columns(pl.Series("line", [game.line for game in block], pl.Int64)), Faults([])

@@ -3,7 +3,8 @@
 A list has a caption for each round, such as ``Round 3 on 2024/05/04 at 14:00``, and below it headings and rows of
 players; or the matches of teams, each a row with the score of the match and a row for each board. The row of a board
 says who played for the team that is named first, not who had White: the marks ``(w)`` and ``(b)`` behind a name do, or
-the user.
+the user. The table of a league has columns for the board and for the players of both teams, and days and rounds of its
+own.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ _HEADINGS = {
     "white": ("white", "name", "player", "white_name"), "black": ("black", "black_name"), "result": ("result", "res"),
     "rating": ("rtg", "rtgi", "elo", "rating"), "fide_id": ("fideid", "fide id", "id"),
 }  # fmt: skip
+_LEAGUE = {
+    "first": ("home player", "player home", "player 1"), "second": ("away player", "guest player", "player 2"),
+    "board": ("board", "bo"), "result": ("result", "res"), "round": ("round", "rd"),
+    "ended_at": ("date", "day", "ended at"), "tournament": ("tournament", "league", "division"),
+}  # fmt: skip
+_LEAGUE_COLUMNS = {fold_heading(word): column for column, words in _LEAGUE.items() for word in words}
 _COLUMNS = {fold_heading(word): column for column, words in _HEADINGS.items() for word in words}
 _DATES = frozenset({"date", "ended_at", "started_at", "utc_date_time", "start", "end"})
 BOARDS = ("odd", "even", "all")  # on which the team that is named first has White
@@ -67,6 +74,7 @@ class PairedGame(NamedTuple):
     black_rating: str
     black_fide_id: str
     result: str
+    tournament: str | None = None
 
 
 @attrs.define
@@ -109,6 +117,21 @@ def read_caption(cells: Sequence[str], line: int) -> Round | None:
         return None
     day = DAY.search(match[5])
     return Round(line, int(number), day[0] if day else None)
+
+
+def read_league(cells: Sequence[str], line: int) -> _Columns | None:
+    """Return the columns of a league: both players, the board and the result; None if a row has no such headings."""
+    read = [_LEAGUE_COLUMNS.get(fold_heading(cell)) for cell in cells]
+    unread = (cell if name is None else None for cell, name in zip(cells, read, strict=True))
+    foreign = headings_by_place(unread, _LEAGUE.keys() - set(read))
+    places: dict[str, int] = {}
+    for place, name in enumerate(read):
+        if (column := foreign.get(place, name)) is not None:
+            places.setdefault(column, place)
+    if not {"first", "second", "board", "result"} <= places.keys():
+        return None
+    shown = {"first": "the first player", "second": "the second player", "ended_at": "date"}
+    return _Columns(places, cells, {cells[at].strip(): shown.get(name, name) for at, name in foreign.items()}, line)
 
 
 def read_columns(cells: Sequence[str], line: int) -> _Columns | None:
@@ -235,6 +258,7 @@ class PairingReader:
         self._here: _Columns | None = None
         self._match: _Match | None = None
         self._divider = ""
+        self._rounds_of_rows: dict[tuple[int, str], Round] = {}
 
     def read(self, lines: Iterable[bytes]) -> Iterator[PairedGame]:
         """Yield the games of a list, by lines."""
@@ -259,7 +283,7 @@ class PairingReader:
             yield from self._end_match()
             self._round, self._here = caption, None
             self.rounds.append(caption)
-        elif (columns := read_columns(cells, self.line)) is not None:
+        elif (columns := read_league(cells, self.line) or read_columns(cells, self.line)) is not None:
             self._here, self.columns = columns, self.columns or columns
         elif (match := read_match(cells, self.line, self._match)) is not None:
             yield from self._end_match()
@@ -274,10 +298,30 @@ class PairingReader:
     def _take_row(self, cells: Sequence[str]) -> Iterator[PairedGame]:
         assert self._here is not None
         cell = {name: cells[place].strip() for name, place in self._here.places.items() if place < len(cells)}
+        if "board" in self._here.places:
+            yield from self._take_league_row(cell)
+            return
         if not (cell.get("white") or cell.get("black")) or len(cell) < 3:
             return  # a line below the pairings
         names = ("white", "white_rating", "white_fide_id", "black", "black_rating", "black_fide_id", "result")
         yield PairedGame(self.line, self._round, *(cell.get(name, "") for name in names))
+
+    def _take_league_row(self, cell: dict[str, str]) -> Iterator[PairedGame]:
+        """Yield the game of a row of a league."""
+        if not (cell.get("first") or cell.get("second")) or not cell.get("result"):
+            return  # a line between the matches, or a game that is still to be played
+        number = _BOARD.fullmatch(cell.get("board", ""))
+        if number is None:
+            words = f"the board must be a number; got {cell.get('board', '')[:40]!r}"
+            self.faults.append(FileFault(self.line, words))
+            return
+        number_of_round, day = cell.get("round", ""), cell.get("ended_at", "")
+        if number_of_round or day:
+            place = int(number_of_round) if re.fullmatch(r"\d{1,3}", number_of_round, re.ASCII) else 0
+            self._round = self._rounds_of_rows.setdefault((place, day), Round(self.line, place, day or None))
+        players = (_player([cell["first"]]), _player([cell["second"]]))
+        for game in self._game_of_board(_Board(self.line, int(number[1]), players, cell["result"])):
+            yield game._replace(tournament=cell.get("tournament") or None)
 
     def _end_match(self) -> Iterator[PairedGame]:
         """Yield the games of the match that ends, unless its boards contradict its score."""
@@ -324,6 +368,8 @@ def has_pairings(first: bytes) -> bool:
             cells = text.split(divider)
             if (caption := read_caption(cells, 1)) is not None:
                 reader.rounds.append(caption)
+            elif read_league(cells, 1) is not None:
+                return True
             elif read_columns(cells, 1) is not None:
                 folded = [fold_heading(cell) for cell in cells]
                 return bool(reader.rounds) or folded.count("name") > 1
