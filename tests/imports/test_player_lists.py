@@ -188,6 +188,19 @@ def test_the_archive_that_fide_offers_is_read_as_it_is(name: str, fmt: str, tmp_
         assert sum(map(len, formats.read_players(source, fmt, "standard", SINCE))) == 3
 
 
+def test_the_starting_list_of_a_tournament_has_titles_above_its_headings() -> None:
+    reading = Reading("x")
+    text = (
+        "From the Tournament-Database of Chess-Results https://chess-results.com;;;;\nClub open;;;;\nStart;;;;\n"
+        "No.;;Name;FideID;Rtg\n1;GM;Carlsen, Magnus;1503014;2839\n2;;Ek, Ann;;1800\n"
+    )
+    (frame,) = formats.read_csv([text.encode()], reading)
+    assert frame.select("line", "identity", "rating").rows() == [
+        (5, "fide:1503014", "2839"), (6, "name:ek, ann", "1800"),
+    ]  # fmt: skip
+    assert [note.line for note in reading.notes] == [1]
+
+
 def test_blocks_of_any_size_give_the_same_players() -> None:
     text = "name,rating\n" + "".join(f"Player {i},{1000 + i}\n" for i in range(200))
     whole = [row for frame in formats.read_csv([text.encode()], Reading("x")) for row in frame.rows()]

@@ -52,8 +52,8 @@ from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema, plain_key
 from ledger.facts.words import Brings, Outcome
 from ledger.imports.csv import values
-from ledger.imports.csv.header import MAX_TITLES, RowLayout, is_header, read_header
-from ledger.imports.csv.rows import BATCH_CSV, RowReader
+from ledger.imports.csv.header import RowLayout
+from ledger.imports.csv.rows import BATCH_CSV, RowReader, read_layout
 from ledger.imports.csv.values import (
     CellParser,
     ParsedColumn,
@@ -151,11 +151,9 @@ def read_frames(
     if hints.source is not None and PREFIX.fullmatch(hints.source) is None:
         raise ValueError(f"a prefix must match {PREFIX.pattern}, got {hints.source!r}")
     rows = RowReader(chunks, size, reading)
-    layout = _layout(rows, reading, hints.headings)
+    layout = read_layout(rows, reading, headings=hints.headings)
     if layout is None:
         return
-    if (words := layout.describe_foreign()) is not None:
-        reading.note(rows.line - 1, words)
     yield from convert_cells(rows.read_blocks(layout), layout, reading, hints, rows.line - 1)
 
 
@@ -181,30 +179,6 @@ def convert_cells(
         reading.add_faults(broken, faults)
         if frame.height:
             yield frame
-
-
-def _layout(rows: RowReader, reading: Reading, headings: Mapping[str, str]) -> RowLayout | None:
-    """Return the header, below titles above it; if there is none, return None and note it in *reading*."""
-    first, line = "", 1
-    try:
-        for number in range(MAX_TITLES + 1):
-            header = rows.read_header()
-            # If no line names columns, the first one gets the fault: it was meant to do so.
-            if not number:
-                first, line = header, max(1, rows.line - 1)
-            if is_header(header, headings=headings):
-                if number:
-                    named = f"the columns are named on line {rows.line - 1}; what stands above is passed over"
-                    reading.note(line, named)
-                first, line = header, rows.line - 1
-                break
-            if not header:
-                break
-        layout = read_header(first, headings=headings)
-        return layout if reading.sheet is None else layout.of_sheet()
-    except ValueError as error:
-        reading.file_fault(line if first else max(1, rows.line - 1), str(error))
-        return None
 
 
 def _plan(hints: FileHints, note: Callable[[str], None]) -> dict[str, CellParser]:
