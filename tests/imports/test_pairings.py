@@ -113,6 +113,11 @@ def test_boards_of_teams_have_the_colours_that_the_user_says(boards: str, whites
     assert [(each.player_name, each.brings) for each in reading.rounds] == [("Gus G", "allotted")]
 
 
+def test_a_name_may_look_like_a_title() -> None:
+    games, _ = read(TEAMS.replace("Kay K", "Wim").replace("Jo J", "IM"), white_boards="all")
+    assert (games[-1]["white_name"], games[-1]["black_name"]) == ("IM", "Wim")
+
+
 def test_marks_of_colours_go_before_what_the_user_says() -> None:
     games, _ = read(LEAGUE, white_boards="all")
     assert [(game["white_name"], game["black_name"], game["outcome"]) for game in games] == [

@@ -322,6 +322,14 @@ def test_a_sheet_of_a_workbook_is_sent_as_it_is(api: Api) -> None:
     assert api.ask("POST", "/imports?dry_run=1", "rita", content=b"white,black,result,date\n").json()["sheet"] is None
 
 
+def test_the_boards_of_a_match_have_the_colours_that_are_sent(api: Api) -> None:
+    match = "Liga\nRound 1 on 2024/05/03\n1.1;1;A;1 - 1;2;B\n1;Xeno;1500;1 : 0;Yps;1600\n2;Zita;1500;0 : 1;Wim;1600\n"
+    done = api.ask("POST", "/imports?dry_run=1&white_boards=even", "rita", content=match.encode()).json()
+    assert (done["format"], [game["white"] for game in done["games"]]) == ("pairings", ["Yps", "Zita"])
+    wrong = api.ask("POST", "/imports?dry_run=1&white_boards=left", "rita", content=match.encode())
+    assert (wrong.status_code, "white_boards must be one of odd, even, all, got 'left'" in wrong.text) == (400, True)
+
+
 def test_two_people_correct_a_game_and_the_graph_follows(api: Api) -> None:
     place = api.post("/games", {**GAME, "key": "club:late", "ended_at": "2026-09-01"}).json()["position"]
     before = api.get(f"/players/ann/graph?after={place}")["player"]

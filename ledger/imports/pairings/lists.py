@@ -33,9 +33,7 @@ _SCORE = re.compile(
 _BOARD = re.compile(r"(?:\d{1,3}\.)?(\d{1,2})\.?")
 _MATCH = re.compile(r"\d{1,3}\.\d{1,3}")
 _MARKED = re.compile(r"(.*\S)\s*\(([wb])\)", re.IGNORECASE)
-_TITLES = frozenset(
-    f"{prefix}{title}".casefold() for prefix in ("", "w", "a") for title in ("gm", "im", "fm", "cm", "nm", "h")
-)
+_TITLES = frozenset(f"{prefix}{title}" for prefix in ("", "W", "A") for title in ("GM", "IM", "FM", "CM", "NM", "H"))
 _NUMBER = re.compile(r"\d{1,4}")
 _HEADINGS = {
     "white": ("white", "name", "player", "white_name"), "black": ("black", "black_name"), "result": ("result", "res"),
@@ -185,13 +183,12 @@ def read_match(cells: Sequence[str], line: int, before: _Match | None = None) ->
 
 def _player(cells: Sequence[str]) -> tuple[str, str, str]:
     """Return name, mark of the colour and rating of a side of a board."""
-    name, rating = "", ""
-    for cell in cells:
-        word = cell.strip()
-        if _NUMBER.fullmatch(word):
-            rating = word
-        elif word and word.casefold() not in _TITLES and len(word) > len(name):
-            name = word
+    words = [word for cell in cells if (word := cell.strip())]
+    rating = next((word for word in reversed(words) if _NUMBER.fullmatch(word)), "")
+    texts = [word for word in words if not _NUMBER.fullmatch(word)]
+    # a title is in a cell of its own; "Wim" alone is a name
+    names = [word for word in texts if word not in _TITLES] or texts
+    name = max(names, key=len, default="")
     marked = _MARKED.fullmatch(name)
     return (marked[1], marked[2].casefold(), rating) if marked else (name, "", rating)
 
