@@ -118,6 +118,19 @@ def test_a_name_may_look_like_a_title() -> None:
     assert (games[-1]["white_name"], games[-1]["black_name"]) == ("IM", "Wim")
 
 
+def test_headings_hold_for_all_rounds_and_no_row_is_passed_over_silently() -> None:
+    once = PLAYERS.replace(HEADINGS, "").replace("Club open 2024;;;;;;;;;;;\n", f"Club open 2024\n{HEADINGS}")
+    games, reading = read(once)
+    assert (len(games), len(reading.rounds), reading.faults) == (4, 2, [])
+    games, reading = read(PLAYERS.replace(HEADINGS, ""))
+    words = "there are no headings above this row to say what its cells are"
+    assert (games, {fault.message for fault in reading.faults}, reading.fault_count) == ([], {words}, 6)
+    games, reading = read(TEAMS.replace("0 : 1;Fay F;", "won;Fay F"), white_boards="odd")
+    assert reading.faults[0] == (6, "the row of a board has no result that can be read")
+    games, reading = read(TEAMS.replace("0 : 1;Fay F;", ";Fay F;").replace("1½ - 2½", ""), white_boards="odd")
+    assert (len(games), reading.faults, reading.skipped["unfinished"]) == (4, [], 1)
+
+
 def test_marks_of_colours_go_before_what_the_user_says() -> None:
     games, _ = read(LEAGUE, white_boards="all")
     assert [(game["white_name"], game["black_name"], game["outcome"]) for game in games] == [

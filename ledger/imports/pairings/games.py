@@ -42,7 +42,9 @@ def read_frames(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_
         games.append(game)
     for line, words in reader.faults:
         reading.fault(line, words)
-    if not games and not reader.faults:
+    if reader.unfinished:
+        reading.skipped["unfinished"] += reader.unfinished
+    if not games and not reader.faults and not reader.unfinished:
         words = "no pairing with a result: headings such as White, Result, Black below 'Round 1 on 2024/05/04'"
         reading.file_fault(1, f"{words}, or matches of teams with their boards")
         return

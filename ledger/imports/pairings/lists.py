@@ -13,6 +13,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import NamedTuple
 
 import attrs
@@ -25,6 +26,7 @@ from ledger.imports.languages import ROUND_WORDS, fold_heading, headings_by_plac
 
 MAX_LENGTH = 10_000  # bytes of a line that are looked at
 MAX_TITLES = 40  # lines above the first round that are looked at
+_ROW = 4  # cells of a pairing, at least: a board, two names, a result
 DIVIDERS = "\t;,"
 _CAPTION = re.compile(r"(?:(\d{1,2})\s*[.-]?\s*([^\W\d]+)|([^\W\d]+)\.?\s*(\d{1,2}))\.?(?!\w)(.*)")
 _SCORE = re.compile(
@@ -97,7 +99,7 @@ class _Board(NamedTuple):
 @attrs.define
 class _Match:
     line: int
-    score: tuple[int, int]
+    score: tuple[int, int] | None  # None: it is not over
     has_headings: bool
     boards: list[_Board] = attrs.Factory(list)
 
@@ -178,7 +180,7 @@ def read_match(cells: Sequence[str], line: int, before: _Match | None = None) ->
     if len(shown) < 4 or not (has_headings or is_numbered):
         return None
     scores = [score for word in shown[1:] if (score := _score(word)) is not None]
-    return _Match(line, scores[-1], has_headings) if scores else None
+    return _Match(line, scores[-1] if scores else None, has_headings)
 
 
 def _player(cells: Sequence[str]) -> tuple[str, str, str]:
@@ -197,6 +199,7 @@ def _is_result(cell: str) -> bool:
     return bool(cell.strip()) and _meaning(cell) is not None
 
 
+@lru_cache(maxsize=1024)
 def _meaning(cell: str) -> str | None:
     with suppress(ValueError):
         return values.parse_result(cell)
@@ -242,6 +245,7 @@ class PairingReader:
         columns: those of the first headings, None for matches of teams.
         rounds: the captions.
         faults: what contradicts.
+        unfinished: boards without a result.
     """
 
     def __init__(self, white_boards: str | None) -> None:
@@ -249,6 +253,7 @@ class PairingReader:
         self.columns: _Columns | None = None
         self.rounds: list[Round] = []
         self.faults: list[FileFault] = []
+        self.unfinished = 0
         self.line = 0
         self._boards = white_boards
         self._round: Round | None = None
@@ -272,25 +277,46 @@ class PairingReader:
         return text.split(divider)
 
     def _take(self, cells: Sequence[str]) -> Iterator[PairedGame]:
-        shown = [cell.strip() for cell in cells if cell.strip()]
+        cells = [cell.strip() for cell in cells]
+        shown = list(filter(None, cells))
         if not shown:
             yield from self._end_match()
-            return
-        if (caption := read_caption(cells, self.line)) is not None:
+        elif shown[0].isdecimal() and len(shown) > 1 and (self._match or self._here):  # as most rows begin
+            yield from self._take_numbered(cells)
+        elif (caption := read_caption(cells, self.line)) is not None:
             yield from self._end_match()
-            self._round, self._here = caption, None
+            self._round = caption
             self.rounds.append(caption)
-        elif (columns := read_league(cells, self.line) or read_columns(cells, self.line)) is not None:
+        elif (columns := self._headings(shown, cells)) is not None:
+            yield from self._end_match()
             self._here, self.columns = columns, self.columns or columns
         elif (match := read_match(cells, self.line, self._match)) is not None:
             yield from self._end_match()
             self._match = match
-        elif self._match is not None and (board := read_board(cells, self.line)) is not None:
-            self._match.boards.append(board)
-        elif self._here is not None and self._match is None:
-            yield from self._take_row(cells)
+        elif self._match is not None or self._here is not None:
+            yield from self._take_numbered(cells)
+        elif shown[0].isdecimal() and len(shown) >= _ROW:
+            self.faults.append(FileFault(self.line, "there are no headings above this row to say what its cells are"))
         elif not self.rounds and len(self.titles) < MAX_TITLES:
             self.titles.append((self.line, " ".join(" ".join(shown).split())))
+
+    def _take_numbered(self, cells: Sequence[str]) -> Iterator[PairedGame]:
+        """Take a row below a match or below headings."""
+        if self._match is None:
+            yield from self._take_row(cells)
+        elif (board := read_board(cells, self.line)) is not None:
+            self._match.boards.append(board)
+        elif _BOARD.fullmatch(cells[0].strip()):
+            if all(cell.strip() for cell in cells[1:-1]):
+                self.faults.append(FileFault(self.line, "the row of a board has no result that can be read"))
+            else:
+                self.unfinished += 1
+
+    def _headings(self, shown: Sequence[str], cells: Sequence[str]) -> _Columns | None:
+        """Return the columns of a row of headings; None for another row, as most rows begin with a number."""
+        if any(map(str.isdecimal, shown)):
+            return None
+        return read_league(cells, self.line) or read_columns(cells, self.line)
 
     def _take_row(self, cells: Sequence[str]) -> Iterator[PairedGame]:
         assert self._here is not None
@@ -326,7 +352,7 @@ class PairingReader:
         if match is None or not match.boards:
             return
         points = [_POINTS.get(_meaning(board.result) or "*") for board in match.boards]
-        if None not in points:
+        if match.score is not None and None not in points:
             sums = tuple(sum(side) for side in zip(*filter(None, points), strict=True))
             if sums != match.score:
                 score, boards = (f"{a / 2:g}:{b / 2:g}" for a, b in (match.score, sums))
