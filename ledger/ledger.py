@@ -35,6 +35,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
+from ledger.publishing.sent_reports import SentReports
 from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_between
 from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
@@ -334,6 +335,11 @@ class Ledger(OpenLedger):
     def publications(self) -> Publications:
         """The published lists: to publish one, and to show each again as it was."""
         return Publications(self)
+
+    @property
+    def sent_reports(self) -> SentReports:
+        """The recorder of reports that were sent; ``answers.sent_reports`` lists them."""
+        return SentReports(self)
 
     @property
     def policies(self) -> HousePolicies:

@@ -70,6 +70,7 @@ TASKS = {
         "publish": "publish.publish",
         "lists": "publish.lists",
         "diff": "publish.diff",
+        "reports": "reports.reports",
     },
     "Give away and ask by SQL": {
         "export": "export.export",

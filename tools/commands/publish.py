@@ -20,6 +20,7 @@ from .. import limits, output
 from ..progress import Bars
 from ..wording import counted
 from . import AS_IF, AT_LEAST, DB, POOL, REFUSED, VERIFY, open_up_to_date
+from .reports import note_reports_to_send
 from .token_options import identifying, token_given
 
 LISTS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 20, 20  # where the reader does not say how many
@@ -43,6 +44,7 @@ def publish(
     two, as their register says, a common name is only noted. What the journal says later of that day is a revised list:
     'runs --on', 'show' and 'diff' show both. A list that is published already, with the same rows, is not published
     again; with other rows it gets the next edition. Where tokens are set up, publishing takes that of an approver.
+    Reports to a federation whose results were corrected since they were sent are noted.
 
     \b
     Example:
@@ -67,6 +69,7 @@ def publish(
         _tell(ledger, done.complaints)
         ledger.catch_up()
         output.remark(_words(ledger, done))
+        note_reports_to_send(ledger)
 
 
 def _check_instant(as_of: str) -> None:
