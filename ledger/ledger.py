@@ -57,10 +57,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from ledger import backups
-    from ledger.answers import predictions, rankings
+    from ledger.answers import player_details, predictions, rankings
     from ledger.answers.crosstables import editions
     from ledger.answers.crosstables import listing as tournament_lists
     from ledger.answers.crosstables.listing import TournamentRow
+    from ledger.answers.player_details import PlayerGroup
     from ledger.answers.predictions import Prediction
     from ledger.answers.rankings import RankingRow
     from ledger.audit import audit as audits
@@ -76,6 +77,7 @@ else:
     backups, editions = Lazy("ledger.backups"), Lazy("ledger.answers.crosstables.editions")
     tournament_lists = Lazy("ledger.answers.crosstables.listing")
     predictions, rankings = Lazy("ledger.answers.predictions"), Lazy("ledger.answers.rankings")
+    player_details = Lazy("ledger.answers.player_details")
 
 
 @checked_methods
@@ -653,6 +655,7 @@ class Ledger(OpenLedger):
         at: str | None = None,
         since: str | None = None,
         since_list: str | None = None,
+        group: PlayerGroup | None = None,
         details: bool = False,
     ) -> list[RankingRow]:
         """Return the ranking of a pool, best first, as the command ``ratings`` does.
@@ -666,6 +669,7 @@ class Ledger(OpenLedger):
             at: the end of this day, month or year; by default after the pool's last game.
             since: each row has the change since the end of this day.
             since_list: each row has the change since this published list.
+            group: leave out players who are not in it, such as ``PlayerGroup(club="Ek SK")``.
             details: whether each row has percentile, class, strength and deviation.
 
         Raises:
@@ -681,6 +685,7 @@ class Ledger(OpenLedger):
             at=at,
             since=since,
             since_list=since_list,
+            group=player_details.EVERYBODY if group is None else group,
         )
         return rankings.ranking(self, choice, details=details)
 

@@ -41,6 +41,8 @@ RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a 
 POINTS_BITS, PLAYER_BITS = 2, 31  # of two numbers that are read as one (``game_book``)
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
 INSERT_PLAYER = "INSERT OR REPLACE INTO players VALUES (?, ?, ?, ?, ?)"  # a corrected registration takes its place
+DETAIL_COLUMNS = ("player", "effective_ms", "effective_at", "number", "details", "position")
+INSERT_DETAILS = f"INSERT INTO player_details({', '.join(DETAIL_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 

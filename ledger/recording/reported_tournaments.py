@@ -8,6 +8,7 @@ corrected statement adds nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import attrs
@@ -15,10 +16,10 @@ import attrs
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, PlayerDescribed, PlayerEntered, TournamentDescribed
 from ledger.facts.instants import instant_ms
+from ledger.facts.player_details import PlayerDetails, arbiters_text, details_by_commitment, folded, readable_details
 from ledger.facts.source_games import SourceReport
 from ledger.journal import Journal, Writer
 from ledger.journal.transactions import Transaction
-from ledger.players.details import PlayerDetails, arbiters_text, details_by_commitment, folded, readable_details
 from ledger.players.verified_names import VerifiedNames
 from ledger.recording.new_players import append_rows
 from ledger.runtime.lazy import pl
@@ -68,7 +69,9 @@ class DetailsRecorder:
         if not fresh:
             return
         keys = {player: f"details:{player}@{each.since}/{each.number}" for player, each in fresh.items()}
-        texts = {keys[player]: each.details.as_text() for player, each in fresh.items()}
+        # by content: of a list of a million most players share theirs with others
+        as_text = cache(PlayerDetails.as_text)
+        texts = {keys[player]: as_text(each.details) for player, each in fresh.items()}
         commitments = self._names.store_texts(self._transaction.writer, texts)
         rows = [(player, each.since, each.number, commitments[keys[player]]) for player, each in fresh.items()]
         if len(rows) > _FEW:
@@ -107,6 +110,8 @@ def _described(journal: Journal, writer: Writer, players: Sequence[int]) -> Iter
 
 def _further(stated: Iterable[StatedDetails], said: PlayerDetails, since: str) -> PlayerDetails:
     """Return what a description adds: fields with another value than at its instant, which nobody stated for it."""
+    if not stated:  # as of all players of a first list
+        return said
     since_ms = instant_ms(since)
     now = folded(each.details for each in stated if instant_ms(each.since) <= since_ms)
     same_instant = [each.details for each in stated if each.since == since]

@@ -6,8 +6,8 @@ import pytest
 
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision
+from ledger.facts.player_details import PlayerDetails
 from ledger.ledger import Ledger
-from ledger.players.details import PlayerDetails
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.places import DATA

@@ -14,9 +14,9 @@ from ledger.facts.events import (
     TournamentDescribed,
     TournamentOpened,
 )
+from ledger.facts.player_details import PlayerDetails
 from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
-from ledger.players.details import PlayerDetails
 from ledger.runtime import sqlite
 from tests.kit.clubs import takes_misfits
 from tests.kit.corrections import approve

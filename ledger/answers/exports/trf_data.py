@@ -29,8 +29,8 @@ from ledger.errors import MalformedError
 from ledger.facts.events import TournamentDescribed
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
+from ledger.facts.player_details import NO_DETAILS, PlayerDetails, arbiters_of_text
 from ledger.handle import OpenLedger
-from ledger.players.details import NO_DETAILS, PlayerDetails, arbiters_of_text
 from ledger.ratings import queries
 
 if TYPE_CHECKING:
