@@ -155,6 +155,12 @@ class ReportRecorder:
         }
         self._details.record({player: said for player, said in details.items() if said.stated()}, report.edition)
 
+    def arbiters(self, pool: str, tournament: str, edition: str) -> str | None:
+        """Return the last stored text about the arbiters of an edition; None without one."""
+        place = TournamentDescribed(pool=pool, tournament=tournament, edition=edition, number=1)
+        sealed = [each.arbiters for each in self._recorded_descriptions(place) if each.arbiters is not None]
+        return self._names.texts(sealed[-1:]).get(sealed[-1]) if sealed else None
+
     def _describe(self, report: SourceReport, pool: str) -> None:
         if not (report.facts or report.chief or report.deputies):
             return

@@ -156,6 +156,26 @@ def test_a_tournament_without_a_report_has_the_ratings_in_force(empty_club: Path
     assert (bob[9], bob[53:56], bob[69:79]) == ("m", "NOR", "2001/00/00")
 
 
+def test_a_tournament_from_a_table_is_described_by_hand(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    rows = "white,black,result,date,event,round\nAnn,Bob,1-0,2024-05-01,Cup,1\nBob,Ann,1-0,2024-05-02,Cup,2\n"
+    assert run("import", empty_club, written(tmp_path, "cup.csv", rows.encode())).code == 0
+    facts = ["--city", "Oslo", "--federation", "NOR", "--time-control", "90 min + 30 s", "--rounds", "2"]
+    people = ["--arbiter", "IA Ek, Ann", "--deputy", "Dee, Dan"]
+    assert "recorded" in run("describe-tournament", empty_club, "Cup", *facts, *people).err
+    assert "was stated already" in run("describe-tournament", empty_club, "Cup", *facts, *people).err
+    assert "recorded" in run("describe-tournament", empty_club, "Cup", "--system", "Match", "--deputy", "Oak, Ola").err
+    lines = exported(empty_club, run, tournament="Cup").decode().splitlines()
+    assert lines[:2] == ["012 Cup", "022 Oslo"]
+    assert lines[8:13] == [
+        "092 Match", "102 IA Ek, Ann", "112 Oak, Ola", "122 90 min + 30 s",
+        f"132{'':88}24/05/01  24/05/02",
+    ]  # fmt: skip
+    wrong = run("describe-tournament", empty_club, "Cup", "--round-days", "May")
+    assert (wrong.code, "round_days" in wrong.err) == (1, True)
+    assert run("describe-tournament", empty_club, "Cup").code == 1
+    assert run("describe-tournament", empty_club, "Nowhere", "--city", "Oslo").code == 1
+
+
 def test_another_report_of_the_tournament_counts_from_then_on_and_the_same_adds_nothing(
     empty_club: Path, run: Run
 ) -> None:

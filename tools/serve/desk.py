@@ -223,10 +223,9 @@ def _describe(_: Mapping[str, str], typed: Typed) -> Ask:
     faults: list[str] = []
     player = _needed(typed, "described_player", faults)
     activity = {"yes": True, "no": False}.get(typed.get("active", "").strip())
-    stated = {name: word for name in DETAIL_TEXTS if (word := _word(typed, name)) is not None}
+    stated: dict[str, Any] = {name: word for name in DETAIL_TEXTS if (word := _word(typed, name)) is not None}
     stated |= {} if activity is None else {"active": activity}
-    _, ill_formed = readable_details(stated)
-    faults += ill_formed
+    faults += readable_details(stated)[1]
     if not stated:
         faults.append("nothing is filled in: state something about the player")
     _sound(faults)

@@ -99,6 +99,12 @@ class TrfReport:
     edition: str = ""
     corrections: Sequence[str] = ()
 
+    @property
+    def _is_on_last_day(self) -> bool:
+        """True if a report put the games of all rounds on the last of several days."""
+        days = {game.ended_at[:DAY] for games in self.rounds for game in games}
+        return bool(self.described) and self.first < self.last and days == {self.last}
+
     def round_days(self) -> list[str | None]:
         """Return the day of each round: that of its games, else the reported one, else that of most games.
 
@@ -111,7 +117,7 @@ class TrfReport:
             reported = stated[number] if number < len(stated) and stated[number] != "-" else None
             most = min(ended, key=lambda day: (-ended[day], day), default=None)
             is_one_day = len(ended) == 1 and ended.total() == len(games)
-            is_substitute = bool(self.described) and reported is None and most == self.last and self.first < self.last
+            is_substitute = reported is None and self._is_on_last_day
             days.append(None if is_substitute else most if is_one_day or reported is None else reported)
         return days
 
