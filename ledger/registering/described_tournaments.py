@@ -6,12 +6,42 @@ from collections.abc import Sequence
 from typing import Any
 
 from ledger.errors import MalformedError
-from ledger.facts.events import TournamentDescribed
+from ledger.facts.events import Role, TournamentDescribed
 from ledger.facts.player_details import arbiters_of_text
 from ledger.facts.source_games import SourceReport
 from ledger.handle import OpenLedger
 from ledger.journal.transactions import Transaction
 from ledger.recording.reported_tournaments import ReportRecorder
+
+_ARBITERS = (
+    "SELECT arbiters FROM descriptions JOIN pools USING (pool) "
+    "WHERE pools.name = ? AND tournament = ? AND arbiters IS NOT NULL ORDER BY descriptions.position"
+)
+
+
+def erase_arbiters(
+    ledger: OpenLedger, tournament: str, *, pool: str, by: str | None = None, token: str | None = None
+) -> int:
+    """Erase the names of a tournament's arbiters for good, in all editions; the entries stay as they are.
+
+    Args:
+        ledger: the ledger.
+        tournament: the name.
+        pool: the pool of its games.
+        by: who erases them; if tokens are set up, the token of an approver names that person.
+        token: that token.
+
+    Returns:
+        The number of texts that were erased.
+
+    Raises:
+        RejectedError: for want of a token.
+        StorageError: a file refuses, or another process reads the people file and keeps the old bytes in its log.
+    """
+    ledger.tokens.authenticate(token, by, Role.APPROVER, f"erase the arbiters of {tournament!r}")
+    ledger.ensure_up_to_date()
+    sealed = [commitment for (commitment,) in ledger.views.connection.execute(_ARBITERS, (pool, tournament))]
+    return ledger.people.reasons.erase(ledger.journal.writing(), sealed)
 
 
 def describe_tournament(

@@ -1,5 +1,6 @@
 """A whole tournament report: every record of TRF16 and TRF26 comes back, and what it lacks is said before."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -262,6 +263,15 @@ def test_data_about_players_are_in_the_people_file_alone_and_erased_with_the_nam
     assert audit(empty_club).ok
     (ann,) = (each for each in exported(empty_club, run).decode().splitlines() if each.startswith("001    1"))
     assert (ann[9:13].strip(), ann[14:47].strip(), ann[53:56].strip(), ann[69:79].strip()) == ("", "player 1", "", "")
+
+
+def test_the_names_of_arbiters_are_erased_for_good(empty_club: Path, run: Run) -> None:
+    recorded(empty_club, run, TRF16)
+    assert b"Arbiter, Anna" in sidecar(empty_club, "people").read_bytes()
+    assert "1 text" in run("describe-tournament", empty_club, "Spring open", "--erase-arbiters").err
+    assert b"Arbiter, Anna" not in sidecar(empty_club, "people").read_bytes()
+    assert audit(empty_club).ok
+    assert not re.search(rb"^1[01]2", exported(empty_club, run), re.MULTILINE)
 
 
 def test_data_that_were_changed_behind_the_ledger_are_found(empty_club: Path, run: Run) -> None:

@@ -18,6 +18,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.words import Brings, Format
 from ledger.ledger import Ledger
 from ledger.registering.described_tournaments import describe_tournament as state_facts
+from ledger.registering.described_tournaments import erase_arbiters as erase
 from ledger.schemes.scheme import Rhythm
 
 from .. import output
@@ -26,7 +27,7 @@ from ..wording import counted
 from . import DB, POOL, bring_up_to_date
 from .proposal_options import proposing, record, wish
 from .scheme import ACTOR, close, made
-from .token_options import recorded_by
+from .token_options import recorded_by, token_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -265,6 +266,7 @@ def _described(command: Command) -> Command:
 @click.option("--arbiter", metavar="NAME", help="Chief arbiter.")
 @click.option("--deputy", "deputies", multiple=True, metavar="NAME", help="Another arbiter; repeatable.")
 @click.option("--edition", metavar="INSTANT", help="A day, month or year of it; the last edition by default.")
+@click.option("--erase-arbiters", is_flag=True, help="Erase the arbiters' names of all editions for good.")
 @ACTOR
 def describe_tournament(
     db_path: str,
@@ -273,6 +275,7 @@ def describe_tournament(
     arbiter: str | None,
     deputies: Sequence[str],
     edition: str | None,
+    erase_arbiters: bool,
     actor: str,
     **fields: Any,
 ) -> None:
@@ -285,11 +288,16 @@ def describe_tournament(
     Example:
       rating-ledger describe-tournament club.db 'Autumn open' --city Oslo --federation NOR --arbiter 'IA Ek, Ann'
       rating-ledger describe-tournament club.db 'Autumn open' --time-control '90 min + 30 s' --edition 2025
+      rating-ledger describe-tournament club.db 'Autumn open' --erase-arbiters
     """
     facts = {name: value for name, value in fields.items() if value is not None}
     with Ledger.open(db_path) as ledger:
         name = pool or ledger.first_scheme().pool
         bring_up_to_date(ledger)
+        if erase_arbiters:
+            count = erase(ledger, tournament, pool=name, token=token_given(ledger, None))
+            output.remark(f"{tournament!r}: {counted(count, 'text')} about arbiters erased; copies may still have them")
+            return
         day = first_day_of_edition(ledger, name, tournament, edition)
         people: dict[str, Any] = {"chief": arbiter, "deputies": deputies}
         is_new = state_facts(ledger, tournament, day, facts, pool=name, **people, **recorded_by(ledger, actor))
