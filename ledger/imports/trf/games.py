@@ -6,6 +6,8 @@ Who a player is is settled here; columns and other lines are in ``trf.lines``, w
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import attrs
@@ -14,7 +16,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import NO_HINTS, FileHints, Reading
-from ledger.imports.trf.lines import PLAYER, UNIQUE, TournamentHeader, decode_player_line, read_days
+from ledger.imports.trf.lines import PLAYER, UNIQUE, TournamentDays, TournamentHeader, decode_player_line, read_days
 from ledger.imports.trf.reports import USUAL, EntrantList, TournamentReport, read_report
 from ledger.imports.trf.scoring import MatchScoring, Scoring
 from ledger.imports.trf.teams import check_teams
@@ -116,7 +118,7 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
     for line, words in doubts:
         reading.note(line, words)
     scoring = Scoring.parse(header.text("162"))
-    if header.has_teams():  # the team has the bye, and what 162 says of it
+    if header.is_of_teams:  # the team has the bye, and what 162 says of it
         scoring = scoring._replace(allotted=0.0)
     elif header.allotted_half_points() != USUAL:
         scoring = scoring._replace(allotted=header.allotted_half_points() / 2)
@@ -135,16 +137,34 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         rounds=header.rounds(),
         allotted=header.allotted_half_points(),
         scoring=scoring,
+        facts=header.described(),
+        chief=header.chief(),
+        deputies=header.deputies,
         no_day="the report names no day (132, 042 or 052)",
         no_name="the report names no tournament (012)",
         no_round_days="the days of some rounds are not given (132)",
     )
     yield from read_report(report, reading)
+    _note_other_forms(tournament, days, reading)
     matches = MatchScoring.parse(header.text("362"))
     for line, words in check_teams(header.teams, tournament.entrants.by_rank, scoring, matches):
         reading.note(line, words)
     if header.passed_over:
         reading.note(header.first_passed_over, f"lines that tell of no game: {header.describe_skipped_lines()}")
+
+
+def _note_other_forms(tournament: _Tournament, days: TournamentDays, reading: Reading) -> None:
+    """Note what a report writes otherwise than TRF16 says, as older programs do."""
+    header = tournament.header
+    adjusted = Counter(words for entrant in tournament.entrants.by_rank.values() for words in entrant.read.adjustments)
+    for adjustment, count in sorted(adjusted.items()):
+        lines = "1 line of a player" if count == 1 else f"{count:,} lines of players"
+        reading.note(header.line, f"not as TRF16 has it, and read all the same: {adjustment}: {lines}")
+    for kind in ("042", "052"):
+        written = header.text(kind)
+        if written and not re.fullmatch(r"\d{4}/\d\d/\d\d", written, re.ASCII):
+            day = days.first if kind == "042" else days.last
+            reading.note(header.records[kind][0], f"{kind} {written[:40]!r} is not written YYYY/MM/DD: read as {day}")
 
 
 def _speed(header: TournamentHeader, reading: Reading) -> str | None:

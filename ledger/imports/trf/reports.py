@@ -10,11 +10,12 @@ UTF-8. The result does not count, so that a repeated report with a corrected one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
-from ledger.facts.source_games import SourceGame, SourceRound, plain_key
+from ledger.facts.source_games import SourceEntrant, SourceGame, SourceReport, SourceRound, plain_key
 from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.lichess import one_line
 from ledger.imports.no_opponent import means_no_opponent
@@ -93,6 +94,8 @@ class TournamentReport:
         rounds: how many were announced, None where that is unknown.
         allotted: what a bye for want of an opponent brings, half points.
         scoring: how it counts points.
+        facts: fields of ``tournament-described/1``; None: its format states no such facts, nor any of entrants.
+        chief, deputies: the arbiters.
         no_day, no_name, no_round_days: words of the notes on what is missing, with where the format has it.
     """
 
@@ -107,6 +110,9 @@ class TournamentReport:
     rounds: int | None = None
     allotted: int = USUAL
     scoring: Scoring = Scoring()
+    facts: Mapping[str, Any] | None = None
+    chief: str | None = None
+    deputies: Sequence[str] = ()
     no_day: str
     no_name: str
     no_round_days: str
@@ -133,6 +139,7 @@ def read_report(report: TournamentReport, reading: Reading) -> Iterator[SourceGa
         return
     _note(report, pairings, reading)
     _add_tournament(report, pairings, reading)
+    _add_report(report, pairings, reading)
     for bye in pairings.byes:
         _keep_bye(report, bye, reading)
     yield from take_out_byes((_source_game(report, game) for game in pairings.games), reading, report.began)
@@ -140,8 +147,8 @@ def read_report(report: TournamentReport, reading: Reading) -> Iterator[SourceGa
 
 def _keep_bye(report: TournamentReport, bye: Bye, reading: Reading) -> None:
     entrant = bye.entrant
-    if entrant.identity.startswith("name:") and means_no_opponent(entrant.name):
-        return  # a line for no player
+    if _is_no_player(entrant):
+        return
     if report.name is None:
         reading.skipped[OF_NO_TOURNAMENT] += 1
         return
@@ -149,7 +156,48 @@ def _keep_bye(report: TournamentReport, bye: Bye, reading: Reading) -> None:
     who = (entrant.line, entrant.identity, entrant.name)
     place = (report.name, report.began or str(report.day_of(bye.round)), bye.round)
     half_points = None if worth == USUAL else worth
-    reading.add_round(SourceRound(*who, *place, bye.brings.value, half_points, report.speed))
+    round_ = SourceRound(*who, *place, bye.brings.value, half_points, report.speed, colour=bye.colour)
+    if bye.opponent is not None:
+        round_ = round_._replace(opponent_id=bye.opponent.identity, opponent_name=bye.opponent.name)
+    reading.add_round(round_)
+
+
+def _is_no_player(entrant: Entrant) -> bool:
+    """Return whether a line stands for a bye, as programs that pair tournaments write it."""
+    return entrant.identity.startswith("name:") and means_no_opponent(entrant.name)
+
+
+def _add_report(report: TournamentReport, pairings: Pairings, reading: Reading) -> None:
+    """Add the entrants and the other records of a tournament."""
+    if report.facts is None or report.name is None or not pairings.rounds:
+        return
+    facts = dict(report.facts)
+    if report.rounds is not None:
+        facts["rounds"] = report.rounds
+    days = report.days.rounds
+    if days:
+        facts["round_days"] = " ".join(days.get(number, "-") for number in range(1, max(days) + 1))
+    entrants = tuple(
+        SourceEntrant(
+            entrant.line,
+            entrant.identity,
+            entrant.name,
+            rank,
+            entrant.read.rating or None,
+            entrant.read.place or None,
+            _details(entrant.read),
+        )
+        for rank, entrant in sorted(report.entrants.items())
+        if not _is_no_player(entrant)
+    )
+    place = (report.line, report.name, report.began or str(report.day_of(min(pairings.rounds))))
+    reading.add_report(SourceReport(*place, facts, report.chief, tuple(report.deputies), entrants, report.speed))
+
+
+def _details(read: PlayerLine) -> dict[str, str]:
+    """Return the data about a player that a line states."""
+    fields = {"sex": read.sex, "title": read.title, "federation": read.federation, "birth": read.birth_date}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _source_game(report: TournamentReport, game: Pairing) -> SourceGame:
@@ -184,7 +232,7 @@ def _note(report: TournamentReport, pairings: Pairings, reading: Reading) -> Non
         f"{what}: {count:,}"
         for count, what in (
             (sum(not game.is_played for game in pairings.games), "forfeits and games of less than one move, not rated"),
-            (idle, "entrants of whom no round is told, who are not registered"),
+            (idle, f"entrants without any round{', who are not registered' if report.facts is None else ''}"),
         )
         if count
     ]
