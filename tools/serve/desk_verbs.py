@@ -26,6 +26,7 @@ from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.json_schemas import documented, flattened
+from ledger.facts.player_details import readable_details
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Standing, Strength
 from ledger.handle import DEFAULT_ACTOR
@@ -252,6 +253,16 @@ def choose_strength(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     return {"player": person.player, "recorded": bool(learnt.recorded), "position": ledger.journal.size()}
 
 
+def describe_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
+    """Record data about a player."""
+    person = ledger.player(args["player"])
+    details, _ = readable_details(args["details"])
+    recorded = ledger.registry.describe(
+        person.player, details, since=args["since"], actor=DEFAULT_ACTOR, token=asks.token
+    )
+    return {"player": person.player, "recorded": recorded, "position": ledger.journal.size()}
+
+
 # -- files ---------------------------------------------------------------------------------------------------------
 
 _files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, how far it is and what became of it
@@ -421,6 +432,7 @@ DEEDS: Mapping[str, Deed] = {
     "desk-player": add_player,
     "desk-rename": rename_player,
     "desk-strength": choose_strength,
+    "desk-describe": describe_player,
     "desk-publish": publish,
     "desk-import-settle": settle_import,
 }  # by verb, as the wire has it

@@ -269,6 +269,7 @@ def _taken(
                 faults_so_far=lambda: source.reading.fault_count,
                 advance=advance,
                 rounds=lambda: source.reading.rounds,
+                reports=lambda: source.reading.reports,
             )
             reading = source.reading
             faults = sorted({*reading.faults, *report.faults, *([reading.ending] if reading.ending else [])})
