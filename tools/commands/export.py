@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +19,9 @@ from ledger.answers.exports.postgres_copy import copy_to_postgres
 from ledger.answers.exports.trf_report import facts_to_send
 from ledger.answers.player_details import PlayerGroup
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
+from ledger.runtime.lazy import Lazy
 from ledger.runtime.postgres import is_address
 from ledger.schemes.scheme import unchanged_by_time
 
@@ -30,8 +32,15 @@ from . import AS_IF, AT_LEAST, DB, KNOWN_AT, REFUSED, open_up_to_date
 from .group_options import grouping
 from .token_options import acting, recorded_by
 
+if TYPE_CHECKING:
+    from ledger.audit import bundles
+else:
+    bundles = Lazy("ledger.audit.bundles")  # other exports need no audit
+
 _OF_TODAY = "ratings in force today, as 'ratings --at {}' tells them"
-_FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS)})
+_BUNDLE = "bundle"  # a published list with all entries that it follows from
+_FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS), _BUNDLE})
+_OF_BUNDLE = {"--output", "--format", "--pool", "--list"}
 _WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
 
 
@@ -107,6 +116,10 @@ def export(
     --sent the journal says that this file was sent, by its digest; if a later correction changes one of its results,
     'reports' lists it, and the next file names the corrected results in lines of ###.
 
+    --format bundle writes a published list (--list, by default the newest one) with a signed checkpoint and every entry
+    of it into one file, which anybody checks by 'verify-bundle', or in a browser on the page that 'checker' writes. It
+    says what becomes public.
+
     With --to every documented table of the views is copied into a schema of PostgreSQL (15 or later), for others to
     read, next to a table "origin" with the position and the root of the journal that they are of; with --names a table
     "names", too. All are put in place in one transaction: readers see the old ones whole or the new ones whole, and
@@ -122,6 +135,7 @@ def export(
       rating-ledger export club.db players games history --format sqlite -o open.db
       rating-ledger export club.db list --list standard@2024-05-31 --names --format fide-text -o may.txt
       rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf
+      rating-ledger export club.db --format bundle -o may.bundle
       rating-ledger export club.db tournament --tournament 'Autumn open' --names --format trf26 --strict -o open.trf
       rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf --sent 2024-11-05
       rating-ledger export club.db --to postgresql://ledger@db.example/chess --schema ratings
@@ -135,9 +149,15 @@ def export(
         options = [option for option, value in asked.items() if value is not None]
         _to_server(db_path, server, schema, [*what, *options], names=names, known_at=known_at, as_if=as_if)
         return
-    if schema is not None or not what:
-        missing = f"Missing argument '{_WHAT}': say what to export"
-        raise click.UsageError(missing if schema is None else "--schema goes with --to, the address of a database")
+    if schema is not None:
+        raise click.UsageError("--schema goes with --to, the address of a database")
+    if file_format == _BUNDLE or (target is not None and target.endswith(f".{_BUNDLE}") and not what):
+        others = [option for option, value in asked.items() if value is not None and option not in _OF_BUNDLE]
+        moments = [option for option, value in (("--known-at", known_at), ("--as-if", as_if)) if value is not None]
+        _to_bundle(db_path, target, published, pool, [*what, *others, *moments, *(["--names"] if names else [])])
+        return
+    if not what:
+        raise click.UsageError(f"Missing argument '{_WHAT}': say what to export")
     to = None if target == "-" else target
     chosen = file_format or (_of_standard_output(what) if to is None else format_of_file(what, Path(to)))
     if raw and chosen != "csv":
@@ -227,6 +247,33 @@ def _to_server(
         output.answer(f"{schema}.{table}: {rows:,} {_rows(rows)}, {changed:,} new or changed")
     if not names:
         output.remark("names are left out; --names puts them in")
+
+
+def _to_bundle(
+    db_path: str, target: str | None, published: str | None, pool: str | None, others: Sequence[str]
+) -> None:
+    """Write a published list with the entries that it follows from, and say what becomes public."""
+    if others:
+        raise click.UsageError(f"a bundle holds one published list, whole; it goes without {', '.join(others)}")
+    with open_up_to_date(db_path) as ledger:
+        lists = ledger.publications
+        pool_name = None if pool is None else ledger.pool(pool).name
+        newest = max(lists.all(pool_name), key=lambda each: each.position, default=None)
+        publication = newest if published is None else lists.named(published)
+        if publication is None:
+            raise click.UsageError("no list was published yet; publish one by 'publish DB --at DAY'")
+        lines = list(bundles.bundle_lines(ledger, publication, read_key(ledger.checkpoints.key_file).verifier))
+    shown = bundles.bundle_summary(lines)
+    if target is None or target == "-":
+        output.documents(lines)
+    else:
+        output.save(Path(target), b"".join(lines))
+        output.answer(f"{target}: {shown.published}, {shown.players:,} rows")
+    output.remark(
+        f"this becomes public: {shown.entries:,} entries with {shown.games:,} games: results, days, tournaments, "
+        "players by their numbers, keys of games as their sources have them, corrections, years of birth and earlier "
+        f"ratings if they are recorded, and who recorded ({', '.join(shown.recorders)}); no reason and no moves"
+    )
 
 
 def _of_standard_output(what: tuple[str, ...]) -> str:
