@@ -104,6 +104,16 @@ def published_lists(ledger: OpenLedger, pool: str | None = None) -> list[Publish
 
 
 @in_one_snapshot
+def due_day(ledger: OpenLedger, pool: Pool) -> str | None:
+    """Return the last day of a pool's last rating period, if it is over and no list of it was published."""
+    if pool.scheme.rhythm is not Rhythm.PERIOD:
+        return None
+    closing_ms = ledger.states(pool).last_closing_ms(ledger.now_ms())
+    last_ms = max((each.at_ms for each in Publications(ledger).all(pool.name)), default=BEGINNING)
+    return None if closing_ms is None or last_ms >= closing_ms else day(closing_ms)
+
+
+@in_one_snapshot
 def published_list_rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
     """Return the players on a published list, best first, with their published and revised ratings."""
     rated_by = ledger.pool(publication.event.pool)

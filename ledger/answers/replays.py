@@ -24,6 +24,7 @@ from ledger.facts.events import (
     PlayerRenamed,
     PolicySet,
     RoundWithoutGame,
+    StrengthChosen,
     TokenIssued,
     TokenRevoked,
     proposal_key,
@@ -39,7 +40,7 @@ _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/
 # Byes among them: as steps of their own, fifty of them once hid the corrections that came after.
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
-    RoundWithoutGame, TokenIssued, TokenRevoked,
+    RoundWithoutGame, StrengthChosen, TokenIssued, TokenRevoked,
 )  # fmt: skip
 
 MOST_FACTS = 50  # other facts than games and corrections that are steps of their own; more are taken with the games

@@ -41,7 +41,7 @@ from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.stored_lists import ListRow, form_of_digest, list_texts, with_ranks
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import installed_projectors
-from ledger.ratings.past_views import open_advancing_views
+from ledger.ratings.past_views import AdvancingViews, open_advancing_views
 from ledger.ratings.standings import rating_list_at
 from ledger.ratings.views import Views
 from ledger.runtime import arith
@@ -295,15 +295,13 @@ class _Audit:
                 if not isinstance(event, ListPublished):
                     false.append(Falsehood("journal", published.position, "is keyed as a list, but is none"))
                     continue
-                if why_not := _other_version(event):
+                if why_not := other_version(event):
                     left_out.append((str(published), why_not))
                     continue
-                connection = past.advance_to(published.head, self._progress).connection
-                pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-                current = [] if pool is None else rating_list_at(connection, pool, instant_end_ms(event.as_of))
+                pool, current = calculated_list(past, event, self._progress)
                 falsehood = _list_falsehood(file, published, event, {row.player: row for row in current})
                 # Another version need not have given other numbers: only where rows differ is it the reason.
-                if falsehood and (why_not := _older_scheme(journal, pool, event)):
+                if falsehood and (why_not := older_version(journal, pool, event)):
                     left_out.append((str(published), why_not))
                     continue
                 compared += 1
@@ -390,12 +388,21 @@ class _Audit:
 REMEDY = "find out who published it and from what: the entries before it are true"
 
 
+def calculated_list(
+    past: AdvancingViews, event: ListPublished, progress: Progress = no_progress
+) -> tuple[Pool | None, list[ListRow]]:
+    """Return the pool of a published list, and the rows that the entries before it give; *past* goes on to these."""
+    connection = past.advance_to(event.head, progress).connection
+    pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
+    return pool, [] if pool is None else rating_list_at(connection, pool, instant_end_ms(event.as_of))
+
+
 def _entry(journal: Journal, position: int) -> Event:
     """Return the event at a position."""
     return next(decode(body).event for bodies in journal.read(position - 1, position) for body in bodies)
 
 
-def _other_version(event: ListPublished) -> str:
+def other_version(event: ListPublished) -> str:
     """Return why this version cannot calculate a list again; empty if it can."""
     scheme = schemes.available_schemes().get(event.scheme)
     if scheme is None:
@@ -416,7 +423,7 @@ def _not_reproducible(
     )
 
 
-def _older_scheme(journal: Journal, pool: Pool | None, event: ListPublished) -> str:
+def older_version(journal: Journal, pool: Pool | None, event: ListPublished) -> str:
     """Return, if another scheme rated the pool before, why that one may have been of another version."""
     for era in () if pool is None else pool.eras:
         adopted = _entry(journal, era.position)
@@ -433,7 +440,7 @@ def _list_falsehood(
     """Return the first row of a list that does not follow from its entries; without stored rows, its false digest."""
     of_form = {row.player: row for row in with_ranks(rows.values(), list_form(file, published))}
     try:
-        first = next(_differences(stored_list_rows(file, published), of_form), None)
+        first = next(list_differences(stored_list_rows(file, published), of_form), None)
     except ValueError:  # named already
         digest = list_texts(rows.values()).digest
         same = form_of_digest(list(rows.values()), event.digest) is not None
@@ -441,7 +448,7 @@ def _list_falsehood(
     return None if first is None else Falsehood(str(published), first[0], f"{first[1]}; {REMEDY}")
 
 
-def _differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> Iterator[tuple[str, str]]:
+def list_differences(kept: Iterator[list[object]], rows: Mapping[int, ListRow]) -> Iterator[tuple[str, str]]:
     """Yield, for each row that differs, its player and both values."""
     remaining = dict(rows)
     for row in kept:

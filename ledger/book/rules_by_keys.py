@@ -27,6 +27,7 @@ from ledger.facts.events import (
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TokenIssued,
     TokenRevoked,
     TournamentClosed,
@@ -73,9 +74,18 @@ _COMMANDS: Mapping[str, str] = {  # the command that proposes a fact
     PlayerChanged.KIND: "player set",
     RatingSeeded.KIND: "player set",
     BirthYearLearnt.KIND: "player set",
+    StrengthChosen.KIND: "player set",
 }
-OfPool = GameRecorded | RatingSeeded | RoundWithoutGame | RatingRunClosed | TournamentClosed | TournamentOpened
-OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame
+OfPool = (
+    GameRecorded
+    | RatingSeeded
+    | RoundWithoutGame
+    | RatingRunClosed
+    | StrengthChosen
+    | TournamentClosed
+    | TournamentOpened
+)
+OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame | StrengthChosen
 
 
 def needed_keys(event: Event) -> tuple[str, ...]:
@@ -238,7 +248,7 @@ def _comes_with_the_player(event: Event, evidence: Evidence) -> bool:
     """Return whether a fact is of a player who is registered in the same transaction: no game was rated yet."""
     # Not by the instant, by which the audit must go, for it sees no transactions: several of them bear one instant
     # where the clock is behind the last entry, and games of the player may have been rated meanwhile.
-    of_player = PlayerChanged | RatingSeeded | BirthYearLearnt
+    of_player = PlayerChanged | RatingSeeded | BirthYearLearnt | StrengthChosen
     return isinstance(event, of_player) and not evidence.find([f"player:{event.player}"])
 
 

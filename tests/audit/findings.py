@@ -13,7 +13,7 @@ PLAYERS = 8
 TABLES = {
     "bests", "changes", "corrections", "current", "distribution", "eras", "games", "given_sides", "highest_lowest",
     "history", "merges", "movetexts", "openings", "originals", "players", "policies", "pools", "proposals",
-    "rounds_without_game", "runs", "seeds", "streaks", "time_losses", "tournaments", "upsets",
+    "rounds_without_game", "runs", "seeds", "streaks", "strengths", "time_losses", "tournaments", "upsets",
 }  # fmt: skip
 
 

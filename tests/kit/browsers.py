@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import uvicorn
+
+from tools.serve.application import application
+from tools.serve.readers import Reader
+from tools.serve.sites import Site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -35,6 +42,29 @@ def launched() -> Iterator[Browser]:
         browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@contextmanager
+def answering(path: Path, **settings: Any) -> Iterator[str]:
+    """The address of a server of a ledger, within this process; *settings* are those of its site."""
+    config = uvicorn.Config("", port=0, log_level="error", lifespan="off")
+    server = uvicorn.Server(config)
+    listening = config.bind_socket()
+    site = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    reader = Reader(path, Site(public_url=site, contact="ratings@example.org", **settings))
+    config.app = application(reader)
+    config.loaded = False
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    while not server.started:
+        sleep(0.01)
+    try:
+        yield site
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+        reader.close()
 
 
 def serious(page: Any, *rules: str) -> list[tuple[str, str, str]]:

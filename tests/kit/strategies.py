@@ -39,6 +39,7 @@ from ledger.facts.events import (
     Role,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TokenIssued,
     TokenRevoked,
     TournamentClosed,
@@ -46,7 +47,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.person_names import actor_faults
-from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Strength, Termination
 from ledger.schemes.scheme import Newcomer, Scheme
 
 T = TypeVar("T")
@@ -241,6 +242,12 @@ def rounds_without_game() -> st.SearchStrategy[RoundWithoutGame]:
     )
 
 
+def strengths() -> st.SearchStrategy[StrengthChosen]:
+    """``strength-chosen/1``."""
+    strength = st.sampled_from(Strength)
+    return st.builds(StrengthChosen, player=players(), pool=names(), effective_at=instants(), strength=strength)
+
+
 def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
     """``clock-accepted/1``."""
     return st.builds(ClockAccepted, entry=st.integers(1, limits.MAX_WHOLE))
@@ -384,6 +391,7 @@ def events() -> st.SearchStrategy[Event]:
         renamings(),
         changes(),
         births(),
+        strengths(),
         seeds(),
         games(),
         adoptions(),

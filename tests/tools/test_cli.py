@@ -20,8 +20,8 @@ ON_A_LEDGER = {
     "import": ["games.pgn"], "ratings": [], "show": ["ann"], "games": ["ann"], "graph": ["ann"],
     "explain": ["ann", "pgn:1"], "predict": ["ann", "bob"], "log": ["--game", "pgn:1"], "audit": [], "head": [],
     "journal": [], "follow": ["--until", "1"], "move": ["--journal", "file", "--yes"],
-    "changes": ["ann", "--since", "1"],
-    "rebuild": [], "pools": [], "runs": [], "close-run": ["--as-of", "2020"],
+    "changes": ["ann", "--since", "1"], "calculation": ["ann", "--list", "2020"],
+    "rebuild": [], "pools": [], "runs": [], "health": [], "close-run": ["--as-of", "2020"],
     "open-tournament": ["Cup", "--start", "2020", "--end", "2020"],
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
     "bye": ["Cup", "ann", "--round", "2", "--edition", "2020-01-01"],
@@ -43,7 +43,16 @@ ON_A_LEDGER = {
 def test_the_commands_are_those_tested_here() -> None:
     asking = {command.split()[0] for command in ON_A_LEDGER}
     # they begin without a ledger
-    without = {"init", "restore", "completion", "verify-receipt", "verify-checkpoint", "calc"}
+    without = {
+        "init",
+        "restore",
+        "completion",
+        "verify-receipt",
+        "verify-checkpoint",
+        "verify-bundle",
+        "checker",
+        "calc",
+    }
     assert asking | without == set(cli.COMMANDS)
 
 

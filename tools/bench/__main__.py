@@ -20,9 +20,9 @@ import attrs
 import click
 
 from .. import output, running
+from . import sections_checker, sections_postgres, sections_schemes
 from . import sections_ledgers as ledgers
 from . import sections_live as live
-from . import sections_postgres, sections_schemes
 from . import sections_serve as serve
 from .datasets import SIZES, Run
 from .measuring import ROOT, cost_of
@@ -37,7 +37,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "few": live.few, "live": live.live, "crosstable": ledgers.crosstable, "ranking": ledgers.ranking,
     "search": ledgers.search, "export": ledgers.export, "pgn": ledgers.pgn, "graph": ledgers.graph,
     "listeners": serve.listeners, "start": live.start, "serve": serve.serve, "write": serve.write,
-    "postgres": sections_postgres.postgres,
+    "checker": sections_checker.checker, "postgres": sections_postgres.postgres,
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +15,9 @@ from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, export_lines, f
 from ledger.answers.exports.exporting import export as export_to
 from ledger.answers.exports.postgres_copy import copy_to_postgres
 from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
+from ledger.runtime.lazy import Lazy
 from ledger.runtime.postgres import is_address
 from ledger.schemes.scheme import unchanged_by_time
 
@@ -23,7 +26,14 @@ from ..choices import pools_of_the_ledger
 from ..progress import Bars
 from . import AS_IF, AT_LEAST, DB, KNOWN_AT, open_up_to_date
 
-_FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS)})
+if TYPE_CHECKING:
+    from ledger.audit import bundles
+else:
+    bundles = Lazy("ledger.audit.bundles")  # other exports need no audit
+
+_BUNDLE = "bundle"  # a published list with all entries that it follows from
+_FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS), _BUNDLE})
+_OF_BUNDLE = {"--output", "--format", "--pool", "--list"}
 _WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
 
 
@@ -85,6 +95,10 @@ def export(
     schemas/exports. The file is whole or not there; without one, CSV or NDJSON of one table, or a tournament's
     report, goes to standard output. It has names of people if --names asks for them; erased players have none.
 
+    --format bundle writes a published list (--list, by default the newest one) with a signed checkpoint and every entry
+    of it into one file, which anybody checks by 'verify-bundle', or in a browser on the page that 'checker' writes. It
+    says what becomes public.
+
     With --to every documented table of the views is copied into a schema of PostgreSQL (15 or later), for others to
     read, next to a table "origin" with the position and the root of the journal that they are of; with --names a table
     "names", too. All are put in place in one transaction: readers see the old ones whole or the new ones whole, and
@@ -99,6 +113,7 @@ def export(
       rating-ledger export club.db ratings --at 2005-06-30 -o june.csv
       rating-ledger export club.db players games history --format sqlite -o open.db
       rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf
+      rating-ledger export club.db --format bundle -o may.bundle
       rating-ledger export club.db --to postgresql://ledger@db.example/chess --schema ratings
     """
     asked = {
@@ -111,6 +126,11 @@ def export(
         return
     if schema is not None:
         raise click.UsageError("--schema goes with --to, the address of a database")
+    if file_format == _BUNDLE or (target is not None and target.endswith(f".{_BUNDLE}") and not what):
+        others = [option for option, value in asked.items() if value is not None and option not in _OF_BUNDLE]
+        moments = [option for option, value in (("--known-at", known_at), ("--as-if", as_if)) if value is not None]
+        _to_bundle(db_path, target, published, pool, [*what, *others, *moments, *(["--names"] if names else [])])
+        return
     if not what:
         raise click.UsageError(f"Missing argument '{_WHAT}': say what to export")
     to = None if target == "-" else target
@@ -165,6 +185,33 @@ def _to_server(
         output.answer(f"{schema}.{table}: {rows:,} {_rows(rows)}, {changed:,} new or changed")
     if not names:
         output.remark("names are left out; --names puts them in")
+
+
+def _to_bundle(
+    db_path: str, target: str | None, published: str | None, pool: str | None, others: Sequence[str]
+) -> None:
+    """Write a published list with the entries that it follows from, and say what becomes public."""
+    if others:
+        raise click.UsageError(f"a bundle holds one published list, whole; it goes without {', '.join(others)}")
+    with open_up_to_date(db_path) as ledger:
+        lists = ledger.publications
+        pool_name = None if pool is None else ledger.pool(pool).name
+        newest = max(lists.all(pool_name), key=lambda each: each.position, default=None)
+        publication = newest if published is None else lists.named(published)
+        if publication is None:
+            raise click.UsageError("no list was published yet; publish one by 'publish DB --at DAY'")
+        lines = list(bundles.bundle_lines(ledger, publication, read_key(ledger.checkpoints.key_file).verifier))
+    shown = bundles.bundle_summary(lines)
+    if target is None or target == "-":
+        output.documents(lines)
+    else:
+        output.save(Path(target), b"".join(lines))
+        output.answer(f"{target}: {shown.published}, {shown.players:,} rows")
+    output.remark(
+        f"this becomes public: {shown.entries:,} entries with {shown.games:,} games: results, days, tournaments, "
+        "players by their numbers, keys of games as their sources have them, corrections, years of birth and earlier "
+        f"ratings if they are recorded, and who recorded ({', '.join(shown.recorders)}); no reason and no moves"
+    )
 
 
 def _of_standard_output(what: tuple[str, ...]) -> str:

@@ -68,8 +68,8 @@ def ratings(
     """The ranking of a pool, best first: now, or at any instant; with --known-at from what was known then.
 
     "percentile" is the share of the ranked players with a lower rating; "class" and "strength" are by the policy
-    'classes' ('policy list' shows it), of the rating to the nearest point; "rd" is the deviation, where the scheme has
-    one.
+    'classes' ('policy list' shows it), of the rating to the nearest point; during the provisional games the strength is
+    that which the player chose ('player set'). "rd" is the deviation, where the scheme has one.
 
     \b
     Example:
@@ -150,6 +150,8 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
         if "percentile" in row:
             shown_row["percentile"] = floor(row["percentile"])
             shown_row["provisional"] = "provisional" if row["provisional"] else None
+            if shown_row.pop("strength_chosen"):
+                shown_row["strength"] = f"{row['strength']} (own choice)"
         if row.get("change") is not None:
             shown_row["change"] = output.shown_difference(row["before"], row["rating"])
         rows_for_people.append(shown_row)

@@ -24,7 +24,7 @@ from ledger.errors import LedgerError
 from ledger.runtime.nearest import did_you_mean
 
 from .. import output
-from . import atom, encodings, log, openapi, pages, problems, safety
+from . import atom, encodings, list_checks, log, openapi, pages, problems, safety
 from .desk import PREFIX as DESK
 from .desk_requests import Visits
 from .feed import Feed, Stream
@@ -96,6 +96,7 @@ def application(reader: Reader, *recording: Visits | Posting, feed: Feed | None 
             Address(ENTRIES.address, _endpoint(reader, ENTRIES, news), methods=["GET"]),
             Address(STREAM.address, Stream(news, safety.headers(AnswerKind.DATA, index=False)), methods=["GET"]),
             *log.addresses(reader, safety.headers(AnswerKind.DATA, index=site.index)),
+            *list_checks.addresses(reader, site),
             Address(f"{PREFIX}/openapi.json", documentation, methods=["GET"]),
             Address("/static/{name}", static, methods=["GET"]),
             Address("/robots.txt", robots, methods=["GET"]),

@@ -15,6 +15,7 @@ import attrs
 from ledger.correcting.verbs import WORDS
 from ledger.errors import MalformedError
 from ledger.facts.events import Decision
+from ledger.facts.words import Strength
 from ledger.ledger import Ledger
 
 from . import desk_pages as pages
@@ -49,6 +50,9 @@ class DeskPage:
     parameters: tuple[Parameter, ...] = ()
     cost: Cost = Cost.INDEX
     tried: str | None = None
+
+
+FAULTY_FILES = {"faults.csv": "table", "rows": "rows"}  # behind the path of an import: its files of faulty rows
 
 
 class Leads(NamedTuple):
@@ -91,7 +95,9 @@ SAID = {
     "withdrawn": "Taken back.",
     "added": "Registered.",
     "known": "This player is registered already, with the same facts: nothing was recorded.",
+    "strength": "The strength is recorded. It is shown until the player has completed the provisional games.",
     "renamed": "Renamed. The old name is forgotten.",
+    "settled": "Set aside. The rows with faults are forgotten.",
     "published": "Published.",
     "published-already": "Published already, with the same rows: nothing was recorded.",
 }
@@ -140,7 +146,12 @@ def _look_at_file(ledger: Ledger, typed: Typed) -> Mapping[str, Any]:
 
 
 def _import(_: Mapping[str, str], typed: Typed) -> Ask:
-    return Ask("desk-import", {"upload": typed.get("upload", ""), "sent": _sent(typed)})
+    args = {"upload": typed.get("upload", ""), "sent": _sent(typed), "corrects": _word(typed, "corrects")}
+    return Ask("desk-import", args)
+
+
+def _settle(path: Mapping[str, str], _: Typed) -> Ask:
+    return Ask("desk-import-settle", {"upload": path["upload"]})
 
 
 def _propose(path: Mapping[str, str], typed: Typed) -> Ask:
@@ -215,6 +226,15 @@ def _rename(_: Mapping[str, str], typed: Typed) -> Ask:
     return Ask("desk-rename", args)
 
 
+def _choose_strength(_: Mapping[str, str], typed: Typed) -> Ask:
+    faults: list[str] = []
+    args = {"player": _needed(typed, "player", faults), "strength": _needed(typed, "strength", faults)}
+    if args["strength"] and args["strength"] not in set(Strength):
+        faults.append(f"strength must be one of {', '.join(Strength)}, got {args['strength'][:40]!r}")
+    _sound(faults)
+    return Ask("desk-strength", {**args, "pool": _word(typed, "pool"), "since": _word(typed, "since")})
+
+
 def _publish(_: Mapping[str, str], typed: Typed) -> Ask:
     faults: list[str] = []
     args = {
@@ -243,7 +263,7 @@ _ABOUT = (
     text("q", "a game, a player or a tournament"),
 )
 PAGES: tuple[DeskPage, ...] = (
-    DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN),
+    DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN, tried="desk-imports"),
     DeskPage(path="/health", gather=pages.health, template="desk/health.html"),
     DeskPage(path="/import", gather=pages.games_form, template="desk/import.html"),
     DeskPage(
@@ -282,6 +302,9 @@ DEEDS: tuple[Deed, ...] = (
         leads=lambda typed, _: Leads(f"/import/{typed['upload']}"),
     ),
     Deed(
+        path="/import/{upload}/settle", page="/import/{upload}", ask=_settle, leads=lambda _, __: Leads("", "settled"),
+    ),
+    Deed(
         path="/propose/{verb}", page="/propose/{verb}", ask=_propose,
         leads=lambda _, answer: Leads(f"/proposals/{answer['proposal']}", "proposed"),
     ),
@@ -303,6 +326,12 @@ DEEDS: tuple[Deed, ...] = (
     Deed(
         path="/players/rename", page="/players", ask=_rename,
         leads=lambda _, answer: Leads("/players", "renamed", {"player": answer["player"]}),
+    ),
+    Deed(
+        path="/players/strength", page="/players", ask=_choose_strength,
+        leads=lambda _, answer: Leads(
+            "/players", "strength" if answer["recorded"] else "known", {"player": answer["player"]}
+        ),
     ),
     Deed(path="/publish", page="/publish", ask=_publish, leads=_published),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from ledger.answers import differences, upsets
 from ledger.answers.crosstables import crosstable
 from ledger.answers.crosstables.crosstable import TableOptions
 from ledger.answers.crosstables.layout import lay_out_table
-from ledger.errors import UnknownNameError
+from ledger.errors import StorageError, UnknownNameError
 from ledger.journal.game_references import find_game
 from ledger.ledger import Ledger
 
@@ -89,7 +89,19 @@ def one_list(ledger: Ledger, query: Query) -> forms.ListPage:
     every = get_handlers.list_rows(ledger, query)
     rows, paging = paged(query, every)
     revised = sum(row.revised for row in every)
-    return forms.ListPage(shown=shown, others=others, rows=rows, revised=revised, paging=paging)
+    checkable = is_checkable(ledger, shown)
+    return forms.ListPage(shown=shown, others=others, rows=rows, revised=revised, checkable=checkable, paging=paging)
+
+
+def is_checkable(ledger: Ledger, shown: PublicList) -> bool:
+    """Return whether strangers can check a list: it is the last edition, and the last checkpoint contains it."""
+    try:
+        last = ledger.checkpoints.last()
+    except StorageError:
+        return False
+    if last is None or shown.entry > last.head.size:
+        return False
+    return ledger.publications.named(shown.list.partition("/")[0]).name == shown.list
 
 
 def _lists_of_pool(ledger: Ledger, query: Query) -> tuple[PublicList, list[PublicList]]:

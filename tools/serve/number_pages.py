@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from ledger.answers import explanations, player_games, publications
+from ledger.answers import calculation_page, explanations, player_games, publications
+from ledger.answers.calculation_page import CalculationPage
 from ledger.answers.explanations import GameExplanation
 from ledger.answers.player_games import PlayerGame
 from ledger.errors import StorageError, UnknownNameError
@@ -12,13 +13,14 @@ from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 
-from . import get_handlers
+from . import event_pages, get_handlers
 from . import page_data as forms
 from .parameters import Query
 from .player_pages import of_player
 from .public_view import PublicList
 
 MOST_GAMES = 1_000  # newest games of a player among which those of the list are sought
+MOST_BATCHES = 100  # newest games, periods or events on the page of a calculation
 MOST_EXPLAINED = 8  # formulas on a page, which prints on two sheets
 
 
@@ -36,6 +38,7 @@ class NumberPage:
         games: the games that count for this list and not for the one before, oldest first.
         explained: how these changed the rating, game by game or all of one period together.
         checkpoint: the last signed head; None: nothing is signed.
+        checkable: whether it contains the list, and this is the last edition.
     """
 
     head: forms.PlayerHead
@@ -47,6 +50,36 @@ class NumberPage:
     games: list[PlayerGame]
     explained: list[GameExplanation]
     checkpoint: str | None
+    checkable: bool
+
+
+@attrs.frozen(kw_only=True)
+class PlayerCalculation:
+    """The calculation of a player's number on a list.
+
+    Attributes:
+        head: the player.
+        listed: the list as it was asked for.
+        drawn: the tables.
+        is_published: whether the list is, so that the number has a page.
+    """
+
+    head: forms.PlayerHead
+    listed: str
+    drawn: CalculationPage
+    is_published: bool
+
+
+@of_player("/players/{}/lists/{}/calculation")
+def calculation(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> PlayerCalculation:
+    """Return how a player's number on a list was calculated: each tournament, each opponent, the sums."""
+    answer = get_handlers.calculation_of(ledger, person, query["list"], head.pool, MOST_BATCHES)
+    return PlayerCalculation(
+        head=head,
+        listed=query["list"],
+        drawn=calculation_page.calculation_page(answer),
+        is_published=answer.published is not None,
+    )
 
 
 @of_player("/players/{}/lists/{}")
@@ -82,6 +115,7 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         games=games,
         explained=_explained(ledger, person, games),
         checkpoint=None if last is None else last.note,
+        checkable=event_pages.is_checkable(ledger, shown),
     )
 
 

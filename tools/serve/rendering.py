@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -13,18 +15,20 @@ from typing import Any, NamedTuple
 import attrs
 from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ledger.answers.asking import format_average
 from ledger.answers.boards import PGN_RESULTS
-from ledger.answers.graphs import career_svg, looks, mini_boards, svg, wording
+from ledger.answers.graphs import career_svg, looks, mini_boards, png, svg, wording
 from ledger.answers.graphs.career import Career
+from ledger.answers.graphs.career_svg import CareerLinks
 from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
 from ledger.facts.words import Outcome
 from ledger.runtime.visible import in_markup, visible
 
 from . import encodings
+from .browser_words import in_browser
 from .game_pages import board_title
 from .get_handlers import PROGRAM
 from .page_data import BoardShown
@@ -32,8 +36,12 @@ from .sites import Site
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES, _STATIC = _FOLDER / "templates", _FOLDER / "static"
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 _DATA = ("bar", "colour")  # what a bar's title does not give the script
-_MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 
 class StaticFile(NamedTuple):
@@ -101,6 +109,7 @@ class Renderer:
             "graph": self.graph,
             "career": self.career,
             "board_words": board_words,
+            "has_pictures": png.is_available(),
             "tip": tip,
         }
         self._environment.filters |= FILTERS
@@ -132,14 +141,24 @@ class Renderer:
 
     def career(self, career: Career, shown: Page, *, height: int, **query: object) -> Markup:
         """Return a player's career, in which the games of a graph are marked; its parts lead to those games."""
-        bars = shown.player.bars
-        drawn = career_svg.drawn(
-            career,
-            height=height,
-            shown=(bars[-1].n, bars[0].n) if bars else None,
-            link=lambda page: self.site.to("/players/{}", career.player, page=page, **query),
+        bars, to = shown.player.bars, self.site.to
+        links = CareerLinks(
+            page=lambda page: to("/players/{}", career.player, page=page, **query),
+            tournament=lambda mark: self.site.tournament(mark.tournament, pool=career.pool, edition=mark.ended_at),
+            published=lambda name: to("/lists/{}", list_name(name), edition=name.rpartition("/")[2]),
         )
-        return Markup(drawn)  # noqa: S704  # escaped
+        # One for a desk and one for a phone, of which the style sheet shows the one that fits.
+        drawn = [
+            career_svg.drawn(
+                career,
+                width=width,
+                height=height,
+                shown=(bars[-1].n, bars[0].n) if bars and not career.since and not career.until else None,
+                links=links,
+            )
+            for width in (career_svg.WIDE, career_svg.NARROW)
+        ]
+        return Markup("".join(drawn))  # noqa: S704  # escaped
 
 
 @cache
@@ -158,7 +177,7 @@ def static_files() -> Mapping[str, StaticFile]:
         if path.name == "style.css":
             body += _style_of_graphs().encode()
         mark = sha256(body).hexdigest()[:12]
-        files[path.name] = StaticFile(body, encodings.packed(body), _MEDIA[path.suffix], mark)
+        files[path.name] = StaticFile(body, encodings.packed(body), MEDIA[path.suffix], mark)
     return MappingProxyType(files)
 
 
@@ -231,6 +250,11 @@ def lines(text: str) -> Markup:
     return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
 
 
+def typed_lines(text: str) -> Markup:
+    """Return a text of several lines for a field in which it is edited: its line ends and tabs stay what they are."""
+    return escape(visible(text, "\n\r\t"))
+
+
 def tip(rows: Sequence[str]) -> Markup:
     """Return a tooltip, line by line, as an attribute; nothing if there are no lines."""
     # In an attribute a line feed must be written so for the mouse-over to have several lines.
@@ -240,6 +264,14 @@ def tip(rows: Sequence[str]) -> Markup:
 def list_name(name: str) -> str:
     """Return the name of a published list without its edition, which an address names apart."""
     return name.partition("/")[0]
+
+
+def month(text: str) -> str:
+    """Return an instant of a list in words if it is a month or the last day of one; any other as it is."""
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?", text) is None:
+        return text
+    year, number, *day = map(int, text.split("-"))
+    return f"{_MONTHS[number - 1]} {year}" if day in ([], [monthrange(year, number)[1]]) else text
 
 
 def result(outcome: str) -> str:
@@ -263,6 +295,9 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "words": words,
     "instant": instant,
     "lines": lines,
+    "month": month,
+    "typed_lines": typed_lines,
     "list_name": list_name,
     "average": format_average,
+    "in_browser": in_browser,
 }

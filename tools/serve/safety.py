@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
+from ..checker.content_policy import content_policy
+
 _OWN = "'self'"
 
 
@@ -16,6 +18,7 @@ class AnswerKind(Enum):
     EMBEDDED = "embedded"
     STATIC = "static"
     DESK = "desk"
+    CHECKER = "checker"
 
 
 def _policy(*, frames: str) -> str:
@@ -60,6 +63,12 @@ _HEADERS: Mapping[AnswerKind, Mapping[str, str]] = {
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
         "Cache-Control": "no-store",  # names, reasons and form tokens stay in no cache
+    },
+    AnswerKind.CHECKER: {
+        **_COMMON,
+        "Content-Security-Policy": f"{content_policy(script=_OWN, style=_OWN, connect=_OWN)}; frame-ancestors 'none'",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
     },
     AnswerKind.EMBEDDED: {**_COMMON, "Content-Security-Policy": _policy(frames="*")},
     AnswerKind.STATIC: {

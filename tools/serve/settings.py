@@ -19,6 +19,7 @@ from ledger.errors import MalformedError
 from ledger.journal.settings_file import SERVE, SettingsFile
 from ledger.runtime.nearest import did_you_mean
 
+from ..checker.content_policy import INDEX
 from .witnesses import WitnessKey
 
 UNIX = "unix:"
@@ -131,6 +132,13 @@ def _analyse(value: object) -> str:
     return word
 
 
+def _checker(value: object) -> str:
+    folder = Path(_text(value)).absolute()
+    if not (folder / INDEX).is_file():
+        raise ValueError(f"{folder} has no {INDEX}: make it by 'rating-ledger checker FOLDER'")
+    return str(folder)
+
+
 def _contact(value: object) -> str:
     word = _text(value)
     if "@" not in word and urlsplit(word).scheme not in {"http", "https", "mailto"}:
@@ -174,6 +182,7 @@ class Serving:
         checkpoint_every: seconds after which the head of the journal is signed where it grew; 0: it is not.
         witness: where checkpoints are sent to be cosigned; None: nowhere.
         witness_key: the line by which its signatures are verified; None: there is no witness.
+        checker: the folder that the command ``checker`` wrote, by which strangers check lists; None: there is none.
         title: the name of the club or server, at the head of every page; None: its public address.
         about: a line about it on the start page.
         analyse: where a game is analysed: an address with ``{pgn}`` in place of the moves; None: nowhere.
@@ -210,6 +219,9 @@ class Serving:
     witness: str | None = _setting(None, "A witness, which cosigns the checkpoints.", "URL", _witness)
     witness_key: str | None = _setting(
         None, "The line of the witness by which its signatures are verified.", "NAME+ID+KEY", _witness_key
+    )
+    checker: str | None = _setting(
+        None, "A folder written by 'checker': with log entries, strangers check lists in a browser.", "FOLDER", _checker
     )
     title: str | None = _setting(None, "The name of the club or server, at the head of every page.", "TEXT", _text)
     about: str | None = _setting(None, "A line about it on the start page.", "TEXT", _text)

@@ -11,7 +11,7 @@ from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.journal.stored_lists import shared_ranks
 from ledger.ledger import Ledger
 
-from . import event_pages, game_pages, get_handlers, routes
+from . import event_pages, game_pages, get_handlers, public_view, routes
 from . import page_data as forms
 from .get_handlers import Redirection
 from .paging import paged, pool_names, up_to
@@ -158,7 +158,16 @@ def check(ledger: Ledger, _: Query) -> forms.CheckPage:
         root=None if last is None else last.head.root.hex(),
         cosigned=None if cosigned is None else cosigned.head.size,
         position=ledger.views.position(),
+        lists=_checkable_lists(ledger),
     )
+
+
+def _checkable_lists(ledger: Ledger) -> list[public_view.PublicList]:
+    """Return the newest list of each pool, if strangers can check it."""
+    newest: dict[str, public_view.PublicList] = {}
+    for each in get_handlers.lists(ledger, {"pool": None}):  # the newest first
+        newest.setdefault(each.pool, each)
+    return [each for each in newest.values() if event_pages.is_checkable(ledger, each)]
 
 
 def programs(_: Ledger, __: Query) -> forms.ApiPage:

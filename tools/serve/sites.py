@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import attrs
 
 from ledger.answers.asking import Naming, hide_personal_data
+from ledger.journal.tiles import ENTRIES
 
 from .settings import Serving
 
@@ -58,6 +59,7 @@ class Site:
         names: as what players are shown to strangers.
         index: whether search machines may keep the pages.
         log: what of the journal's log the world may read: ``off``, ``hashes`` or ``entries``.
+        checker: the folder of the checker of lists; None: there is none.
         desk: whether officers do their work here, too.
         verifier: the line by which others verify its checkpoints; None: there is no key.
     """
@@ -71,6 +73,7 @@ class Site:
     index: bool = False
     log: str = "hashes"
     verifier: str | None = None
+    checker: str | None = None
     desk: bool = False
 
     @classmethod
@@ -82,6 +85,7 @@ class Site:
             analyse=serving.analyse,
             log=serving.log,
             verifier=serving.verifier,
+            checker=serving.checker,
             public_url=serving.public_url,
             contact=serving.contact,
             names=serving.names,
@@ -142,6 +146,16 @@ class Site:
     def lasting(self, path: str) -> str:
         """Return the permanent identifier of a page: its full address or, if none is configured, a tag (RFC 4151)."""
         return self.whole(path) if self.public_url else f"tag:localhost,2026:{path}"
+
+    @property
+    def checks_lists(self) -> bool:
+        """True if strangers can check lists here: a bundle shows every entry, and is signed."""
+        return self.checker is not None and self.log == ENTRIES and self.verifier is not None
+
+    def check_of(self, list_name: str, words: str) -> str:
+        """Return the address at which a browser checks the last edition of a list, which is called *words* there."""
+        bundle, players = self.to("/check/lists/{}", list_name.partition("/")[0]), self.to("/players")
+        return self.to("/check/program/{}", "index.html", bundle=bundle, list=words, players=players, start=1)
 
     def tournament(self, name: str, **query: object) -> str:
         """Return the address of a tournament; one whose name no path can have goes by the list of tournaments."""

@@ -230,7 +230,7 @@ def stored_list_rows(file: Snapshot, published: PublishedList) -> Iterator[list[
     for part in parts:
         rows = _lines(file, part[0] if isinstance(part, list) and part else part)
         for row in rows:
-            if not _is_row(row) or row[0] <= last:
+            if not is_list_row(row) or row[0] <= last:
                 raise ValueError(f"holds {excerpt(row)}, which is no row after player {last}; {RESTORE}")
             last = row[0]
             yield row
@@ -241,8 +241,8 @@ def stored_list_rows(file: Snapshot, published: PublishedList) -> Iterator[list[
         raise ValueError(f"holds {counted} rows of {players} players; {RESTORE}")
 
 
-def _is_row(row: Any) -> bool:
-    """Return whether it is a list of player, rank, shown rating, rating, number of games, and a day or null."""
+def is_list_row(row: Any) -> bool:
+    """Return whether a value is a list of player, rank, shown rating, rating, number of games, and a day or null."""
     kinds = (int, int, int, float, int)
     return (
         isinstance(row, list)
@@ -250,6 +250,7 @@ def _is_row(row: Any) -> bool:
         # ``isinstance`` would take ``true`` for a whole number.
         # Not strict: the day, which may be missing, is judged by itself.
         and all(type(value) is kind for value, kind in zip(row, kinds, strict=False))
+        and all(abs(value) <= 2**53 for value in row[:5])  # the largest whole number of an entry; NaN is none
         and (row[5] is None or type(row[5]) is str)
     )
 

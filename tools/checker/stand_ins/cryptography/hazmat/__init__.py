@@ -1,0 +1,1 @@
+"""A package that a browser does not have; see ``ed25519``."""
