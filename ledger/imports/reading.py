@@ -106,6 +106,11 @@ class Faults(NamedTuple):
     more: int = 0
 
 
+def place_of(name: str, sheet: str | None) -> str:
+    """Return a file, and the sheet of a workbook, for messages: ``liga.xlsx[Runde 1]``."""
+    return name if sheet is None else f"{name}[{sheet}]"
+
+
 @attrs.define
 class Reading(FaultsFound):
     """The log of one file while it is read: faults, notes, skipped games, progress, tournaments, byes.
@@ -142,7 +147,7 @@ class Reading(FaultsFound):
     @property
     def place(self) -> str:
         """The file, and the sheet of a workbook, for messages that give a line of it."""
-        return self.name if self.sheet is None else f"{self.name}[{self.sheet}]"
+        return place_of(self.name, self.sheet)
 
     def note(self, line: int, message: str) -> None:
         """Note something in the file that a person should look at.
