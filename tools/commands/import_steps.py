@@ -81,9 +81,11 @@ def parts_of_files(paths: Sequence[str], sheets: Sequence[str]) -> list[FilePart
     """
     parts: list[FilePart] = []
     for path in paths:
+        of_file: list[FilePart] = []
         for sheet in sheets or (None,):
-            parts += [(path, name) for name in (list_sheets(path) if sheet == EVERY_SHEET else (sheet,))]
-    return list(dict.fromkeys(parts))
+            of_file += [(path, name) for name in (list_sheets(path) if sheet == EVERY_SHEET else (sheet,))]
+        parts += dict.fromkeys(of_file)  # a sheet is named by ``*``, too; a file that is given twice is read twice
+    return parts
 
 
 def check_files(parts: Sequence[FilePart], *, fmt: str | None, encoding: str | None = None) -> None:
