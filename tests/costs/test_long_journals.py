@@ -113,6 +113,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "/": ("",), "/search": ("?q=boris",), "/ranking": ("", "?at=2025-01-05"),
     "/players/{player}": ("", "?by=career&since=2025"),
     "/players/{player}/games": ("",), "/players/{player}/lists/{list}": ("",), "/players/{player}/statistics": ("",),
+    "/players/{player}/lists/{list}/calculation": ("",),
     "/players/{player}/changes": ("?since=2025-01-05",), "/players/{player}/prediction": ("?opponent=boris 4",),
     "/embed/players/{player}": ("",), "/games/{game:path}": ("",), "/boards/{game:path}": ("",),
     "/pictures/players/{player}": ("",), "/pictures/games/{game:path}": ("",),

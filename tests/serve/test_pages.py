@@ -204,7 +204,7 @@ def every_page(crowd: dict[str, Any]) -> list[str]:
         f"{ann}?pool=by-age", f"{ann}/games", f"{ann}/games?everything=yes", f"{ann}/games?page=2", f"{ann}/statistics",
         f"{ann}/statistics?at=2006", f"{ann}/changes", f"{ann}/changes?since=2006-01", f"{ann}/prediction",
         f"{ann}?by=career", f"{ann}/lists/2006-06",
-        f"{ann}/lists/standard@2006-10-31",
+        f"{ann}/lists/standard@2006-10-31", f"{ann}/lists/standard@2006-10-31/calculation",
         f"{ann}/prediction?opponent=bob", f"{ann}/prediction?opponent={crowd['zoe']}", *evil,
         *(f"{page}/{about}" for page in evil[:2] for about in ("games", "statistics", "changes", "prediction")),
         f"/players/{crowd['zoe']}", f"/players/{crowd['zoe']}/games", f"/players/{crowd['zoe']}/statistics",
