@@ -296,8 +296,14 @@ class GameImport:
         housed = self._housed(transaction, rows)
         pools = {row["line"]: row["pool"] for row in housed.rows()}
         kept = [report for report in reports if report.line in pools]
-        entrants = [entrant for report in kept for entrant in report.entrants]
-        self._number_players(transaction, {entrant.player_id: entrant.player_name for entrant in entrants})
+        entrants = {entrant.player_id: entrant.player_name for report in kept for entrant in report.entrants}
+        if self._report.alike_count:  # who is new may be a known player under another name: nobody is registered
+            entrants = {each: entrants[each] for each in self._names.file.by_identity(list(entrants))}
+        self._number_players(transaction, entrants)
+        kept = [
+            report._replace(entrants=tuple(each for each in report.entrants if each.player_id in self._numbers))
+            for report in kept
+        ]
         entries = Entries(transaction)
         new_pools = self._adopt(entries, set(pools.values()))
         entries.append()
