@@ -40,7 +40,8 @@ MORE = {  # what a command needs beside what click calls required
     "games": ("--on", "2026-11-01"), "time-losses": ("--all",), "player add": ("--rating", "1500"),
     "player set": ("--rating", "1850", "--since", "2026-10"), "scheme adopt": ("--from", "2026-11-03"),
     "token reset": ("--yes",), "correct erase-reason": ("--yes",), "bye": ("--round", "7"),
-    "publish": ("--despite-complaints",), "erase": ("--yes",),
+    "publish": ("--despite-complaints",), "erase": ("--yes",), "player describe": ("--title", "FM"),
+    "describe-tournament": ("--city", "Oslo"),
 }  # fmt: skip
 OF_A_COMMAND = {  # right words of a command where others mean something else by the same name
     ("policy set", "name"): "upsets", ("correct batch", "file"): "batch.csv", ("correct close-run", "ended"): "2026-10",
@@ -57,7 +58,7 @@ UNASKED: Mapping[str, set[str]] = {
     "correct unmerge": {"reason", "by", "token_file"}, "checkpoint": {"keep_in"}, "receipt": {"target"},
     "verify-checkpoint": {"since"}, "accept-clock": {"actor"}, "import": {"differences"}, "audit": {"save_head"},
     "backup": {"folder"}, "restore": {"db_path"}, "move": {"schema"}, "query": {"statement"},
-    "export": {"published", "tournament"}, "health": {"folder", "head_file"},
+    "export": {"published", "tournament", "actor"}, "health": {"folder", "head_file"},
 }  # fmt: skip
 NO_TEXT, CONTROLS, LONG = "\udcff", "a\x1b[2J\nb", "9" * 5_000  # Python reads no number of so many digits
 TEXTS, NUMBERS, PATHS = (NO_TEXT, CONTROLS, LONG), (NO_TEXT, "", "nan", "1e999", LONG), (NO_TEXT, "", "/", LONG)
