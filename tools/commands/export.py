@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ else:
 _OF_TODAY = "ratings in force today, as 'ratings --at {}' tells them"
 _BUNDLE = "bundle"  # a published list with all entries that it follows from
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS), _BUNDLE})
-_OF_SERVER = {"--names", "--known-at", "--as-if"}
+_OF_SERVER = {"--schema", "--names", "--known-at", "--as-if"}
 _OF_BUNDLE = {"--output", "--format", "--pool", "--list"}
 _WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
 
@@ -145,21 +145,20 @@ def export(
         "--output": target, "--format": file_format, "--raw": raw or None, "--pool": pool, "--player": player,
         "--since": since, "--until": until, "--tournament": tournament, "--list": published, "--at": at,
         "--sent": sent_on, "--strict": strict or None, "a group of players": None if group.is_everybody else group,
-        "--known-at": known_at, "--as-if": as_if, "--names": names or None,
+        "--known-at": known_at, "--as-if": as_if, "--names": names or None, "--schema": schema,
     }  # fmt: skip
     options = [option for option, value in asked.items() if value is not None]
     if server is not None:
-        others = [*what, *(option for option in options if option not in _OF_SERVER)]
-        _to_server(db_path, server, schema, others, names=names, known_at=known_at, as_if=as_if)
+        _to_server(
+            db_path, server, schema, _besides(_OF_SERVER, what, options), names=names, known_at=known_at, as_if=as_if
+        )
         return
-    if schema is not None:
-        raise click.UsageError("--schema goes with --to, the address of a database")
     if file_format == _BUNDLE or (target is not None and target.endswith(f".{_BUNDLE}") and not what):
-        others = [*what, *(option for option in options if option not in _OF_BUNDLE)]
-        _to_bundle(db_path, target, published, pool, others)
+        _to_bundle(db_path, target, published, pool, _besides(_OF_BUNDLE, what, options))
         return
-    if not what:
-        raise click.UsageError(f"Missing argument '{_WHAT}': say what to export")
+    if schema is not None or not what:
+        missing = f"Missing argument '{_WHAT}': say what to export"
+        raise click.UsageError(missing if schema is None else "--schema goes with --to, the address of a database")
     to = None if target == "-" else target
     chosen = _format(what, to, file_format, raw=raw)
     if sent_on is not None and (to is None or what != ("tournament",) or known_at or as_if):
@@ -170,9 +169,11 @@ def export(
         of_report = {"tournament": tournament, "since": since, "until": until, "form": chosen, "sent_on": sent_on}
         with nullcontext() if sent_on is None else _recorded_as_sent(ledger, str(to), actor, rows_asked, of_report):
             _write(ledger, what, to, chosen, rows_asked, bars, raw=raw)
-        as_of = None if at is not None or "ratings" not in what else _time_says_otherwise(ledger, pool)
-    if as_of is not None:
-        output.remark(f"{_OF_TODAY.format(as_of)}; without --at it tells them after all games")
+
+
+def _besides(taken: Collection[str], what: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return the arguments that do not go with a kind of export, which takes some options and no datasets."""
+    return [*what, *(option for option in options if option not in taken)]
 
 
 def _format(what: Sequence[str], to: str | None, named: str | None, *, raw: bool) -> str:
@@ -202,6 +203,9 @@ def _write(
             tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
     if "players" in what and not rows_asked.names:
         output.remark("names are left out; --names puts them in")
+    is_of_now = rows_asked.at is None and "ratings" in what
+    if is_of_now and (as_of := _time_says_otherwise(ledger, rows_asked.pool)) is not None:
+        output.remark(f"{_OF_TODAY.format(as_of)}; without --at it tells them after all games")
 
 
 @contextmanager
@@ -228,9 +232,9 @@ def _check(ledger: Ledger, what: Sequence[str], fmt: str, rows_asked: ExportFilt
         sys.exit(REFUSED)
 
 
-def _time_says_otherwise(ledger: Ledger, pool: str | None) -> str | None:
+def _time_says_otherwise(ledger: Ledger, pool: int | None) -> str | None:
     """Today, where a list of today may say other ratings than those after all games: time or periods change some."""
-    pools = [ledger.pool(pool)] if pool is not None else ledger.pools()
+    pools = [of for of in ledger.pools() if pool in {None, of.pool}]
     ages = any(not of.by_game or any(era.scheme.at is not unchanged_by_time for era in of.eras) for of in pools)
     return day(ledger.now_ms()) if ages else None
 
