@@ -58,7 +58,7 @@ UNASKED: Mapping[str, set[str]] = {
     "correct unmerge": {"reason", "by", "token_file"}, "checkpoint": {"keep_in"}, "receipt": {"target"},
     "verify-checkpoint": {"since"}, "accept-clock": {"actor"}, "import": {"differences"}, "audit": {"save_head"},
     "backup": {"folder"}, "restore": {"db_path"}, "move": {"schema"}, "query": {"statement"},
-    "export": {"published", "tournament", "actor"}, "health": {"folder", "head_file"},
+    "export": {"published", "tournament"}, "health": {"folder", "head_file"},
 }  # fmt: skip
 NO_TEXT, CONTROLS, LONG = "\udcff", "a\x1b[2J\nb", "9" * 5_000  # Python reads no number of so many digits
 TEXTS, NUMBERS, PATHS = (NO_TEXT, CONTROLS, LONG), (NO_TEXT, "", "nan", "1e999", LONG), (NO_TEXT, "", "/", LONG)

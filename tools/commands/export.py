@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ledger.answers.asking import day
 from ledger.answers.exports.columns import ExportFilter
@@ -146,6 +147,7 @@ def export(
         "--since": since, "--until": until, "--tournament": tournament, "--list": published, "--at": at,
         "--sent": sent_on, "--strict": strict or None, "a group of players": None if group.is_everybody else group,
         "--known-at": known_at, "--as-if": as_if, "--names": names or None, "--schema": schema,
+        "--actor": actor if _is_typed("actor") else None,
     }  # fmt: skip
     options = [option for option, value in asked.items() if value is not None]
     if server is not None:
@@ -161,14 +163,27 @@ def export(
         raise click.UsageError(missing if schema is None else "--schema goes with --to, the address of a database")
     to = None if target == "-" else target
     chosen = _format(what, to, file_format, raw=raw)
-    if sent_on is not None and (to is None or what != ("tournament",) or known_at or as_if):
-        raise click.UsageError("--sent goes with the report of a tournament in a file (-o), of now")
+    _check_sent(what, to, sent_on, names_sender="--actor" in options, is_past=bool(known_at or as_if))
     with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, group, names=names)
         _check(ledger, what, chosen, rows_asked, to or "report", strict=strict)
         of_report = {"tournament": tournament, "since": since, "until": until, "form": chosen, "sent_on": sent_on}
         with nullcontext() if sent_on is None else _recorded_as_sent(ledger, str(to), actor, rows_asked, of_report):
             _write(ledger, what, to, chosen, rows_asked, bars, raw=raw)
+
+
+def _is_typed(parameter: str) -> bool:
+    """Return whether the caller gave a parameter that has a default."""
+    return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
+
+
+def _check_sent(
+    what: tuple[str, ...], to: str | None, sent_on: str | None, *, names_sender: bool, is_past: bool
+) -> None:
+    if sent_on is None and names_sender:
+        raise click.UsageError("--actor goes with --sent, which records that a report was sent")
+    if sent_on is not None and (to is None or what != ("tournament",) or is_past):
+        raise click.UsageError("--sent goes with the report of a tournament in a file (-o), of now")
 
 
 def _besides(taken: Collection[str], what: Sequence[str], options: Sequence[str]) -> list[str]:

@@ -37,7 +37,7 @@ def grouping(command: Command) -> Command:
         listed_active: bool,
         **others: Any,
     ) -> Any:
-        words = {"federation": federation, "club": club}
+        words = {"federation": federation and federation.upper(), "club": club}
         _, faults = readable_details({name: word for name, word in words.items() if word is not None})
         if faults:
             raise MalformedError(faults)
