@@ -22,7 +22,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
-from ledger.facts.source_games import SourceGame, SourceRound, excerpt, frame_schema
+from ledger.facts.source_games import SourceGame, SourceReport, SourceRound, excerpt, frame_schema
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
 from ledger.journal import listing
@@ -361,6 +361,7 @@ class Ledger(OpenLedger):
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        reports: Callable[[], Sequence[SourceReport]] = tuple,
     ) -> ImportReport:
         """Record games that importers read, frame by frame; frames of one call are one file.
 
@@ -376,6 +377,7 @@ class Ledger(OpenLedger):
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
             rounds: returns the rounds without a game of the file, as ``Reading.rounds``; called after its last game.
+            reports: returns the other facts of the file about its tournaments, as ``Reading.reports``, likewise.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
@@ -393,6 +395,7 @@ class Ledger(OpenLedger):
             faults_so_far=faults_so_far,
             advance=advance,
             rounds=rounds,
+            reports=reports,
         )
 
     def record_games(
@@ -422,6 +425,7 @@ class Ledger(OpenLedger):
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        reports: Callable[[], Sequence[SourceReport]] = tuple,
     ) -> ImportReport:
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
@@ -445,7 +449,7 @@ class Ledger(OpenLedger):
         )
         with self.names.registering():
             report = job.import_blocks(
-                blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+                blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds, reports=reports
             )
         # Once more, for the new players of this import enter the index now.
         self.names.file.whole_names.catch_up()
@@ -501,6 +505,7 @@ class Ledger(OpenLedger):
                 token=token,
                 faults_so_far=lambda: reading.fault_count,
                 rounds=lambda: reading.rounds,
+                reports=lambda: reading.reports,
             )
         report.faults = sorted([*reading.faults, *report.faults])
         report.fault_count += reading.fault_count

@@ -20,12 +20,15 @@ from ledger.facts.events import (
     Event,
     ListPublished,
     PersonErased,
+    PlayerDescribed,
+    PlayerEntered,
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
     RoundWithoutGame,
     TokenIssued,
     TokenRevoked,
+    TournamentDescribed,
     proposal_key,
 )
 from ledger.handle import OpenLedger
@@ -39,7 +42,7 @@ _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/
 # Byes among them: as steps of their own, fifty of them once hid the corrections that came after.
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
-    RoundWithoutGame, TokenIssued, TokenRevoked,
+    RoundWithoutGame, TokenIssued, TokenRevoked, PlayerDescribed, PlayerEntered, TournamentDescribed,
 )  # fmt: skip
 
 MOST_FACTS = 50  # other facts than games and corrections that are steps of their own; more are taken with the games

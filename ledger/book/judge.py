@@ -43,12 +43,14 @@ from ledger.facts.events import (
     Event,
     GameRecorded,
     PlayerChanged,
+    PlayerEntered,
     PlayerRegistered,
     RatingRunClosed,
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
+    TournamentDescribed,
     TournamentOpened,
 )
 
@@ -94,6 +96,8 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
         needs_a_proposal: DIRECT,
     },
     RoundWithoutGame: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED, exists_with_different_key: UNRECORDED},
+    PlayerEntered: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED},
+    TournamentDescribed: {unknown_pool: NOT_IMPORTED},
     SchemeAdopted: {
         unknown_scheme: ALWAYS,
         bad_settings: ALWAYS,

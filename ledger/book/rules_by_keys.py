@@ -20,6 +20,8 @@ from ledger.facts.events import (
     ListPublished,
     PersonErased,
     PlayerChanged,
+    PlayerDescribed,
+    PlayerEntered,
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
@@ -30,6 +32,7 @@ from ledger.facts.events import (
     TokenIssued,
     TokenRevoked,
     TournamentClosed,
+    TournamentDescribed,
     TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, precision
@@ -62,6 +65,11 @@ RECORDED_OTHERWISE: Mapping[type[Event], tuple[str, str]] = {
         "the name of player {0.player} is changed by 'player rename' or Ledger.rename, which store it in the people "
         "file",
     ),
+    PlayerDescribed: (
+        "not-by-describe",
+        "data about player {0.player} are recorded by 'player describe' or Registry.describe, which store them in the "
+        "people file",
+    ),
     **{kind: ("not-by-append", f"a {kind.KIND} is recorded by {calls}") for kind, calls in ENTRY_POINTS.items()},
 }
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
@@ -74,8 +82,11 @@ _COMMANDS: Mapping[str, str] = {  # the command that proposes a fact
     RatingSeeded.KIND: "player set",
     BirthYearLearnt.KIND: "player set",
 }
-OfPool = GameRecorded | RatingSeeded | RoundWithoutGame | RatingRunClosed | TournamentClosed | TournamentOpened
-OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame
+OfPool = (
+    GameRecorded | RatingSeeded | RoundWithoutGame | RatingRunClosed | TournamentClosed | TournamentOpened
+    | PlayerEntered | TournamentDescribed
+)  # fmt: skip
+OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame | PlayerEntered
 
 
 def needed_keys(event: Event) -> tuple[str, ...]:
@@ -84,7 +95,9 @@ def needed_keys(event: Event) -> tuple[str, ...]:
         return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
     pool, player = getattr(event, "pool", None), getattr(event, "player", None)
     of_pool = () if pool is None else (f"scheme:{pool}@start",)
-    return of_pool if player is None else (*of_pool, f"player:{player}")
+    opponent = getattr(event, "opponent", None)
+    of_players = tuple(f"player:{number}" for number in (player, opponent) if number is not None)
+    return (*of_pool, *of_players)
 
 
 def erasure_keys(event: Event) -> tuple[str, ...]:
@@ -112,7 +125,10 @@ def unknown_pool(event: OfPool, evidence: Evidence) -> RejectedError | None:
 
 def unknown_player(event: GameRecorded | OfPlayer, evidence: Evidence) -> RejectedError | None:
     """Refuse a player number that was never registered: register the player first."""
-    for player in (event.white, event.black) if isinstance(event, GameRecorded) else (event.player,):
+    players = (event.white, event.black) if isinstance(event, GameRecorded) else (event.player,)
+    if isinstance(event, RoundWithoutGame) and event.opponent is not None:
+        players = (event.player, event.opponent)
+    for player in players:
         if f"player:{player}" not in evidence.keys:
             return rules.unknown_player(event.key, player)
     return None

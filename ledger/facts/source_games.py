@@ -86,6 +86,47 @@ class SourceRound(NamedTuple):
     half_points: int | None = None
     speed: str | None = None
     variant: str = "standard"
+    opponent_id: str | None = None
+    opponent_name: str | None = None
+    colour: str | None = None
+
+
+class SourceEntrant(NamedTuple):
+    """One entrant of a tournament as its report lists it, with an identity for the player.
+
+    ``details`` are the fields of ``players.details.PlayerDetails`` that the report states.
+    """
+
+    line: int
+    player_id: str
+    player_name: str
+    start_number: int
+    rating: int | None
+    place: int | None
+    details: Mapping[str, Any]
+
+
+class SourceReport(NamedTuple):
+    """The statements of a report about one tournament besides its games and rounds.
+
+    Attributes:
+        line: where it begins.
+        tournament, edition: its name, and its first day.
+        facts: the fields of ``tournament-described/1`` that it states.
+        chief, deputies: the arbiters.
+        entrants: in the order of the file.
+        speed, variant: those of ``SourceGame``.
+    """
+
+    line: int
+    tournament: str
+    edition: str
+    facts: Mapping[str, Any]
+    chief: str | None
+    deputies: tuple[str, ...]
+    entrants: tuple[SourceEntrant, ...]
+    speed: str | None = None
+    variant: str = "standard"
 
 
 class FileFault(NamedTuple):

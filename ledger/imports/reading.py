@@ -21,6 +21,7 @@ from ledger.facts.source_games import (
     FaultsFound,
     FileFault,
     SourceGame,
+    SourceReport,
     SourceRound,
     frame_schema,
     shortened,
@@ -117,6 +118,7 @@ class Reading(FaultsFound):
         note_count: how many different notes there are.
         tournaments: facts of the file about tournaments, next to their games, the first ``MAX_TOURNAMENTS``.
         rounds: its rounds without a game, ``MAX_ROUNDS`` at most.
+        reports: entrants and other facts of its tournaments, the first ``MAX_TOURNAMENTS``.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Reading(FaultsFound):
     note_count: int = 0
     tournaments: list[ReportedTournament] = attrs.Factory(list)
     rounds: list[SourceRound] = attrs.Factory(list)
+    reports: list[SourceReport] = attrs.Factory(list)
     # by message the first line and the number of lines
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
 
@@ -158,6 +161,11 @@ class Reading(FaultsFound):
         """Store a tournament that the file states."""
         if len(self.tournaments) < MAX_TOURNAMENTS:
             self.tournaments.append(tournament)
+
+    def add_report(self, report: SourceReport) -> None:
+        """Store what a report states about a tournament besides its games."""
+        if len(self.reports) < MAX_TOURNAMENTS:
+            self.reports.append(report)
 
     def add_round(self, round_: SourceRound) -> None:
         """Store a round without a game; too many of them are a fault of the file."""

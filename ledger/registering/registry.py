@@ -35,10 +35,19 @@ from ledger.handle import DEFAULT_ACTOR, OpenLedger
 from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
+from ledger.players.details import PlayerDetails
 from ledger.players.renaming import Renamed
-from ledger.players.verified_names import DECISIONS, AssignedNumbers, check_name, commitment_to, registration_key
+from ledger.players.verified_names import (
+    DECISIONS,
+    AssignedNumbers,
+    check_name,
+    commitment_to,
+    erasure_key,
+    registration_key,
+)
 from ledger.ratings import queries
 from ledger.recording.new_players import append_rows, register
+from ledger.recording.reported_tournaments import DetailsRecorder
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import collector_paused
@@ -658,6 +667,40 @@ class Registry:
             player, standing=standing, declared_rating=declared_rating, birth_year=birth_year, past=past, since=since
         )
         return self.update_outcome(player, news, self.ledger._record(news, actor))
+
+    def describe(
+        self, player: int, details: PlayerDetails, *, since: str | None = None, actor: str, token: str | None = None
+    ) -> bool:
+        """Record data about a player that hold from an instant on; by default from today.
+
+        The fields that are stated already are left out. The data are stored with the names and erased with them.
+
+        Returns:
+            False if all of it was stated already.
+
+        Raises:
+            MalformedError: *since* is no instant.
+            RejectedError: no player is registered under the number, or the player was erased.
+            StorageError: the people file and the journal do not belong together.
+        """
+        ledger = self.ledger
+        actor = ledger.recorder_named(token, actor)
+        since = since or instant_text(ledger.now_ms(), Precision.DAY)
+        problems: list[str] = []
+        with _named(problems):
+            instant_ms(since)
+        if problems:
+            raise MalformedError(problems)
+        ledger.names.people()  # compared with the journal before anything is stored in it
+        with ledger.journal.writing() as writer:
+            recorded_keys = writer.find([registration_key(player), erasure_key(player)])
+            if registration_key(player) not in recorded_keys:
+                raise rules.unknown_player(f"details:{player}", player)
+            if erasure_key(player) in recorded_keys:
+                message = f"player {player} was erased and has no data; register a person who returns as a new player"
+                raise RejectedError("erased-player", f"details:{player}", message)
+            transaction = Transaction.begin(writer, ledger.now_ms, actor)
+            return bool(DetailsRecorder(transaction, ledger.journal, ledger.names).record({player: details}, since))
 
     def events_to_learn(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import click
 from ledger.answers.asking import day
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.datasets import NAMED_DATASETS
-from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, export_lines, format_of_file
+from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, check_document, export_lines, format_of_file
 from ledger.answers.exports.exporting import export as export_to
 from ledger.answers.exports.postgres_copy import copy_to_postgres
 from ledger.audit.bundles import SUFFIX, bundle_lines, bundle_summary
@@ -23,7 +24,7 @@ from ledger.schemes.scheme import unchanged_by_time
 from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, open_up_to_date
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, REFUSED, open_up_to_date
 
 _BUNDLE = "bundle"  # a published list with all entries that it follows from
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS), _BUNDLE})
@@ -60,6 +61,7 @@ _WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUME
 @click.option("--tournament", metavar="NAME", help="Only games of this tournament.")
 @click.option("--list", "published", metavar="LIST", help="Only this published list.")
 @click.option("--at", metavar="INSTANT", help="Ratings in force on that day.")
+@click.option("--strict", is_flag=True, help="Of a report: write nothing if it lacks something or contradicts itself.")
 @KNOWN_AT
 @AS_IF
 @AT_LEAST
@@ -79,6 +81,7 @@ def export(
     tournament: str | None,
     published: str | None,
     at: str | None,
+    strict: bool,
     known_at: str | None,
     as_if: int | None,
 ) -> None:
@@ -92,6 +95,9 @@ def export(
     --format bundle writes a published list (--list, by default the newest one) with a signed checkpoint and every entry
     of it into one file, which anybody checks by 'verify-bundle', or in a browser on the page that 'checker' writes. It
     says what becomes public.
+
+    A tournament goes out as FIDE's TRF16 or TRF26. Before it is written, what it lacks and what contradicts in it is
+    said, record by record, as FIDE's own check would; with --strict it is then not written.
 
     With --to every documented table of the views is copied into a schema of PostgreSQL (15 or later), for others to
     read, next to a table "origin" with the position and the root of the journal that they are of; with --names a table
@@ -108,6 +114,7 @@ def export(
       rating-ledger export club.db players games history --format sqlite -o open.db
       rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf
       rating-ledger export club.db --format bundle -o may.bundle
+      rating-ledger export club.db tournament --tournament 'Autumn open' --names --format trf26 --strict -o open.trf
       rating-ledger export club.db --to postgresql://ledger@db.example/chess --schema ratings
     """
     asked = {
@@ -133,6 +140,10 @@ def export(
         raise click.UsageError("--raw goes with CSV")
     with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
+        is_complete = _checked(ledger, what, chosen, rows_asked, to)
+        if strict and not is_complete:
+            output.remark("nothing was written: correct this, or leave --strict out")
+            sys.exit(REFUSED)
         if to is None:
             output.documents(export_lines(ledger, what, fmt=chosen, selection=rows_asked, raw=raw))
         else:
@@ -147,6 +158,14 @@ def export(
         output.remark(
             f"ratings in force today, as 'ratings --at {as_of}' tells them; without --at it tells them after all games"
         )
+
+
+def _checked(ledger: Ledger, what: Sequence[str], fmt: str, rows_asked: ExportFilter, to: str | None) -> bool:
+    """Name what a report lacks and what contradicts in it; return whether nothing does."""
+    findings = check_document(ledger, what, fmt, rows_asked)
+    for finding in findings:
+        output.remark(f"{to or 'report'}: {finding}")
+    return not findings
 
 
 def _time_says_otherwise(ledger: Ledger, pool: str | None) -> str | None:

@@ -115,6 +115,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
                 faults_so_far=lambda: source.reading.fault_count,
                 advance=bar.advance,
                 rounds=lambda: source.reading.rounds,
+                reports=lambda: source.reading.reports,
             )
         finally:
             bar.close()

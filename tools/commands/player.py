@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 import click
 
 from ledger.answers.import_previews import compare_list_ratings
+from ledger.answers.player_details import details_at
 from ledger.answers.rows import as_rows
 from ledger.book import initial_ratings
 from ledger.errors import MalformedError
+from ledger.facts.instants import instant_ms
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing
@@ -24,6 +26,7 @@ from ledger.imports.players.formats import FORMATS
 from ledger.imports.reading import Reading
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
+from ledger.players.details import NO_DETAILS, readable_details
 from ledger.registering.registry import PlayersReport
 
 from .. import limits, output
@@ -206,6 +209,61 @@ def set_(
         output.remark(f"player {person.player}: {word}{where}; head {ledger.head()}")
         if learnt.until is not None:
             output.remark(f"note: a later list has this player: its rating holds from {learnt.until} on")
+
+
+@player.command()
+@DB
+@click.argument("player", metavar="PLAYER")
+@click.option("--sex", type=click.Choice(["m", "w"]), help="As FIDE's reports have it.")
+@click.option("--title", metavar="TITLE", help="Title, such as GM or WFM.")
+@click.option("--federation", metavar="CODE", help="Federation, three letters.")
+@click.option("--birth", metavar="DAY", help="Date of birth: 2010-05-06, 2010-05 or 2010.")
+@click.option("--club", metavar="NAME", help="Club.")
+@click.option("--national", metavar="NUMBER", help="Number at the national federation.")
+@click.option("--active/--inactive", default=None, help="Whether the federation counts the player as active.")
+@click.option("--since", metavar="INSTANT", help="From when they hold; today by default.")
+@ACTOR
+def describe(db_path: str, player: str, since: str | None, actor: str, **fields: Any) -> None:
+    """Record data about a player that hold from a day on, or show those in force.
+
+    Data that are not given stay. They are stored in the people file, next to the name, and are erased with it; the
+    journal has a salted commitment to them. Reports to FIDE (export) have the data in force at a tournament's start.
+
+    \b
+    Example:
+      rating-ledger player describe club.db ann --federation NOR --title WFM --club 'Ek SK' --since 2024-01-01
+      rating-ledger player describe club.db ann --birth 2010-05-06 --sex w
+      rating-ledger player describe club.db ann
+    """
+    stated = {name: value for name, value in fields.items() if value is not None}
+    with Ledger.open(db_path) as ledger:
+        person = ledger.player(player)
+        if not stated:
+            ledger.ensure_up_to_date()
+            with _usage():
+                at_ms = ledger.now_ms() if since is None else _instant_ms(since)
+            details = details_at(ledger, [person.player], at_ms).get(person.player, NO_DETAILS)
+            output.answer_lines(
+                output.titled_table(
+                    f"player {person.player}", ("data", "value"), list(details.stated().items()), left=2
+                )
+            )
+            return
+        with _usage():
+            details, faults = readable_details(stated)
+            if faults:
+                raise MalformedError(faults)
+            recorded = ledger.registry.describe(person.player, details, since=since, **recorded_by(ledger, actor))
+        _rate(ledger)
+        word = "recorded" if recorded else "was stated already"
+        output.remark(f"player {person.player}: {word}; head {ledger.head()}")
+
+
+def _instant_ms(since: str) -> int:
+    try:
+        return instant_ms(since)
+    except ValueError as error:
+        raise MalformedError([f"--since: {error}"]) from None
 
 
 @player.command()

@@ -227,6 +227,7 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
                 faults_so_far=lambda: source.reading.fault_count,
                 advance=advance,
                 rounds=lambda: source.reading.rounds,
+                reports=lambda: source.reading.reports,
             )
             return _account(ledger, sent, fmt, source, report, outside, choice)
     except StorageError as error:

@@ -32,6 +32,7 @@ ERASED = "a player was erased since the job was begun, and its result may name t
 _FILES = {
     "csv": ROWS_MEDIA["csv"], "ndjson": ROWS_MEDIA["ndjson"], "parquet": "application/vnd.apache.parquet",
     "sqlite": "application/vnd.sqlite3", "trf16": "text/plain; charset=utf-8",
+    "trf26": "text/plain; charset=utf-8",
 }  # fmt: skip
 
 
@@ -134,7 +135,7 @@ def export(ledger: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | N
     options = [*_options(body), f"--format={form}"]
     if any("\0" in word for word in (*options, *body.tables)):
         raise MalformedError(["a word with a character in it that no command takes (U+0000)"])
-    name = f"{body.tables[0] if len(body.tables) == 1 else 'ledger'}.{'trf' if form == 'trf16' else form}"
+    name = f"{body.tables[0] if len(body.tables) == 1 else 'ledger'}.{'trf' if form.startswith('trf') else form}"
     words = {"command": "export", "options": options, "operands": body.tables}  # operands are never read as options
     return Ask(VERB, {**words, "media": _FILES[form], "name": name})
 

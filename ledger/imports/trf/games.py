@@ -10,11 +10,13 @@ UTF-8. The result does not count, so that a repeated report with a corrected one
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import attrs
 
-from ledger.facts.source_games import SourceGame, SourceRound, plain_key
+from ledger.facts.source_games import SourceEntrant, SourceGame, SourceReport, SourceRound, plain_key
 from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
@@ -175,6 +177,8 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
     _note(tournament, pairings, days, reading)
     _report(tournament, pairings, days, speed, reading)
     name, began = header.name(), days.first or days.last
+    if name is not None and pairings.rounds:
+        reading.add_report(_source_report(tournament, name, began or str(day_of(min(pairings.rounds))), days, speed))
     for bye in pairings.byes:
         day = began or str(day_of(bye.round))
         _keep_bye(
@@ -193,7 +197,10 @@ def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | Non
         return
     half_points = None if worth == USUAL else worth
     who = (entrant.line, entrant.identity, entrant.name)
-    reading.add_round(SourceRound(*who, name, day, bye.round, bye.brings.value, half_points, speed))
+    round_ = SourceRound(*who, name, day, bye.round, bye.brings.value, half_points, speed, colour=bye.colour)
+    if bye.opponent is not None:
+        round_ = round_._replace(opponent_id=bye.opponent.identity, opponent_name=bye.opponent.name)
+    reading.add_round(round_)
 
 
 def _speed(header: TournamentHeader, reading: Reading) -> str | None:
@@ -230,6 +237,40 @@ def _source_game(game: Pairing, name: str | None, began: str | None, day: str, s
     )
 
 
+def _source_report(
+    tournament: _Tournament, name: str, edition: str, days: TournamentDays, speed: str | None
+) -> SourceReport:
+    """Return the entrants and the other records of a tournament."""
+    header = tournament.header
+    facts: dict[str, object] = dict(header.described())
+    rounds = header.rounds()
+    if rounds is not None:
+        facts["rounds"] = rounds
+    if days.rounds:
+        facts["round_days"] = " ".join(days.rounds.get(number, "-") for number in range(1, max(days.rounds) + 1))
+    entrants = tuple(
+        SourceEntrant(
+            entrant.line,
+            entrant.identity,
+            entrant.name,
+            rank,
+            entrant.read.rating or None,
+            entrant.read.place or None,
+            _details(entrant.read),
+        )
+        for rank, entrant in sorted(tournament.entrants.items())
+        # a line for no player is no entrant
+        if not (entrant.identity.startswith("name:") and means_no_opponent(entrant.name))
+    )
+    return SourceReport(header.line, name, edition, facts, header.chief(), tuple(header.deputies), entrants, speed)
+
+
+def _details(read: PlayerLine) -> dict[str, str]:
+    """Return the data about a player that a line states."""
+    fields = {"sex": read.sex, "title": read.title, "federation": read.federation, "birth": read.birth_date}
+    return {name: value for name, value in fields.items() if value}
+
+
 def _note(tournament: _Tournament, pairings: Pairings, days: TournamentDays, reading: Reading) -> None:
     """Note facts about a tournament that a person should know, next to its games."""
     header = tournament.header
@@ -240,7 +281,7 @@ def _note(tournament: _Tournament, pairings: Pairings, days: TournamentDays, rea
         f"{what}: {count:,}"
         for count, what in (
             (sum(not game.is_played for game in pairings.games), "forfeits and games of less than one move, not rated"),
-            (idle, "entrants of whom no round is told, who are not registered"),
+            (idle, "entrants without any round"),
         )
         if count
     ]
@@ -258,6 +299,15 @@ def _note(tournament: _Tournament, pairings: Pairings, days: TournamentDays, rea
         in_report = f"{entrant} has {entrant.read.points:g} points in the report"
         by_results = f"{points:g} by results and byes at 1, ½ and 0"
         reading.note(entrant.line, f"{in_report}{why}, and {by_results}, which is what counts")
+    adjusted = Counter(words for entrant in tournament.entrants.values() for words in entrant.read.adjustments)
+    for adjustment, count in sorted(adjusted.items()):
+        lines = "1 line of a player" if count == 1 else f"{count:,} lines of players"
+        reading.note(header.line, f"not as TRF16 has it, and read all the same: {adjustment}: {lines}")
+    for kind in ("042", "052"):
+        written = header.text(kind)
+        if written and not re.fullmatch(r"\d{4}/\d\d/\d\d", written, re.ASCII):
+            day = days.first if kind == "042" else days.last
+            reading.note(header.records[kind][0], f"{kind} {written[:40]!r} is not written YYYY/MM/DD: read as {day}")
     if header.passed_over:
         reading.note(header.first_passed_over, f"lines that tell of no game: {header.describe_skipped_lines()}")
 
