@@ -94,7 +94,8 @@ class SourceRound(NamedTuple):
 class SourceEntrant(NamedTuple):
     """One entrant of a tournament as its report lists it, with an identity for the player.
 
-    ``details`` are the fields of ``players.details.PlayerDetails`` that the report states.
+    ``details`` are the fields of ``players.details.PlayerDetails`` that the report states. ``points`` are those that
+    it states and those of the player's results, where they contradict each other; else None.
     """
 
     line: int
@@ -104,6 +105,19 @@ class SourceEntrant(NamedTuple):
     rating: int | None
     place: int | None
     details: Mapping[str, Any]
+    points: tuple[float, float] | None = None
+
+
+class SourcePairing(NamedTuple):
+    """One game of a report: its round, the lines and starting numbers of both players, and White's half points."""
+
+    round: int
+    line: int
+    black_line: int
+    white: int
+    black: int
+    half_points: int
+    is_played: bool
 
 
 class SourceReport(NamedTuple):
@@ -111,11 +125,19 @@ class SourceReport(NamedTuple):
 
     Attributes:
         line: where it begins.
-        tournament, edition: its name, and its first day.
+        tournament, edition: its name, empty without one, and its first day.
         facts: the fields of ``tournament-described/1`` that it states.
         chief, deputies: the arbiters.
         entrants: in the order of the file.
         speed, variant: those of ``SourceGame``.
+        last_day: its last day, as it states it; None if it does not.
+        round_days: the day of each round that has one.
+        pairings: its games, by rounds.
+        last_round: the last round of which it states anything.
+        players: the number of players that it states besides their lines; None without one.
+        format: how it is paired, one of the words of ``facts.words.Format``; None where it says none of them.
+        is_of_teams: True if teams played.
+        lines: the line of each record that its checks name.
     """
 
     line: int
@@ -127,6 +149,14 @@ class SourceReport(NamedTuple):
     entrants: tuple[SourceEntrant, ...]
     speed: str | None = None
     variant: str = "standard"
+    last_day: str | None = None
+    round_days: Mapping[int, str] = {}
+    pairings: tuple[SourcePairing, ...] = ()
+    last_round: int = 0
+    players: int | None = None
+    format: str | None = None
+    is_of_teams: bool = False
+    lines: Mapping[str, int] = {}
 
 
 class FileFault(NamedTuple):

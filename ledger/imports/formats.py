@@ -27,6 +27,7 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
     "ledger-jsonl": jsonl.read_games,
     "trf": trf.read_games,
 }
+REPORTS = frozenset({"trf"})  # reports of whole tournaments, which are checked before anything is recorded
 assert {*LINE_FORMATS, "chess-com", "csv"} == {*FORMATS}
 
 

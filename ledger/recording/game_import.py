@@ -23,13 +23,14 @@ from ledger.duplicates.repeats import Difference, ReportedEntries, match_repeats
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
+from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted, WarningsAccepted
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceReport, SourceRound, excerpt
 from ledger.facts.words import Brings, Colour
-from ledger.journal import KeyTakenError, Writer, rules, stored_texts
+from ledger.journal import FindEntries, KeyTakenError, Writer, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
+from ledger.recording.findings import Finding, ReportCheck, Severity
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged
 from ledger.recording.new_players import register
@@ -67,6 +68,8 @@ class ImportReport(FaultsFound):
         alike_count: number of games held back.
         notes: recorded games to look at, with their lines and the reason, the first ``KEPT_FAULTS``.
         note_count: number of such games.
+        warnings: warnings about a tournament report, by line.
+        accepted: the codes of warnings that the importer accepted.
         differences: games that the file reports with other facts than the current ones, if the caller asked for them;
             else they are faults.
         faults, fault_count: refused games.
@@ -86,6 +89,8 @@ class ImportReport(FaultsFound):
     alike_count: int = 0
     notes: list[FileFault] = attrs.Factory(list)
     note_count: int = 0
+    warnings: list[Finding] = attrs.Factory(list)
+    accepted: frozenset[str] = frozenset()
     differences: list[Difference] = attrs.Factory(list)
 
     def differ(self, difference: Difference) -> None:
@@ -97,6 +102,28 @@ class ImportReport(FaultsFound):
             self.differences.append(difference)
         else:
             self.fault(difference.line, difference.message)
+
+    def take_findings(self, findings: Iterable[Finding], accepted: frozenset[str]) -> None:
+        """Store the findings of the checks of a report: errors are faults."""
+        self.accepted = accepted
+        for finding in findings:
+            match finding.severity:
+                case Severity.ERROR:
+                    self.fault(finding.line, finding.words)
+                case Severity.WARNING:
+                    self.warnings.append(finding)
+                case Severity.NOTE:
+                    self.note([FileFault(finding.line, finding.words)])
+
+    @property
+    def unaccepted(self) -> list[str]:
+        """The codes of warnings that nobody accepted: they stop the report."""
+        return sorted({finding.code for finding in self.warnings} - self.accepted)
+
+    @property
+    def ok(self) -> bool:
+        """True if there is no fault, and no warning that nobody accepted."""
+        return not (self.fault_count or self.unaccepted)
 
     @property
     def players(self) -> int:
@@ -127,6 +154,8 @@ class ImportReport(FaultsFound):
             left_out=self.left_out,
             alike=self.alike,
             alike_count=self.alike_count,
+            warnings=self.warnings,
+            accepted=self.accepted,
             differences=self.differences,
         )
 
@@ -193,6 +222,7 @@ class GameImport:
         advance: Callable[[int], None],
         rounds: Callable[[], Sequence[SourceRound]],
         reports: Callable[[], Sequence[SourceReport]] = tuple,
+        check: ReportCheck | None = None,
     ) -> ImportReport:
         """Record blocks of games in order, then the rounds without a game and other facts; return the report.
 
@@ -203,11 +233,16 @@ class GameImport:
             advance: called with the number of games of each block taken.
             rounds: returns the rounds without a game of the source; called when this is read to its end.
             reports: returns the entrants and other facts of its tournaments, likewise.
+            check: the checks of a tournament report, which is read to its end first, and is recorded whole or not at
+                all; None for other files.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        if check is not None:
+            strict, blocks = True, list(blocks)
+            self._report.take_findings(check.find(reports()), check.accepted)
         with suppress(_NothingRecordedError):
             with self._journal.writing() if strict else nullcontext() as file_writer:
                 for games in blocks:
@@ -220,7 +255,8 @@ class GameImport:
                 if source_reports := reports():
                     with self._transaction(file_writer) as transaction:
                         self._take_reports(source_reports, transaction)
-                if strict and (self._report.fault_count or faults_so_far()):
+                is_stopped = check is not None and not check.is_trial and self._report.unaccepted
+                if strict and (self._report.fault_count or faults_so_far() or is_stopped):
                     raise _NothingRecordedError  # only an exception undoes the transaction
             return self._report
         return self._report.undone()
@@ -296,6 +332,8 @@ class GameImport:
         housed = self._housed(transaction, rows)
         pools = {row["line"]: row["pool"] for row in housed.rows()}
         kept = [report for report in reports if report.line in pools]
+        self._append_acceptances(transaction, kept, pools)
+        kept = [report for report in kept if report.tournament]
         entrants = [entrant for report in kept for entrant in report.entrants]
         self._number_players(transaction, {entrant.player_id: entrant.player_name for entrant in entrants})
         entries = Entries(transaction)
@@ -305,6 +343,31 @@ class GameImport:
         recorder = ReportRecorder(transaction, self._journal, self._names, self._numbers)
         for report in kept:
             recorder.record(report, pools[report.line])
+
+    def _append_acceptances(
+        self, transaction: Transaction, reports: Sequence[SourceReport], pools: Mapping[int, str]
+    ) -> None:
+        """Append an acceptance of the warnings about each report, if it brings anything new."""
+        if not (self._report.recorded or self._report.supplemented or self._report.rounds):
+            return
+        lines = sorted(report.line for report in reports)
+        for report in reports:
+            following = next((line for line in lines if line > report.line), None)
+            codes = [
+                finding.code
+                for finding in self._report.warnings
+                if finding.line >= report.line and (following is None or finding.line < following)
+            ]
+            if codes:
+                event = WarningsAccepted(
+                    pool=pools[report.line],
+                    tournament=report.tournament or None,
+                    edition=report.edition,
+                    number=1,
+                    codes=" ".join(sorted(set(codes))),
+                    warnings=len(codes),
+                )
+                transaction.append([_numbered(event, transaction.writer.find)])
 
     def _adopt(self, entries: Entries, pools: Collection[str]) -> list[str]:
         """Add the ledger's scheme for each pool that has none yet; return these pools."""
@@ -479,6 +542,13 @@ class GameImport:
         if rows_with_texts:
             movetexts = games.keep([row in rows_with_texts for row in range(len(games))]).movetexts()
             transaction.writer.store_texts(stored_texts.compressed_texts(movetexts))
+
+
+def _numbered(event: WarningsAccepted, find: FindEntries) -> WarningsAccepted:
+    """Return an acceptance with the next number of its report."""
+    while find([event.key]):
+        event = attrs.evolve(event, number=event.number + 1)
+    return event
 
 
 class _NothingRecordedError(Exception):

@@ -21,6 +21,7 @@ from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
+from ledger.recording.findings import accepted_codes
 from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
 
@@ -40,6 +41,13 @@ from .token_options import acting, recorder
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
 @click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    metavar="CODE",
+    help="Record a tournament report in spite of warnings of this code, such as rating-differs; repeatable.",
+)
 @click.option(
     "--open-tournaments/--no-open-tournaments",
     default=None,
@@ -101,6 +109,7 @@ def import_(
     variants: Sequence[str],
     strict: bool,
     record_alike: bool,
+    accepted: Sequence[str],
     open_tournaments: bool | None,
     differences: str | None,
     dry_run: bool,
@@ -125,12 +134,18 @@ def import_(
     is one of them; --propose-differences writes the corrections that would take the file's word, for 'correct
     batch': nothing is corrected by itself.
 
+    A tournament report (TRF) is checked first, by itself and against the ledger: numbers and names, data about players,
+    ratings of the list in force, rounds, days, pairings, points, scores. It is recorded whole or not at all. An error
+    stops it. A warning does, too, unless --accept names its code; who accepted it is recorded. ledger/imports/README.md
+    lists the codes.
+
     \b
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db open.trf
+      rating-ledger import club.db open.trf --accept rating-differs --accept federation-differs --by eve
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences differences.csv
@@ -148,6 +163,7 @@ def import_(
     for name in named:
         check_words(name)
     written_in = _encoding(encoding)
+    accepted_codes(accepted)
     with Ledger.open(db_path) as ledger:
         ledger.views.refuse_foreign()
         for name in named:
@@ -169,6 +185,7 @@ def import_(
             choice=chosen,
             strict=strict,
             record_alike=record_alike,
+            accepted=tuple(accepted),
             fmt=fmt,
             said=said,
             encoding=written_in,

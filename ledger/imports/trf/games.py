@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from ledger.facts.source_games import SourceEntrant, SourceGame, SourceReport, SourceRound, plain_key
+from ledger.facts.source_games import SourceEntrant, SourceGame, SourcePairing, SourceReport, SourceRound, plain_key
 from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
@@ -46,6 +46,7 @@ from ledger.imports.trf.time_controls import parse_speed
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
 USUAL = USUALLY_BRINGS[Brings.ALLOTTED]  # half points of an allotted bye
+_HALF_POINTS = {"white": 2, "draw": 1, "black": 0}
 
 
 @attrs.define
@@ -177,8 +178,9 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
     _note(tournament, pairings, days, reading)
     _report(tournament, pairings, days, speed, reading)
     name, began = header.name(), days.first or days.last
-    if name is not None and pairings.rounds:
-        reading.add_report(_source_report(tournament, name, began or str(day_of(min(pairings.rounds))), days, speed))
+    if pairings.rounds:
+        first_day = began or str(day_of(min(pairings.rounds)))
+        reading.add_report(_source_report(tournament, pairings, first_day, days, speed))
     for bye in pairings.byes:
         day = began or str(day_of(bye.round))
         _keep_bye(
@@ -238,10 +240,11 @@ def _source_game(game: Pairing, name: str | None, began: str | None, day: str, s
 
 
 def _source_report(
-    tournament: _Tournament, name: str, edition: str, days: TournamentDays, speed: str | None
+    tournament: _Tournament, pairings: Pairings, edition: str, days: TournamentDays, speed: str | None
 ) -> SourceReport:
-    """Return the entrants and the other records of a tournament."""
+    """Return the entrants, the pairings and the other records of a tournament."""
     header = tournament.header
+    doubtful = _doubtful_points(tournament)
     facts: dict[str, object] = dict(header.described())
     rounds = header.rounds()
     if rounds is not None:
@@ -257,12 +260,48 @@ def _source_report(
             entrant.read.rating or None,
             entrant.read.place or None,
             _details(entrant.read),
+            doubtful.get(rank),
         )
         for rank, entrant in sorted(tournament.entrants.items())
         # a line for no player is no entrant
         if not (entrant.identity.startswith("name:") and means_no_opponent(entrant.name))
     )
-    return SourceReport(header.line, name, edition, facts, header.chief(), tuple(header.deputies), entrants, speed)
+    return SourceReport(
+        header.line,
+        header.name() or "",
+        edition,
+        facts,
+        header.chief(),
+        tuple(header.deputies),
+        entrants,
+        speed,
+        last_day=days.last,
+        round_days=days.rounds,
+        pairings=tuple(map(_source_pairing, pairings.games)),
+        last_round=max(pairings.rounds),
+        players=header.players(),
+        format=header.format(),
+        is_of_teams=header.is_of_teams,
+        lines={kind: line for kind, (line, _) in header.records.items()},
+    )
+
+
+def _source_pairing(game: Pairing) -> SourcePairing:
+    white, black = game.white, game.black
+    ranks = (white.read.rank, black.read.rank)
+    return SourcePairing(game.round, white.line, black.line, *ranks, _HALF_POINTS[game.outcome], game.is_played)
+
+
+def _doubtful_points(tournament: _Tournament) -> dict[int, tuple[float, float]]:
+    """Return by starting rank the points of the report and of the results, if few players have contradicting ones.
+
+    If they are most players, or teams, or if a win brings another number than 1, the points follow another scoring.
+    """
+    header = tournament.header
+    differing = list(differing_points(tournament.entrants, header.allotted_half_points()))
+    if header.has_own_scoring or 2 * len(differing) > len(tournament.entrants):
+        return {}
+    return {entrant.read.rank: (entrant.read.points or 0.0, points) for entrant, points in differing}
 
 
 def _details(read: PlayerLine) -> dict[str, str]:
@@ -295,7 +334,10 @@ def _note(tournament: _Tournament, pairings: Pairings, days: TournamentDays, rea
         reading.note(header.line, "the report names no tournament (012), so its games carry none")
     scoring = header.text("162")
     why = f" (scoring: {scoring[:60]})" if scoring else ""
+    doubtful = _doubtful_points(tournament)
     for entrant, points in differing_points(tournament.entrants, header.allotted_half_points()):
+        if entrant.read.rank in doubtful:
+            continue  # the checks of a report name them
         in_report = f"{entrant} has {entrant.read.points:g} points in the report"
         by_results = f"{points:g} by results and byes at 1, ½ and 0"
         reading.note(entrant.line, f"{in_report}{why}, and {by_results}, which is what counts")

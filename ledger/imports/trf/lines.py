@@ -276,7 +276,7 @@ _OF_TEAMS = frozenset({"092", "162", "192", "202", "212"})
 _DEPUTY = "112"
 _MAX_ARBITER = 128  # characters
 _MAX_DEPUTIES = 200
-_READ = frozenset({*_DESCRIBED, "012", "042", "052", "102", "132", "142", "152", "BBU", "XXR", "XXS"})
+_READ = frozenset({*_DESCRIBED, "012", "042", "052", "062", "102", "132", "142", "152", "BBU", "XXR", "XXS"})
 _KNOWN = _READ | {*UNIQUE, _DEPUTY}
 _NAMED_KINDS = 8  # kinds of lines that are named
 _FORMATS = (
@@ -369,13 +369,23 @@ class TournamentHeader:
         words = self.text("142") or self.text("XXR")
         return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
+    def players(self) -> int | None:
+        """Return the number of players (062); None if there is none."""
+        words = self.text("062").partition(" ")[0]
+        return int(words) if re.fullmatch(r"\d{1,4}", words, re.ASCII) and int(words) else None
+
+    @property
+    def has_own_scoring(self) -> bool:
+        """True if points are not counted as 1, ½ and 0 for games."""
+        return _OTHER_WINS.search(self.text("162")) is not None or self.is_of_teams
+
     def allotted_half_points(self) -> int:
         """Return the half points of a bye for want of an opponent: by the report, else 2.
 
         Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
         """
         usual = USUALLY_BRINGS[Brings.ALLOTTED]
-        if _OTHER_WINS.search(self.text("162")) or self.is_of_teams:
+        if self.has_own_scoring:
             return usual
         for kind, pattern in _ALLOTTED:
             if match := pattern.search(self.text(kind)):

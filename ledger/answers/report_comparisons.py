@@ -1,0 +1,332 @@
+"""Comparison of a tournament report with the ledger: numbers and names, data about players, ratings of the list in force.
+
+The findings go to ``recording.findings``, which says what follows from them; nothing is written. Ratings are compared
+only in a pool whose scheme is FIDE's: the ratings of other lists, such as those that servers show, are not the pool's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+
+import attrs
+
+from ledger.answers.asking import in_one_snapshot
+from ledger.answers.player_details import details_at
+from ledger.book import decisions
+from ledger.book.stored_proposals import load_merges
+from ledger.book.timeline import Pool
+from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.name_agreement import NameAgreement, are_near, name_agreement
+from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded, register_of, spelt
+from ledger.facts.periods import DAY_MS
+from ledger.facts.source_games import SourceEntrant, SourceReport
+from ledger.handle import OpenLedger
+from ledger.players.details import NO_DETAILS, PlayerDetails, readable_details
+from ledger.players.persons import Person
+from ledger.publishing.publications import Publication, Publications
+from ledger.recording.findings import Finding, ReportCheck, accepted_codes
+from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.report_checks import performance_findings, structure_findings
+from ledger.registering.registry import Registry
+
+RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that tournament reports show
+LONGEST = 30  # days of a tournament in which the list of its first day counts in all rounds
+MOST_DIFFERING = 5  # ratings from which on they may be of another list, if they are more than a half of all
+_LEAST_LISTED = 4  # entrants who must be on the list before one without a rating there is remarkable
+_NO_FEDERATION = frozenset({"FID", "NON"})  # under FIDE's flag, or none
+_COMPARED = {"federation": "federation-differs", "sex": "sex-differs"}
+
+
+@in_one_snapshot
+def report_findings(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[SourceReport]) -> list[Finding]:
+    """Return the findings in the reports of a file, by line."""
+    findings: list[Finding] = []
+    for report in reports:
+        name = choice.pool_of(report.variant, report.speed)
+        pool = None
+        with suppress(UnknownNameError):  # a pool that the import makes has no ratings yet
+            pool = None if name is None else ledger.pool(name)
+        findings += structure_findings(report)
+        findings += _Comparison(ledger, report, pool).findings()
+    return sorted(findings)
+
+
+def check_of_reports(
+    ledger: OpenLedger, choice: PoolChoice | None, accept: Collection[str], *, is_report: bool, is_trial: bool = False
+) -> ReportCheck | None:
+    """Return the checks of an import; None for a file that is no report.
+
+    Raises:
+        MalformedError: *accept* has a code that is no warning's.
+    """
+    accepted = accepted_codes(accept)
+    if not is_report:
+        return None
+    of_pool = choice or PoolChoice(pool=ledger.first_pool())
+    return ReportCheck(lambda reports: report_findings(ledger, of_pool, reports), accepted, is_trial)
+
+
+@attrs.define
+class _Side:
+    """An entrant with the player whose identity the report gives; None for a new player."""
+
+    entrant: SourceEntrant
+    person: Person | None
+    player: int | None
+
+    @property
+    def has_number(self) -> bool:
+        """True if a register numbered the player, and the identity is not made of the name."""
+        register = register_of(self.entrant.player_id)
+        return bool(register) and register not in WITHOUT_CASE
+
+    @property
+    def born(self) -> str | None:
+        """The year of birth in the report."""
+        return (self.entrant.details.get("birth") or "")[:4] or None
+
+    def __str__(self) -> str:
+        return f"{self.entrant.start_number} ({self.entrant.player_name})"
+
+
+class _ListRatings:
+    """The ratings of a pool in force at the beginning of a tournament, or of each of its periods if it is long."""
+
+    def __init__(self, ledger: OpenLedger, pool: Pool, report: SourceReport) -> None:
+        self._states = ledger.states(pool)
+        self._publications = Publications(ledger)
+        self._days = self._days_of(report)
+        first_ms = instant_ms(report.edition)
+        self.are_compared = pool.eras[pool.era_at(first_ms)].scheme.name in RATED_BY_FIDE
+        self._lists = list(dict.fromkeys(self._published(pool.name))) if self.are_compared else []
+        self._pool = pool.name
+
+    @staticmethod
+    def _days_of(report: SourceReport) -> list[str]:
+        days = [report.edition]
+        if report.last_day is not None and instant_end_ms(report.last_day) - instant_ms(days[0]) > LONGEST * DAY_MS:
+            days += [report.last_day, *report.round_days.values()]
+        return sorted(set(days))
+
+    def _published(self, pool: str) -> Iterator[Publication]:
+        """Yield the lists in force on the days; the list of a day may hold from its beginning or from its end."""
+        for day in self._days:
+            for ms in (instant_ms(day) - 1, instant_end_ms(day)):
+                publication = self._publications.list_in_force_at(pool, ms)
+                if publication is not None:
+                    yield publication
+
+    def of(self, player: int) -> dict[int, str]:
+        """Return the ratings that a report may show of a player, each with its list; empty for an unrated player."""
+        ratings: dict[int, str] = {}
+        for publication in self._lists:
+            row = self._publications.row(publication, player)
+            if row is not None:
+                ratings.setdefault(row.shown, f"in the list {publication.name}")
+        return ratings or self._of_the_ledger(player)
+
+    def _of_the_ledger(self, player: int) -> dict[int, str]:
+        """Return the ratings in force by the ledger, and that of the last list that was loaded."""
+        ratings: dict[int, str] = {}
+        for day in self._days:
+            ms = instant_ms(day)
+            states = (self._states.at(player, ms, before=True), self._states.at(player, instant_end_ms(day)))
+            for rating in (*(state.in_force for state in states), self._seed(player, ms)):
+                if rating is not None:
+                    ratings.setdefault(round(rating), f"in pool {self._pool!r} on {day}")
+        return ratings
+
+    def _seed(self, player: int, ms: int) -> float | None:
+        stored = self._states.seed_at(player, ms)
+        return None if stored is None else stored.seed.rating
+
+
+class _Comparison:
+    """The comparison of one report with one pool of the ledger."""
+
+    def __init__(self, ledger: OpenLedger, report: SourceReport, pool: Pool | None) -> None:
+        self._ledger, self._report = ledger, report
+        identities = [entrant.player_id for entrant in report.entrants]
+        persons = ledger.people.by_identity(identities)
+        merges = load_merges(ledger.views.connection)
+        self._sides = [
+            _Side(entrant, person, None if person is None else decisions.person_of(merges, person.player))
+            for entrant in report.entrants
+            for person in (persons.get(entrant.player_id),)
+        ]
+        self._identities = set(map(spelt, identities))
+        self._lists = None if pool is None else _ListRatings(ledger, pool, report)
+
+    @cached_property
+    def _details(self) -> Mapping[int, PlayerDetails]:
+        players = {side.player for side in self._sides if side.player is not None}
+        return details_at(self._ledger, players, instant_end_ms(self._report.edition)) if players else {}
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield all findings."""
+        suspects: set[int] = set()  # whose numbers are in doubt: their other data are another player's
+        for finding in self._numbers():
+            suspects.add(finding.line)
+            yield finding
+        yield from self._new_players()
+        certain = [side for side in self._sides if side.entrant.line not in suspects]
+        for side in certain:
+            if side.player is not None:
+                yield from self._data(side, self._details.get(side.player, NO_DETAILS))
+        listed = {side.entrant.start_number: self._ratings(side) for side in certain}
+        yield from self._ratings_differ(certain, listed)
+        ratings = {side.entrant.start_number: side.entrant.rating for side in self._sides if side.entrant.rating}
+        known = {number: next(iter(found)) for number, found in listed.items() if found}
+        yield from performance_findings(self._report, {**known, **ratings})
+
+    # -- numbers and names -----------------------------------------------------------------------------------------
+
+    def _numbers(self) -> Iterator[Finding]:
+        """Yield the numbers that belong to other names, and pairs of exchanged numbers."""
+        others: list[tuple[_Side, str, NameAgreement]] = []
+        for side in self._sides:
+            name = None if side.person is None else side.person.name
+            if side.has_number and name:
+                agreement = name_agreement(name, side.entrant.player_name)
+                if agreement is not NameAgreement.SAME:
+                    others.append((side, name, agreement))
+        for side, name, agreement in others:
+            entrant = side.entrant
+            exchanged = next((other for other, known, _ in others if self._fit(side, name, other, known)), None)
+            message = f"{entrant.player_id} is {name!r} in the ledger, and {entrant.player_name!r} here"
+            if exchanged is not None:
+                message += f"; line {exchanged.entrant.line} has that name with the number of this one"
+                yield Finding(entrant.line, "numbers-swapped", message)
+            elif agreement is NameAgreement.OTHER:
+                yield Finding(entrant.line, "number-of-another", message + self._number_of(side))
+            else:
+                yield Finding(entrant.line, "name-differs", message + self._number_of(side))
+
+    @staticmethod
+    def _fit(side: _Side, name: str, other: _Side, known: str) -> bool:
+        """Return whether two entrants have the names of each other's numbers."""
+        names = ((known, side.entrant.player_name), (name, other.entrant.player_name))
+        return side is not other and all(name_agreement(*pair) is NameAgreement.SAME for pair in names)
+
+    def _number_of(self, side: _Side) -> str:
+        """Return which number the name has in the ledger, in words; empty if none or several."""
+        bearers = self._bearers(side)
+        return f", whom it knows as {bearers[0].identity}" if len(bearers) == 1 else ""
+
+    def _bearers(self, side: _Side) -> list[Person]:
+        """Return the players with an entrant's name and another number of the same register."""
+        entrant, keys = side.entrant, folded(side.entrant.player_name).keys
+        people = self._ledger.people
+        try:
+            found = [people.by_number([match.player])[match.player] for match in people.search.find(entrant.player_name)]
+        except MalformedError:  # no word of it has three letters
+            found = people.find(entrant.player_name)
+        return [
+            person
+            for person in found
+            if person.identity
+            and keys & folded(person.name or "").keys
+            and are_different_people(entrant.player_id, person.identity)
+        ]
+
+    def _new_players(self) -> Iterator[Finding]:
+        """Yield the new players who are probably known ones: by their names, and what else the report says."""
+        new = [side for side in self._sides if side.person is None]
+        if not new or not self._ledger.people.highest():
+            return
+        for side in new if any(each.has_number for each in new) else ():
+            yield from self._wrong_number(side)
+        registry = Registry(self._ledger)
+        for note in registry.namesakes([(side.entrant.player_id, side.entrant.player_name) for side in new]):
+            side = new[note.place]
+            for other in self._ledger.people.by_identity(note.others).values():
+                if other.identity is None or spelt(other.identity) in self._identities:
+                    continue  # both play: they are two people
+                supports, contradicts = self._evidence(side, other)
+                if supports or not (contradicts or note.is_misspelt):
+                    message = f"{side.entrant.player_id} is new, and named like {other.identity} ({other.name})"
+                    yield Finding(side.entrant.line, "resembles-known", message)
+                    break
+
+    def _wrong_number(self, side: _Side) -> Iterator[Finding]:
+        for person in self._bearers(side) if side.has_number else ():
+            identity = person.identity or ""
+            if spelt(identity) in self._identities:
+                continue
+            supports, contradicts = self._evidence(side, person)
+            is_near = are_near(side.entrant.player_id, identity, 2)
+            if supports or (is_near and not contradicts):
+                message = f"nobody is {side.entrant.player_id}, and {person.name!r} is {identity}"
+                yield Finding(side.entrant.line, "number-unknown", message)
+                return
+
+    def _evidence(self, side: _Side, person: Person) -> tuple[bool, bool]:
+        """Return whether year of birth or rating say that an entrant is a player, and whether the year says no."""
+        details = details_at(self._ledger, {person.player}, instant_end_ms(self._report.edition))
+        born = (details.get(person.player, NO_DETAILS).birth or "")[:4]
+        shown = side.entrant.rating
+        has_rating = shown is not None and self._lists is not None and shown in self._lists.of(person.player)
+        is_contradicted = bool(born and side.born and born != side.born)
+        return (has_rating or bool(born and born == side.born)) and not is_contradicted, is_contradicted
+
+    # -- data about players ----------------------------------------------------------------------------------------
+
+    def _data(self, side: _Side, known: PlayerDetails) -> Iterator[Finding]:
+        stated, _ = readable_details(side.entrant.details)
+        born = (known.birth or "")[:4]
+        if born and side.born and born != side.born:
+            message = f"{side} is born in {side.born} by the report, and in {born} in the ledger"
+            yield Finding(side.entrant.line, "birth-year-differs", message)
+        for field, code in _COMPARED.items():
+            here, there = getattr(stated, field), getattr(known, field)
+            if here and there and here != there and not {here, there} & _NO_FEDERATION:
+                yield Finding(side.entrant.line, code, f"{side} has the {field} {here}, and {there} in the ledger")
+
+    # -- ratings ---------------------------------------------------------------------------------------------------
+
+    def _ratings(self, side: _Side) -> Mapping[int, str]:
+        """Return the ratings of an entrant on the lists in force, each with its list."""
+        if side.player is None or self._lists is None or not self._lists.are_compared:
+            return {}
+        return self._lists.of(side.player)
+
+    def _ratings_differ(self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]]) -> Iterator[Finding]:
+        if self._lists is None or not self._lists.are_compared or not any(side.entrant.rating for side in sides):
+            return
+        rated = [side for side in sides if listed[side.entrant.start_number]]
+        differing = [side for side in rated if (side.entrant.rating or 0) not in listed[side.entrant.start_number]]
+        if len(differing) >= MOST_DIFFERING and 2 * len(differing) > len(rated):
+            examples = ", ".join(self._both(side, listed) for side in differing[:3])
+            message = f"{len(differing):,} of {len(rated):,} ratings differ from the list in force: {examples}"
+            yield Finding(self._report.line, "other-list", message)
+            return
+        for side in differing:
+            yield Finding(side.entrant.line, "rating-differs", self._both(side, listed))
+        if len(rated) - len(differing) >= _LEAST_LISTED:
+            yield from self._unlisted(sides, listed, rated)
+
+    def _unlisted(
+        self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]], rated: Sequence[_Side]
+    ) -> Iterator[Finding]:
+        """Yield the entrants whom the report rates and the list does not, if it lists most entrants with a rating."""
+        shown = [side for side in sides if side.entrant.rating]
+        if 2 * len(rated) < len(shown):
+            return
+        federations = Counter(side.entrant.details.get("federation") for side in rated)
+        ((usual, _),) = federations.most_common(1)
+        for side in shown:
+            if not listed[side.entrant.start_number]:
+                is_guest = side.entrant.details.get("federation") != usual
+                code = "not-on-list" if side.player is None or is_guest else "rating-differs"
+                yield Finding(side.entrant.line, code, f"{side} has the rating {side.entrant.rating}, and none in the list")
+
+    @staticmethod
+    def _both(side: _Side, listed: Mapping[int, Mapping[int, str]]) -> str:
+        """Return the rating of the report and that of the list, in words."""
+        shown = side.entrant.rating
+        words = " or ".join(f"{rating} {where}" for rating, where in listed[side.entrant.start_number].items())
+        return f"{side} has {f'the rating {shown}' if shown else 'no rating'} here, and {words}"
