@@ -41,7 +41,10 @@ def name_agreement(name: str, other: str) -> NameAgreement:
         return NameAgreement.SAME
     words, others = list(left.words), list(right.words)
     surnames = set(left.before) & set(right.before)
-    if not _take_whole_words(words, others):
+    common = _take_whole_words(words, others)
+    if common > max(1, len(surnames)):  # a given name, too
+        return NameAgreement.SAME
+    if not common:
         is_near = are_near("".join(left.words), "".join(right.words), 1)
         return NameAgreement.PARTLY if is_near else NameAgreement.OTHER
     for word in tuple(words):
