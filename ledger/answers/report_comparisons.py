@@ -1,4 +1,4 @@
-"""Comparison of a tournament report with the ledger: numbers and names, data about players, ratings of the list in force.
+"""Comparison of a tournament report with the ledger: numbers, names, data about players, ratings of the list in force.
 
 The findings go to ``recording.findings``, which says what follows from them; nothing is written. Ratings are compared
 only in a pool whose scheme is FIDE's: the ratings of other lists, such as those that servers show, are not the pool's.
@@ -21,8 +21,8 @@ from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.name_agreement import NameAgreement, are_near, name_agreement
-from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded, register_of, spelt
 from ledger.facts.periods import DAY_MS
+from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded, register_of, spelt
 from ledger.facts.source_games import SourceEntrant, SourceReport
 from ledger.handle import OpenLedger
 from ledger.players.details import NO_DETAILS, PlayerDetails, readable_details
@@ -36,6 +36,7 @@ from ledger.registering.registry import Registry
 RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that tournament reports show
 LONGEST = 30  # days of a tournament in which the list of its first day counts in all rounds
 MOST_DIFFERING = 5  # ratings from which on they may be of another list, if they are more than a half of all
+UNRATED = 0  # in place of a rating, as reports write it
 _LEAST_LISTED = 4  # entrants who must be on the list before one without a rating there is remarkable
 _NO_FEDERATION = frozenset({"FID", "NON"})  # under FIDE's flag, or none
 _COMPARED = {"federation": "federation-differs", "sex": "sex-differs"}
@@ -121,13 +122,17 @@ class _ListRatings:
                     yield publication
 
     def of(self, player: int) -> dict[int, str]:
-        """Return the ratings that a report may show of a player, each with its list; empty for an unrated player."""
-        ratings: dict[int, str] = {}
-        for publication in self._lists:
-            row = self._publications.row(publication, player)
-            if row is not None:
-                ratings.setdefault(row.shown, f"in the list {publication.name}")
-        return ratings or self._of_the_ledger(player)
+        """Return the ratings that a report may show of a player, each with its list; empty for an unrated player.
+
+        If the player is unrated on one of the lists, 0 is among them.
+        """
+        rows = [(publication, self._publications.row(publication, player)) for publication in self._lists]
+        ratings = {row.shown: f"in the list {publication.name}" for publication, row in rows if row is not None}
+        if not ratings:
+            ratings = self._of_the_ledger(player)
+        if ratings and any(row is None for _, row in rows):
+            ratings.setdefault(UNRATED, "unrated")
+        return ratings
 
     def _of_the_ledger(self, player: int) -> dict[int, str]:
         """Return the ratings in force by the ledger, and that of the last list that was loaded."""
@@ -135,10 +140,11 @@ class _ListRatings:
         for day in self._days:
             ms = instant_ms(day)
             states = (self._states.at(player, ms, before=True), self._states.at(player, instant_end_ms(day)))
-            for rating in (*(state.in_force for state in states), self._seed(player, ms)):
-                if rating is not None:
-                    ratings.setdefault(round(rating), f"in pool {self._pool!r} on {day}")
-        return ratings
+            seed = self._seed(player, ms)
+            for rating in (*(state.in_force for state in states), *([] if seed is None else [seed])):
+                shown = UNRATED if rating is None else round(rating)
+                ratings.setdefault(shown, f"in pool {self._pool!r} on {day}")
+        return {} if ratings.keys() <= {UNRATED} else ratings
 
     def _seed(self, player: int, ms: int) -> float | None:
         stored = self._states.seed_at(player, ms)
@@ -180,7 +186,7 @@ class _Comparison:
         listed = {side.entrant.start_number: self._ratings(side) for side in certain}
         yield from self._ratings_differ(certain, listed)
         ratings = {side.entrant.start_number: side.entrant.rating for side in self._sides if side.entrant.rating}
-        known = {number: next(iter(found)) for number, found in listed.items() if found}
+        known = {number: max(found) for number, found in listed.items() if found}
         yield from performance_findings(self._report, {**known, **ratings})
 
     # -- numbers and names -----------------------------------------------------------------------------------------
@@ -222,7 +228,9 @@ class _Comparison:
         entrant, keys = side.entrant, folded(side.entrant.player_name).keys
         people = self._ledger.people
         try:
-            found = [people.by_number([match.player])[match.player] for match in people.search.find(entrant.player_name)]
+            found = [
+                people.by_number([match.player])[match.player] for match in people.search.find(entrant.player_name)
+            ]
         except MalformedError:  # no word of it has three letters
             found = people.find(entrant.player_name)
         return [
@@ -322,11 +330,14 @@ class _Comparison:
             if not listed[side.entrant.start_number]:
                 is_guest = side.entrant.details.get("federation") != usual
                 code = "not-on-list" if side.player is None or is_guest else "rating-differs"
-                yield Finding(side.entrant.line, code, f"{side} has the rating {side.entrant.rating}, and none in the list")
+                yield Finding(
+                    side.entrant.line, code, f"{side} has the rating {side.entrant.rating}, and none in the list"
+                )
 
     @staticmethod
     def _both(side: _Side, listed: Mapping[int, Mapping[int, str]]) -> str:
         """Return the rating of the report and that of the list, in words."""
         shown = side.entrant.rating
-        words = " or ".join(f"{rating} {where}" for rating, where in listed[side.entrant.start_number].items())
+        of_lists = listed[side.entrant.start_number].items()
+        words = " or ".join(f"{rating} {where}" if rating else "none" for rating, where in of_lists)
         return f"{side} has {f'the rating {shown}' if shown else 'no rating'} here, and {words}"

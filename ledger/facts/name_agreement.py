@@ -79,11 +79,11 @@ def _is_spelling(word: str, other: str) -> bool:
     short, long = sorted((word, other), key=len)
     if len(short) < _LEAST:
         return False
-    if long.startswith(short):
+    sound = _sound(short)
+    if long.startswith(short) or (len(sound) >= _LEAST and sound == _sound(long)):
         return True
     if len(short) == _LEAST:
         return False
-    sound = _sound(short)
     return are_near(short, long, 1 if len(short) < _LONG else 2) or (
         len(sound) > _LEAST and are_near(sound, _sound(long), 1)
     )

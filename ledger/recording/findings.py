@@ -40,9 +40,7 @@ CHECKS: Mapping[str, Check] = {
         "a FIDE or national number belongs to a player with quite another name",
         "correct the number, or rename the player",
     ),
-    "numbers-swapped": Check(
-        Severity.ERROR, "two entrants have the numbers of each other", "exchange their numbers"
-    ),
+    "numbers-swapped": Check(Severity.ERROR, "two entrants have the numbers of each other", "exchange their numbers"),
     "rounds-out-of-order": Check(
         Severity.ERROR, "a round was played before an earlier one", "correct the days of the rounds (132)"
     ),

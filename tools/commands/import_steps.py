@@ -240,7 +240,9 @@ def _tell(
     output.remark(f"{name} ({fmt}): {', '.join(words)}")
     if report.unaccepted:
         options = " ".join(f"--accept {code}" for code in report.unaccepted)
-        output.remark(f"{name}: nothing is recorded with these warnings: correct the report, or accept them by {options}")
+        output.remark(
+            f"{name}: nothing is recorded with these warnings: correct the report, or accept them by {options}"
+        )
     return not (count or report.unaccepted)
 
 

@@ -105,7 +105,9 @@ class Posting:
         finally:
             place.unlink(missing_ok=True)
         is_stopped = account["unaccepted"] and query["dry_run"] == "0"
-        if is_stopped or ((flags["strict"] or (account["strict"] and query["dry_run"] == "0")) and account["fault_count"]):
+        if is_stopped or (
+            (flags["strict"] or (account["strict"] and query["dry_run"] == "0")) and account["fault_count"]
+        ):
             raise RefusedError(_of_lines(account))
         return self._sent(200, attrs.asdict(ImportAnswer.of(account)))
 
