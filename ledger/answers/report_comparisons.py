@@ -104,7 +104,7 @@ class _ListRatings:
         first_ms = instant_ms(report.edition)
         self.are_compared = pool.eras[pool.era_at(first_ms)].scheme.name in RATED_BY_FIDE
         self._lists = list(dict.fromkeys(self._published(pool.name))) if self.are_compared else []
-        self._pool = pool.name
+        self.pool = pool
 
     @staticmethod
     def _days_of(report: SourceReport) -> list[str]:
@@ -115,8 +115,8 @@ class _ListRatings:
 
     def _published(self, pool: str) -> Iterator[Publication]:
         """Yield the lists in force on the days; the list of a day may hold from its beginning or from its end."""
-        for day in self._days:
-            for ms in (instant_ms(day) - 1, instant_end_ms(day)):
+        for each in self._days:
+            for ms in (instant_ms(each) - 1, instant_end_ms(each)):
                 publication = self._publications.list_in_force_at(pool, ms)
                 if publication is not None:
                     yield publication
@@ -137,13 +137,13 @@ class _ListRatings:
     def _of_the_ledger(self, player: int) -> dict[int, str]:
         """Return the ratings in force by the ledger, and that of the last list that was loaded."""
         ratings: dict[int, str] = {}
-        for day in self._days:
-            ms = instant_ms(day)
-            states = (self._states.at(player, ms, before=True), self._states.at(player, instant_end_ms(day)))
+        for each in self._days:
+            ms = instant_ms(each)
+            states = (self._states.at(player, ms, before=True), self._states.at(player, instant_end_ms(each)))
             seed = self._seed(player, ms)
             for rating in (*(state.in_force for state in states), *([] if seed is None else [seed])):
                 shown = UNRATED if rating is None else round(rating)
-                ratings.setdefault(shown, f"in pool {self._pool!r} on {day}")
+                ratings.setdefault(shown, f"in pool {self.pool.name!r} on {each}")
         return {} if ratings.keys() <= {UNRATED} else ratings
 
     def _seed(self, player: int, ms: int) -> float | None:
@@ -179,6 +179,7 @@ class _Comparison:
             suspects.add(finding.line)
             yield finding
         yield from self._new_players()
+        yield from self._entered_twice()
         certain = [side for side in self._sides if side.entrant.line not in suspects]
         for side in certain:
             if side.player is not None:
@@ -259,6 +260,18 @@ class _Comparison:
                     message = f"{side.entrant.player_id} is new, and named like {other.identity} ({other.name})"
                     yield Finding(side.entrant.line, "resembles-known", message)
                     break
+
+    def _entered_twice(self) -> Iterator[Finding]:
+        """Yield the entrants who are probably in the report twice, once without a number."""
+        opponents = {frozenset((game.white, game.black)) for game in self._report.pairings}
+        by_name: dict[str, _Side] = {}
+        for side in sorted(self._sides, key=lambda side: (not side.has_number, side.entrant.line)):
+            name = " ".join(sorted(folded(side.entrant.player_name).words))
+            other = by_name.setdefault(name, side)
+            are_two = other is side or side.has_number or (side.born and other.born and side.born != other.born)
+            if not are_two and {side.entrant.start_number, other.entrant.start_number} not in opponents:
+                message = f"{side} has the name of {other}, line {other.entrant.line}, and no number"
+                yield Finding(side.entrant.line, "entered-twice", message)
 
     def _wrong_number(self, side: _Side) -> Iterator[Finding]:
         for person in self._bearers(side) if side.has_number else ():

@@ -53,7 +53,9 @@ def name_agreement(name: str, other: str) -> NameAgreement:
             words.remove(word)
             others.remove(abbreviated)
     # Jordi is Jorge, and Ronny Ronald: with a surname that agrees the initial is enough.
-    is_open = words and others and not (surnames and _share_initial(words, others))
+    # an initial that the other name leaves out says nothing
+    open_words = [[word for word in rest if len(word) > 1] for rest in (words, others)]
+    is_open = all(open_words) and not (surnames and _share_initial(words, others))
     return NameAgreement.PARTLY if is_open else NameAgreement.SAME
 
 

@@ -132,6 +132,7 @@ class SourceReport(NamedTuple):
         speed, variant: those of ``SourceGame``.
         last_day: its last day, as it states it; None if it does not.
         round_days: the day of each round that has one.
+        unread_days: by round, what stands in the place of its day and is none.
         pairings: its games, by rounds.
         last_round: the last round of which it states anything.
         players: the number of players that it states besides their lines; None without one.
@@ -151,6 +152,7 @@ class SourceReport(NamedTuple):
     variant: str = "standard"
     last_day: str | None = None
     round_days: Mapping[int, str] = {}
+    unread_days: Mapping[int, str] = {}
     pairings: tuple[SourcePairing, ...] = ()
     last_round: int = 0
     players: int | None = None

@@ -49,9 +49,12 @@ CHECKS: Mapping[str, Check] = {
         "a round was played before the tournament began or after it ended",
         "correct the day (132), or the tournament's days (042, 052)",
     ),
+    "day-unreadable": Check(
+        Severity.ERROR, "the day of a round is none, such as 24/05/32", "write YY/MM/DD or YYYY/MM/DD (132)"
+    ),
     "more-rounds": Check(
         Severity.ERROR,
-        "the report has more rounds than it, or the tournament's announcement, says",
+        "the report has results of more rounds than it announces",
         "correct the number of rounds (142, XXR), or remove the round",
     ),
     "name-differs": Check(
@@ -69,6 +72,11 @@ CHECKS: Mapping[str, Check] = {
         Severity.WARNING,
         "a new player has the name of a known one; or one with a letter changed, and the same year of birth or rating",
         "give the player's number, or correct the name",
+    ),
+    "entered-twice": Check(
+        Severity.WARNING,
+        "two entrants have one name, one of them has no number, and they do not play each other",
+        "remove one, or give both their numbers",
     ),
     "rating-differs": Check(
         Severity.WARNING,

@@ -19,8 +19,6 @@ from ledger.schemes.formulas.fide_rules import expected_hundredths
 UNLIKELY = 1e-4
 LARGEST_DIFFERENCE = 400  # points; a larger difference of ratings counts as this
 AGES = range(3, 111)
-# A pair meets twice in a few pairings of a Swiss tournament by mistake; in a double all-play-all all pairs do.
-_FEW = 10
 _PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
 
 
@@ -52,6 +50,8 @@ def _impossible_birth(report: SourceReport, entrant: SourceEntrant) -> Iterator[
 
 def _rounds_and_days(report: SourceReport) -> Iterator[Finding]:
     line = report.lines.get("132", report.line)
+    for number, text in report.unread_days.items():
+        yield Finding(line, "day-unreadable", f"round {number} has {text!r} in the place of its day (YY/MM/DD)")
     latest = 0
     for number, day in sorted(report.round_days.items()):
         if latest and day < report.round_days[latest]:
@@ -79,8 +79,9 @@ def _repeated_pairings(report: SourceReport) -> Iterator[Finding]:
         if pairing.is_played:  # a game that was forfeited may be paired again
             played[min(pairing.white, pairing.black), max(pairing.white, pairing.black)].append(pairing)
     repeated = {pair: games for pair, games in played.items() if len(games) > 1}
-    are_few = _FEW * len(repeated) <= max(len(played), _FEW) and 2 * len(repeated) < len(played)
-    if report.is_of_teams or report.format in _PAIRED_AGAIN or not are_few:
+    # In a double all-play-all, or with two games a round, all pairs meet twice.
+    is_double = 2 * len(repeated) >= len(played) or "double" in str(report.facts.get("system", "")).lower()
+    if report.is_of_teams or report.format in _PAIRED_AGAIN or is_double:
         return
     names = {entrant.start_number: entrant for entrant in report.entrants}
     for (one, other), games in sorted(repeated.items()):

@@ -81,6 +81,11 @@ def reverse(lines: Lines, rank: int) -> None:
     add_up(lines, rank)
 
 
+def again(line: str) -> str:
+    """Return a second line of a player, without number, rating and games."""
+    return f"001   25{line[8:48]}    {line[52:57]}{'':11}{line[68:80]} 0.0   25" + "  0000 - Z" * 7
+
+
 def exchange(lines: Lines, column: int, width: int, *ranks: int) -> None:
     texts = [lines[HEAD + rank - 1][column - 1 : column - 1 + width] for rank in ranks]
     for rank, text in zip(ranks, reversed(texts), strict=True):
@@ -133,6 +138,9 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "a round has the day of a later one": (
         "rounds-out-of-order", 9, lambda lines: put(lines, 0, 112, f"{BASE.days[4]:%y/%m/%d}")),
     "a round is in another year": ("day-outside-tournament", 9, lambda lines: put(lines, 0, 152, "25")),
+    "a round has no day of the calendar": ("day-unreadable", 9, lambda lines: put(lines, 0, 118, "32")),
+    "a player is entered again without a number": (
+        "entered-twice", HEAD + 25, lambda lines: lines.append(again(lines[HEAD + 4]))),
     "the tournament ends before its last round": (
         "day-outside-tournament", 9, lambda lines: put(lines, -4, 5, f"{BASE.days[-2]:%Y/%m/%d}")),
     "the tournament ends before it begins": (FAULT, 4, lambda lines: put(lines, -4, 5, "2023")),

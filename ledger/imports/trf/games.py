@@ -277,6 +277,7 @@ def _source_report(
         speed,
         last_day=days.last,
         round_days=days.rounds,
+        unread_days=days.unread,
         pairings=tuple(map(_source_pairing, pairings.games)),
         last_round=max(pairings.rounds),
         players=header.players(),

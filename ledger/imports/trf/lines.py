@@ -418,11 +418,13 @@ class TournamentDays:
     Attributes:
         first, last: its days (042, 052), as precise as they are written; None where they are not.
         rounds: by number of the round, its day (132).
+        unread: by number of the round, what 132 has in the place of a day.
     """
 
     first: str | None
     last: str | None
     rounds: dict[int, str]
+    unread: dict[int, str] = attrs.Factory(dict)
 
 
 def read_days(
@@ -452,8 +454,8 @@ def read_days(
     if len(pairs) != 1:
         return None, [_wrong_days(records, order, pairs)], []
     ((first, last),) = pairs
-    rounds, doubts = _round_days(header, first, last)
-    return TournamentDays(first, last, rounds), [], doubts
+    days, doubts = _round_days(header, first, last)
+    return days, [], doubts
 
 
 def _wrong_days(
@@ -473,10 +475,11 @@ def _wrong_days(
 
 def _round_days(
     header: TournamentHeader, first: str | None, last: str | None
-) -> tuple[dict[int, str], list[tuple[int, str]]]:
+) -> tuple[TournamentDays, list[tuple[int, str]]]:
     line, text = header.records.get("132", (0, ""))
     whole = f"132{text}"
     by_round: dict[int, str] = {}
+    unread: dict[int, str] = {}
     doubts: list[tuple[int, str]] = []
     for number, start in enumerate(range(FIRST_ROUND - 1, len(whole), ROUND_WIDTH), 1):
         cell = whole[start : start + ROUND_WIDTH].strip()
@@ -485,11 +488,12 @@ def _round_days(
         day = _round_day(cell, first or last)
         if day is None:
             doubts.append((line, f"132: round {number} has {cell!r}, which is no day YY/MM/DD: not used"))
+            unread[number] = cell
             continue
         by_round[number] = day
         if (first and day < first) or (last and day > last and not day.startswith(last)):
             doubts.append((line, f"132: round {number} was played on {day}, outside {first or '?'} to {last or '?'}"))
-    return by_round, doubts
+    return TournamentDays(first, last, by_round, unread), doubts
 
 
 def _round_day(cell: str, near: str | None) -> str | None:
