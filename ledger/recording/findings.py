@@ -113,7 +113,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "exceptional-performance": Check(
         Severity.WARNING,
-        "a score that the ratings make less probable than 1 in 100,000",
+        "a score that the ratings make less probable than 1 in 10,000",
         "look whether results, opponents or ratings are exchanged",
     ),
     "players-differ": Check(

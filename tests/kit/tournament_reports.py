@@ -120,6 +120,13 @@ class MadeReport:
         )
 
 
+def report_with_wrong_points() -> bytes:
+    """A small report in which the points of the first player, on line 10, are no sum of results."""
+    lines = made_report(3, size=6, rounds=3).lines()
+    lines[9] = f"{lines[9][:80]} 9.0{lines[9][84:]}"
+    return "\n".join(lines).encode() + b"\n"
+
+
 def made_report(seed: int, *, size: int = 24, rounds: int = 7, gap: int = 1, times: int = 1) -> MadeReport:
     """A tournament whose results follow the ratings; *times* is how often all play all, 1 for a part of that."""
     random = Random(seed)
