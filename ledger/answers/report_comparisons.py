@@ -43,7 +43,7 @@ _COMPARED = {"federation": "federation-differs", "sex": "sex-differs"}
 
 
 @in_one_snapshot
-def report_findings(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[SourceReport]) -> list[Finding]:
+def compare_reports(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[SourceReport]) -> list[Finding]:
     """Return the findings in the reports of a file, by line."""
     findings: list[Finding] = []
     for report in reports:
@@ -68,7 +68,7 @@ def check_of_reports(
     if not is_report:
         return None
     of_pool = choice or PoolChoice(pool=ledger.first_pool())
-    return ReportCheck(lambda reports: report_findings(ledger, of_pool, reports), accepted, is_trial)
+    return ReportCheck(lambda reports: compare_reports(ledger, of_pool, reports), accepted, is_trial)
 
 
 @attrs.define
