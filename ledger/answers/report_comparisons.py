@@ -28,7 +28,7 @@ from ledger.handle import OpenLedger
 from ledger.players.details import NO_DETAILS, PlayerDetails, readable_details
 from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
-from ledger.recording.findings import Finding, ReportCheck, accepted_codes
+from ledger.recording.findings import ReportCheck, ReportFinding, accepted_codes
 from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.report_checks import performance_findings, structure_findings
 from ledger.registering.registry import Registry
@@ -43,9 +43,9 @@ _COMPARED = {"federation": "federation-differs", "sex": "sex-differs"}
 
 
 @in_one_snapshot
-def compare_reports(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[SourceReport]) -> list[Finding]:
+def compare_reports(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[SourceReport]) -> list[ReportFinding]:
     """Return the findings in the reports of a file, by line."""
-    findings: list[Finding] = []
+    findings: list[ReportFinding] = []
     for report in reports:
         name = choice.pool_of(report.variant, report.speed)
         pool = None
@@ -172,7 +172,7 @@ class _Comparison:
         players = {side.player for side in self._sides if side.player is not None}
         return details_at(self._ledger, players, instant_end_ms(self._report.edition)) if players else {}
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[ReportFinding]:
         """Yield all findings."""
         suspects: set[int] = set()  # whose numbers are in doubt: their other data are another player's
         for finding in self._numbers():
@@ -187,12 +187,12 @@ class _Comparison:
         listed = {side.entrant.start_number: self._ratings(side) for side in certain}
         yield from self._ratings_differ(certain, listed)
         ratings = {side.entrant.start_number: side.entrant.rating for side in self._sides if side.entrant.rating}
-        known = {number: max(found) for number, found in listed.items() if found}
-        yield from performance_findings(self._report, {**known, **ratings})
+        of_lists = {number: max(by_rating) for number, by_rating in listed.items() if by_rating}
+        yield from performance_findings(self._report, {**of_lists, **ratings})
 
     # -- numbers and names -----------------------------------------------------------------------------------------
 
-    def _numbers(self) -> Iterator[Finding]:
+    def _numbers(self) -> Iterator[ReportFinding]:
         """Yield the numbers that belong to other names, and pairs of exchanged numbers."""
         others: list[tuple[_Side, str, NameAgreement]] = []
         for side in self._sides:
@@ -203,20 +203,20 @@ class _Comparison:
                     others.append((side, name, agreement))
         for side, name, agreement in others:
             entrant = side.entrant
-            exchanged = next((other for other, known, _ in others if self._fit(side, name, other, known)), None)
+            exchanged = next((each for each, called, _ in others if self._fit(side, name, each, called)), None)
             message = f"{entrant.player_id} is {name!r} in the ledger, and {entrant.player_name!r} here"
             if exchanged is not None:
                 message += f"; line {exchanged.entrant.line} has that name with the number of this one"
-                yield Finding(entrant.line, "numbers-swapped", message)
+                yield ReportFinding(entrant.line, "numbers-swapped", message)
             elif agreement is NameAgreement.OTHER:
-                yield Finding(entrant.line, "number-of-another", message + self._number_of(side))
+                yield ReportFinding(entrant.line, "number-of-another", message + self._number_of(side))
             else:
-                yield Finding(entrant.line, "name-differs", message + self._number_of(side))
+                yield ReportFinding(entrant.line, "name-differs", message + self._number_of(side))
 
     @staticmethod
-    def _fit(side: _Side, name: str, other: _Side, known: str) -> bool:
+    def _fit(side: _Side, name: str, other: _Side, other_name: str) -> bool:
         """Return whether two entrants have the names of each other's numbers."""
-        names = ((known, side.entrant.player_name), (name, other.entrant.player_name))
+        names = ((other_name, side.entrant.player_name), (name, other.entrant.player_name))
         return side is not other and all(name_agreement(*pair) is NameAgreement.SAME for pair in names)
 
     def _number_of(self, side: _Side) -> str:
@@ -229,20 +229,20 @@ class _Comparison:
         entrant, keys = side.entrant, folded(side.entrant.player_name).keys
         people = self._ledger.people
         try:
-            found = [
+            bearers = [
                 people.by_number([match.player])[match.player] for match in people.search.find(entrant.player_name)
             ]
         except MalformedError:  # no word of it has three letters
-            found = people.find(entrant.player_name)
+            bearers = people.find(entrant.player_name)
         return [
             person
-            for person in found
+            for person in bearers
             if person.identity
             and keys & folded(person.name or "").keys
             and are_different_people(entrant.player_id, person.identity)
         ]
 
-    def _new_players(self) -> Iterator[Finding]:
+    def _new_players(self) -> Iterator[ReportFinding]:
         """Yield the new players who are probably known ones: by their names, and what else the report says."""
         new = [side for side in self._sides if side.person is None]
         if not new or not self._ledger.people.highest():
@@ -258,10 +258,10 @@ class _Comparison:
                 supports, contradicts = self._evidence(side, other)
                 if supports or not (contradicts or note.is_misspelt):
                     message = f"{side.entrant.player_id} is new, and named like {other.identity} ({other.name})"
-                    yield Finding(side.entrant.line, "resembles-known", message)
+                    yield ReportFinding(side.entrant.line, "resembles-known", message)
                     break
 
-    def _entered_twice(self) -> Iterator[Finding]:
+    def _entered_twice(self) -> Iterator[ReportFinding]:
         """Yield the entrants who are probably in the report twice, once without a number."""
         opponents = {frozenset((game.white, game.black)) for game in self._report.pairings}
         by_name: dict[str, _Side] = {}
@@ -271,9 +271,9 @@ class _Comparison:
             are_two = other is side or side.has_number or (side.born and other.born and side.born != other.born)
             if not are_two and {side.entrant.start_number, other.entrant.start_number} not in opponents:
                 message = f"{side} has the name of {other}, line {other.entrant.line}, and no number"
-                yield Finding(side.entrant.line, "entered-twice", message)
+                yield ReportFinding(side.entrant.line, "entered-twice", message)
 
-    def _wrong_number(self, side: _Side) -> Iterator[Finding]:
+    def _wrong_number(self, side: _Side) -> Iterator[ReportFinding]:
         for person in self._bearers(side) if side.has_number else ():
             identity = person.identity or ""
             if spelt(identity) in self._identities:
@@ -282,7 +282,7 @@ class _Comparison:
             is_near = are_near(side.entrant.player_id, identity, 2)
             if supports or (is_near and not contradicts):
                 message = f"nobody is {side.entrant.player_id}, and {person.name!r} is {identity}"
-                yield Finding(side.entrant.line, "number-unknown", message)
+                yield ReportFinding(side.entrant.line, "number-unknown", message)
                 return
 
     def _evidence(self, side: _Side, person: Person) -> tuple[bool, bool]:
@@ -296,16 +296,18 @@ class _Comparison:
 
     # -- data about players ----------------------------------------------------------------------------------------
 
-    def _data(self, side: _Side, known: PlayerDetails) -> Iterator[Finding]:
+    def _data(self, side: _Side, details: PlayerDetails) -> Iterator[ReportFinding]:
         stated, _ = readable_details(side.entrant.details)
-        born = (known.birth or "")[:4]
+        born = (details.birth or "")[:4]
         if born and side.born and born != side.born:
             message = f"{side} is born in {side.born} by the report, and in {born} in the ledger"
-            yield Finding(side.entrant.line, "birth-year-differs", message)
+            yield ReportFinding(side.entrant.line, "birth-year-differs", message)
         for field, code in _COMPARED.items():
-            here, there = getattr(stated, field), getattr(known, field)
+            here, there = getattr(stated, field), getattr(details, field)
             if here and there and here != there and not {here, there} & _NO_FEDERATION:
-                yield Finding(side.entrant.line, code, f"{side} has the {field} {here}, and {there} in the ledger")
+                yield ReportFinding(
+                    side.entrant.line, code, f"{side} has the {field} {here}, and {there} in the ledger"
+                )
 
     # -- ratings ---------------------------------------------------------------------------------------------------
 
@@ -315,7 +317,9 @@ class _Comparison:
             return {}
         return self._lists.of(side.player)
 
-    def _ratings_differ(self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]]) -> Iterator[Finding]:
+    def _ratings_differ(
+        self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]]
+    ) -> Iterator[ReportFinding]:
         if self._lists is None or not self._lists.are_compared or not any(side.entrant.rating for side in sides):
             return
         rated = [side for side in sides if listed[side.entrant.start_number]]
@@ -323,16 +327,16 @@ class _Comparison:
         if len(differing) >= MOST_DIFFERING and 2 * len(differing) > len(rated):
             examples = ", ".join(self._both(side, listed) for side in differing[:3])
             message = f"{len(differing):,} of {len(rated):,} ratings differ from the list in force: {examples}"
-            yield Finding(self._report.line, "other-list", message)
+            yield ReportFinding(self._report.line, "other-list", message)
             return
         for side in differing:
-            yield Finding(side.entrant.line, "rating-differs", self._both(side, listed))
+            yield ReportFinding(side.entrant.line, "rating-differs", self._both(side, listed))
         if len(rated) - len(differing) >= _LEAST_LISTED:
             yield from self._unlisted(sides, listed, rated)
 
     def _unlisted(
         self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]], rated: Sequence[_Side]
-    ) -> Iterator[Finding]:
+    ) -> Iterator[ReportFinding]:
         """Yield the entrants whom the report rates and the list does not, if it lists most entrants with a rating."""
         shown = [side for side in sides if side.entrant.rating]
         if 2 * len(rated) < len(shown):
@@ -343,7 +347,7 @@ class _Comparison:
             if not listed[side.entrant.start_number]:
                 is_guest = side.entrant.details.get("federation") != usual
                 code = "not-on-list" if side.player is None or is_guest else "rating-differs"
-                yield Finding(
+                yield ReportFinding(
                     side.entrant.line, code, f"{side} has the rating {side.entrant.rating}, and none in the list"
                 )
 

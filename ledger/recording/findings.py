@@ -128,7 +128,7 @@ CHECKS: Mapping[str, Check] = {
 
 
 @attrs.frozen(order=True)
-class Finding:
+class ReportFinding:
     """One finding in a report.
 
     Attributes:
@@ -162,7 +162,7 @@ class ReportCheck:
         is_trial: True if warnings do not undo the import, because it is a dry run.
     """
 
-    find: Callable[[Sequence[SourceReport]], list[Finding]]
+    find: Callable[[Sequence[SourceReport]], list[ReportFinding]]
     accepted: frozenset[str] = frozenset()
     is_trial: bool = False
 

@@ -30,7 +30,7 @@ from ledger.journal import FindEntries, KeyTakenError, Writer, rules, stored_tex
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
-from ledger.recording.findings import Finding, ReportCheck, Severity
+from ledger.recording.findings import ReportCheck, ReportFinding, Severity
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged
 from ledger.recording.new_players import register
@@ -89,7 +89,7 @@ class ImportReport(FaultsFound):
     alike_count: int = 0
     notes: list[FileFault] = attrs.Factory(list)
     note_count: int = 0
-    warnings: list[Finding] = attrs.Factory(list)
+    warnings: list[ReportFinding] = attrs.Factory(list)
     accepted: frozenset[str] = frozenset()
     differences: list[Difference] = attrs.Factory(list)
 
@@ -103,7 +103,7 @@ class ImportReport(FaultsFound):
         else:
             self.fault(difference.line, difference.message)
 
-    def take_findings(self, findings: Iterable[Finding], accepted: frozenset[str]) -> None:
+    def take_findings(self, findings: Iterable[ReportFinding], accepted: frozenset[str]) -> None:
         """Store the findings of the checks of a report: errors are faults."""
         self.accepted = accepted
         for finding in findings:

@@ -11,7 +11,7 @@ from math import ceil
 
 from ledger.facts.source_games import SourceEntrant, SourcePairing, SourceReport
 from ledger.facts.words import Format
-from ledger.recording.findings import Finding
+from ledger.recording.findings import ReportFinding
 from ledger.schemes.formulas.fide_rules import expected_hundredths
 
 # Measured with 342,000 scores in 39,000 tournaments over the board and online: 7 are less probable than this, 2 less
@@ -22,57 +22,59 @@ AGES = range(3, 111)
 _PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
 
 
-def structure_findings(report: SourceReport) -> Iterator[Finding]:
+def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     """Yield the findings that need nothing but the report."""
     yield from _rounds_and_days(report)
     yield from _repeated_pairings(report)
     entrants = len(report.entrants)
     if report.players is not None and report.players != entrants:
         line = report.lines.get("062", report.line)
-        yield Finding(line, "players-differ", f"{report.players:,} players (062), and {entrants:,} lines of players")
+        yield ReportFinding(
+            line, "players-differ", f"{report.players:,} players (062), and {entrants:,} lines of players"
+        )
     for entrant in report.entrants:
         if entrant.points is not None:
             stated, counted = entrant.points
             message = f"{_named(entrant)} has {stated:g} points, and {counted:g} by results and byes at 1, ½ and 0"
-            yield Finding(entrant.line, "points-differ", message)
+            yield ReportFinding(entrant.line, "points-differ", message)
         title = entrant.details.get("title") or ""
         if entrant.details.get("sex") == "m" and title.startswith("W"):
-            yield Finding(entrant.line, "sex-differs", f"{_named(entrant)} has the sex m and the title {title}")
+            yield ReportFinding(entrant.line, "sex-differs", f"{_named(entrant)} has the sex m and the title {title}")
         yield from _impossible_birth(report, entrant)
 
 
-def _impossible_birth(report: SourceReport, entrant: SourceEntrant) -> Iterator[Finding]:
+def _impossible_birth(report: SourceReport, entrant: SourceEntrant) -> Iterator[ReportFinding]:
     born, year = entrant.details.get("birth"), report.edition[:4]
     if born is not None and int(year) - int(born[:4]) not in AGES:
         message = f"{_named(entrant)} is born in {born[:4]} by the report, and played in {year}"
-        yield Finding(entrant.line, "birth-year-differs", message)
+        yield ReportFinding(entrant.line, "birth-year-differs", message)
 
 
-def _rounds_and_days(report: SourceReport) -> Iterator[Finding]:
+def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
     line = report.lines.get("132", report.line)
     for number, text in report.unread_days.items():
-        yield Finding(line, "day-unreadable", f"round {number} has {text!r} in the place of its day (YY/MM/DD)")
+        yield ReportFinding(line, "day-unreadable", f"round {number} has {text!r} in the place of its day (YY/MM/DD)")
     latest = 0
     for number, day in sorted(report.round_days.items()):
         if latest and day < report.round_days[latest]:
             before = report.round_days[latest]
             message = f"round {number} was played on {day}, before round {latest} on {before}"
-            yield Finding(line, "rounds-out-of-order", message)
+            yield ReportFinding(line, "rounds-out-of-order", message)
         else:
             latest = number
         ended = report.last_day
         # A month or a year that the day lies in is no bound.
         if day < report.edition or (ended is not None and day > ended and not day.startswith(ended)):
             message = f"round {number} was played on {day}, outside {report.edition} to {ended or '?'}"
-            yield Finding(line, "day-outside-tournament", message)
+            yield ReportFinding(line, "day-outside-tournament", message)
     announced = report.facts.get("rounds")
     if announced is not None and report.last_round > announced:
         line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
         message = f"the report has results of round {report.last_round}, and announces {announced} rounds"
-        yield Finding(line, "more-rounds", message)
+        yield ReportFinding(line, "more-rounds", message)
 
 
-def _repeated_pairings(report: SourceReport) -> Iterator[Finding]:
+def _repeated_pairings(report: SourceReport) -> Iterator[ReportFinding]:
     """Yield the pairs who played twice, where all pairs but a few played once."""
     played: defaultdict[tuple[int, int], list[SourcePairing]] = defaultdict(list)
     for pairing in report.pairings:
@@ -84,14 +86,14 @@ def _repeated_pairings(report: SourceReport) -> Iterator[Finding]:
     if report.is_of_teams or report.format in _PAIRED_AGAIN or is_double:
         return
     names = {entrant.start_number: entrant for entrant in report.entrants}
-    for (one, other), games in sorted(repeated.items()):
+    for (first, second), games in sorted(repeated.items()):
         rounds = " and ".join(str(game.round) for game in games)
-        if one in names and other in names:
-            message = f"{_named(names[one])} and {_named(names[other])} play each other in rounds {rounds}"
-            yield Finding(names[one].line, "pairing-twice", message)
+        if first in names and second in names:
+            message = f"{_named(names[first])} and {_named(names[second])} play each other in rounds {rounds}"
+            yield ReportFinding(names[first].line, "pairing-twice", message)
 
 
-def performance_findings(report: SourceReport, ratings: Mapping[int, float]) -> Iterator[Finding]:
+def performance_findings(report: SourceReport, ratings: Mapping[int, float]) -> Iterator[ReportFinding]:
     """Yield the scores that ratings hardly allow.
 
     Args:
@@ -101,8 +103,10 @@ def performance_findings(report: SourceReport, ratings: Mapping[int, float]) -> 
     games: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
     for pairing in report.pairings:
         if pairing.is_played and pairing.white in ratings and pairing.black in ratings:
-            sides = ((pairing.white, pairing.black, pairing.half_points),)
-            sides += ((pairing.black, pairing.white, 2 - pairing.half_points),)
+            sides = (
+                (pairing.white, pairing.black, pairing.half_points),
+                (pairing.black, pairing.white, 2 - pairing.half_points),
+            )
             for own, other, half_points in sides:
                 difference = max(-LARGEST_DIFFERENCE, min(LARGEST_DIFFERENCE, ratings[own] - ratings[other]))
                 games[own].append((expected_hundredths(difference) / 100, half_points))
@@ -116,7 +120,7 @@ def performance_findings(report: SourceReport, ratings: Mapping[int, float]) -> 
                 f"{_named(entrant)}, rated {ratings[entrant.start_number]:g}, has {half_points / 2:g} of "
                 f"{len(scores)} games, {sum(expected):.1f} by the ratings: as probable as 1 in {1 / probability:,.0f}"
             )
-            yield Finding(entrant.line, "exceptional-performance", message)
+            yield ReportFinding(entrant.line, "exceptional-performance", message)
 
 
 def score_probability(expected: Sequence[float], half_points: int) -> float:

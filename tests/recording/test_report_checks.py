@@ -86,6 +86,11 @@ def again(line: str) -> str:
     return f"001   25{line[8:48]}    {line[52:57]}{'':11}{line[68:80]} 0.0   25" + "  0000 - Z" * 7
 
 
+def misspelt_without_number(lines: Lines) -> None:
+    put(lines, 4, 17, "x")
+    put(lines, 4, 58, " " * 11)
+
+
 def exchange(lines: Lines, column: int, width: int, *ranks: int) -> None:
     texts = [lines[HEAD + rank - 1][column - 1 : column - 1 + width] for rank in ranks]
     for rank, text in zip(ranks, reversed(texts), strict=True):
@@ -121,7 +126,7 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
         "number-unknown", 17, lambda lines: put(lines, 8, 66, f"{BASE.players[7].number % 1000:03}"[::-1])),
     "a number is missing": ("resembles-known", 12, lambda lines: put(lines, 3, 58, " " * 11)),
     "a number is missing and a letter of the name is wrong": (
-        "resembles-known", 13, lambda lines: (put(lines, 4, 58, " " * 11), put(lines, 4, 17, "x"))[0]),
+        "resembles-known", 13, misspelt_without_number),
     "a rating is wrong": ("rating-differs", 16, lambda lines: put(lines, 7, 49, "2263")),
     "two digits of a rating are exchanged": ("rating-differs", 20, lambda lines: put(lines, 11, 49, "2141")),
     "a rating is missing": ("rating-differs", 19, lambda lines: put(lines, 10, 49, "    ")),
@@ -162,7 +167,7 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
 
 
 @pytest.fixture(scope="module")
-def listed() -> Iterator[Path]:
+def officers_ledger() -> Iterator[Path]:
     """A ledger that knows the players of the made reports, and their list."""
     with folder_in_memory() as folder:
         yield ledger_with_list(folder / "federation.db")
@@ -175,12 +180,12 @@ def saved(folder: Path, lines: Lines) -> Path:
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_planted_error_stops_the_report_with_its_line(name: str, listed: Path, tmp_path: Path) -> None:
+def test_a_planted_error_stops_the_report_with_its_line(name: str, officers_ledger: Path, tmp_path: Path) -> None:
     code, line, plant = PLANTED[name]
     lines = BASE.lines()
     plant(lines)
     assert lines != BASE.lines()
-    with Ledger.open(listed) as ledger:
+    with Ledger.open(officers_ledger) as ledger:
         before = ledger.head(), ledger.people.highest()
         report = ledger.import_file(saved(tmp_path, lines))
         assert (ledger.head(), ledger.people.highest()) == before
@@ -208,10 +213,10 @@ TRUE = [
 
 
 @pytest.mark.parametrize("true", TRUE, ids=lambda report: report.name)
-def test_a_true_report_has_no_finding(true: object, listed: Path, tmp_path: Path, run: Run) -> None:
+def test_a_true_report_has_no_finding(true: object, officers_ledger: Path, tmp_path: Path, run: Run) -> None:
     assert isinstance(true, type(BASE))
     place = saved(tmp_path, true.lines())
-    done = run("import", listed, place, "--dry-run", "--first", "0")
+    done = run("import", officers_ledger, place, "--dry-run", "--first", "0")
     assert done.code == 0, done.err
     assert "warning" not in done.err
     assert not any(code in done.err for code in CHECKS)
@@ -270,28 +275,30 @@ def test_an_acceptance_names_the_person_whose_token_it_was(tmp_path: Path) -> No
         assert (entry.actor, entry.facts["codes"]) == ("rita", "points-differ")
 
 
-def test_a_dry_run_judges_as_the_import_does_and_shows_the_games(listed: Path, tmp_path: Path, run: Run) -> None:
-    done = run("import", listed, spoiled(tmp_path, "a rating is wrong"), "--dry-run", "--first", "2")
+def test_a_dry_run_judges_as_the_import_does_and_shows_games(
+    officers_ledger: Path, tmp_path: Path, run: Run
+) -> None:
+    done = run("import", officers_ledger, spoiled(tmp_path, "a rating is wrong"), "--dry-run", "--first", "2")
     assert done.code == REFUSED
     assert "report.trf:16: warning: rating-differs: 7 (" in done.err
     assert "has the rating 2263 here, and 2243 in the list standard@2024-05-01/1" in done.err
     assert "First games, as they were understood" in done.out
-    assert run("import", listed, tmp_path / "report.trf", "--dry-run", "--accept", "rating-differs").code == 0
+    assert run("import", officers_ledger, tmp_path / "report.trf", "--dry-run", "--accept", "rating-differs").code == 0
 
 
-def test_codes_that_are_no_warnings_are_refused(listed: Path, tmp_path: Path, run: Run) -> None:
+def test_codes_that_are_no_warnings_are_refused(officers_ledger: Path, tmp_path: Path, run: Run) -> None:
     place = spoiled(tmp_path)
-    done = run("import", listed, place, "--accept", "rating-difers", "--accept", "more-rounds")
+    done = run("import", officers_ledger, place, "--accept", "rating-difers", "--accept", "more-rounds")
     assert done.code == REFUSED
     assert "there is no warning 'rating-difers': did you mean 'rating-differs'" in done.err
     assert "'more-rounds' is an error, and only warnings are accepted" in done.err
-    with Ledger.open(listed) as ledger, pytest.raises(MalformedError, match="there is no warning"):
+    with Ledger.open(officers_ledger) as ledger, pytest.raises(MalformedError, match="there is no warning"):
         ledger.import_file(place, accept=["nonsense"])
 
 
-def test_errors_and_warnings_are_told_at_once(listed: Path, tmp_path: Path) -> None:
+def test_errors_and_warnings_are_told_at_once(officers_ledger: Path, tmp_path: Path) -> None:
     names = ("more rounds than announced", "a rating is wrong", "two lines have contradictory results")
-    with Ledger.open(listed) as ledger:
+    with Ledger.open(officers_ledger) as ledger:
         report = ledger.import_file(spoiled(tmp_path, *names), accept=["rating-differs"])
     assert report.recorded == 0
     assert [finding.code for finding in report.warnings] == ["rating-differs"]
@@ -310,11 +317,11 @@ def test_ratings_are_compared_in_pools_of_fide_alone(tmp_path: Path) -> None:
         assert ledger.import_file(saved(tmp_path, later)).ok
 
 
-def test_an_acceptance_is_no_fact_that_callers_append(listed: Path) -> None:
+def test_an_acceptance_is_no_fact_that_callers_append(officers_ledger: Path) -> None:
     event = WarningsAccepted(
         pool="standard", tournament="Open", edition="2024-05-03", number=1, codes="rating-differs", warnings=1
     )
-    with Ledger.open(listed) as ledger, pytest.raises(Exception, match="import --accept"):
+    with Ledger.open(officers_ledger) as ledger, pytest.raises(Exception, match="import --accept"):
         ledger.append(event)
 
 

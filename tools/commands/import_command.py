@@ -157,26 +157,18 @@ def import_(
     if asked is not None and not open_tournaments:
         raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
     said = _said(source, dates, speeds, day, columns, results)
-    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:
         check_words(name)
     written_in = _encoding(encoding)
-    accepted_codes(accepted)
     with Ledger.open(db_path) as ledger:
         ledger.views.refuse_foreign()
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
-        if open_tournaments and asked is None and not dry_run and late_facts.are_four_eyes_on(ledger.journal.find):
-            raise RejectedError(  # before the first game: half of what was asked for would be recorded
-                late_facts.NEEDS_A_PROPOSAL,
-                "--open-tournaments",
-                "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
-                f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
-            )
-        if open_tournaments is None:
-            open_tournaments = not late_facts.are_four_eyes_on(ledger.journal.find)
+        four_eyes = late_facts.are_four_eyes_on(ledger.journal.find)
+        if open_tournaments and asked is None and not dry_run and four_eyes:
+            raise _needs_a_proposal(ledger)
         check_files(files, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
@@ -185,11 +177,11 @@ def import_(
             choice=chosen,
             strict=strict,
             record_alike=record_alike,
-            accepted=tuple(accepted),
+            accepted=accepted_codes(accepted),
             fmt=fmt,
-            said=said,
+            said=attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves),
             encoding=written_in,
-            open_tournaments=open_tournaments,
+            open_tournaments=not four_eyes if open_tournaments is None else open_tournaments,
             proposed=asked,
             differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
@@ -199,6 +191,16 @@ def import_(
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
         sys.exit(REFUSED)
+
+
+def _needs_a_proposal(ledger: Ledger) -> RejectedError:
+    """Return the refusal before the first game: half of what was asked for would be recorded."""
+    return RejectedError(
+        late_facts.NEEDS_A_PROPOSAL,
+        "--open-tournaments",
+        "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody else to "
+        f"approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
+    )
 
 
 def _imported(ledger: Ledger, files: Sequence[str], wish: ImportWish) -> list[bool]:

@@ -65,7 +65,7 @@ class ImportWish:
     differences: list[Difference] | None
     actor: str
     proposed: proposing.ProposalWish | None = None
-    accepted: tuple[str, ...] = ()
+    accepted: frozenset[str] = frozenset()
 
 
 def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None = None) -> None:
