@@ -35,6 +35,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
+from ledger.publishing.sent_reports import SentReports
 from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_between
 from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
@@ -57,10 +58,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from ledger import backups
-    from ledger.answers import predictions, rankings, report_comparisons
+    from ledger.answers import player_details, predictions, rankings, report_comparisons
     from ledger.answers.crosstables import editions
     from ledger.answers.crosstables import listing as tournament_lists
     from ledger.answers.crosstables.listing import TournamentRow
+    from ledger.answers.player_details import PlayerGroup
     from ledger.answers.predictions import Prediction
     from ledger.answers.rankings import RankingRow
     from ledger.audit import audit as audits
@@ -77,6 +79,7 @@ else:
     tournament_lists = Lazy("ledger.answers.crosstables.listing")
     predictions, rankings = Lazy("ledger.answers.predictions"), Lazy("ledger.answers.rankings")
     report_comparisons = Lazy("ledger.answers.report_comparisons")
+    player_details = Lazy("ledger.answers.player_details")
 
 
 @checked_methods
@@ -336,6 +339,11 @@ class Ledger(OpenLedger):
     def publications(self) -> Publications:
         """The published lists: to publish one, and to show each again as it was."""
         return Publications(self)
+
+    @property
+    def sent_reports(self) -> SentReports:
+        """The recorder of reports that were sent; ``answers.sent_reports`` lists them."""
+        return SentReports(self)
 
     @property
     def policies(self) -> HousePolicies:
@@ -669,6 +677,7 @@ class Ledger(OpenLedger):
         at: str | None = None,
         since: str | None = None,
         since_list: str | None = None,
+        group: PlayerGroup | None = None,
         details: bool = False,
     ) -> list[RankingRow]:
         """Return the ranking of a pool, best first, as the command ``ratings`` does.
@@ -682,6 +691,7 @@ class Ledger(OpenLedger):
             at: the end of this day, month or year; by default after the pool's last game.
             since: each row has the change since the end of this day.
             since_list: each row has the change since this published list.
+            group: leave out players who are not in it, such as ``PlayerGroup(club="Ek SK")``.
             details: whether each row has percentile, class, strength and deviation.
 
         Raises:
@@ -697,6 +707,7 @@ class Ledger(OpenLedger):
             at=at,
             since=since,
             since_list=since_list,
+            group=player_details.EVERYBODY if group is None else group,
         )
         return rankings.ranking(self, choice, details=details)
 

@@ -13,6 +13,7 @@ from typing import Literal
 import attrs
 
 from ledger.answers.asking import EVERY_ROW, day, in_one_snapshot, names, row_limit
+from ledger.answers.player_details import EVERYBODY, PlayerGroup
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
@@ -128,6 +129,7 @@ class RankingChoice:
         active_days: leave out players without a game in the last days before that instant.
         since: compare with the rating in force at the end of this day.
         since_list: compare with this published list.
+        group: leave out players who are not in it; the others have places of their own.
     """
 
     pool: str | None = None
@@ -138,6 +140,7 @@ class RankingChoice:
     active_days: int | None = None
     since: str | None = None
     since_list: str | None = None
+    group: PlayerGroup = EVERYBODY
 
 
 @in_one_snapshot
@@ -162,14 +165,20 @@ def ranking(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) 
         min_games=choice.min_games,
         active_from=BEGINNING if choice.active_days is None else ms - choice.active_days * DAY_MS,
     )
+    most = choice.limit
+    if not choice.group.is_everybody:
+        choice = attrs.evolve(choice, limit=EVERY_ROW)
     best = standings.best(choice.limit)
-    rest = best[choice.offset :]
+    if not choice.group.is_everybody:
+        members = choice.group.select(ledger, [player.player for player in best], ms)
+        best = [player for player in best if player.player in members]
+    rest = best[choice.offset : most]
     called = names(ledger, {player.player for player in rest})
-    places_of = shared_ranks([player.rating for player in best])[choice.offset :]
+    places_of = shared_ranks([player.rating for player in best])[choice.offset : most]
     players = [player.player for player in rest]
     in_full: Sequence[RankingDetails | None] = [None] * len(rest)
     if details:
-        in_full = _details(ledger, standings, choice, ms, best)
+        in_full = _details(ledger, standings, choice, ms, best)[: len(rest)]
     then = _before(ledger, rated_by, choice, players)
     befores = [None if then is None else then.get(player) for player in players]
     return [

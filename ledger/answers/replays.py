@@ -25,6 +25,7 @@ from ledger.facts.events import (
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
+    ReportSent,
     RoundWithoutGame,
     TokenIssued,
     TokenRevoked,
@@ -44,7 +45,7 @@ _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
     RoundWithoutGame, TokenIssued, TokenRevoked, PlayerDescribed, PlayerEntered, TournamentDescribed,
-    WarningsAccepted,
+    ReportSent, WarningsAccepted,
 )  # fmt: skip
 
 MOST_FACTS = 50  # other facts than games and corrections that are steps of their own; more are taken with the games

@@ -23,9 +23,9 @@ from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.name_agreement import NameAgreement, are_near, name_agreement
 from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded, register_of, spelt
+from ledger.facts.player_details import NO_DETAILS, PlayerDetails, readable_details
 from ledger.facts.source_games import SourceEntrant, SourceReport
 from ledger.handle import OpenLedger
-from ledger.players.details import NO_DETAILS, PlayerDetails, readable_details
 from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
 from ledger.recording.findings import ReportCheck, ReportFinding, accepted_codes

@@ -34,6 +34,7 @@ from ledger.facts.events import (
     PolicySet,
     RatingRunClosed,
     RatingSeeded,
+    ReportSent,
     RoundWithoutGame,
     SchemeAdopted,
     TournamentClosed,
@@ -407,7 +408,7 @@ class _Rounds(Kind):
         return {"pool": book.pool_named(fact.pool, position).pool, **stored._asdict()}
 
 
-def _own_row(book: BookState, position: int, fact: PlayerEntered | TournamentDescribed) -> Row:
+def _own_row(book: BookState, position: int, fact: PlayerEntered | TournamentDescribed | ReportSent) -> Row:
     """Return the row of a fact about an edition: its fields, with the number of the pool and the first millisecond."""
     fields = {field.name: getattr(fact, field.name) for field in attrs.fields(type(fact))}
     pool = book.pool_named(fact.pool, position).pool
@@ -438,6 +439,18 @@ class _Descriptions(Kind):
     is_at_instant = False
 
     def row(self, book: BookState, position: int, fact: TournamentDescribed) -> Row:
+        return _own_row(book, position, fact)
+
+
+class _SentReports(Kind):
+    """Reports that were sent."""
+
+    table = "sent_reports"
+    row_key = ("pool", "tournament")
+    correctable = ("sent_on",)
+    is_at_instant = False
+
+    def row(self, book: BookState, position: int, fact: ReportSent) -> Row:
         return _own_row(book, position, fact)
 
 
@@ -475,6 +488,7 @@ KINDS: Mapping[type[Event], Kind] = {
     PlayerEntered: _Entrants(),
     TournamentDescribed: _Descriptions(),
     PlayerDescribed: _Details(),
+    ReportSent: _SentReports(),
 }
 
 

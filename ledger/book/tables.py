@@ -41,6 +41,8 @@ RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a 
 POINTS_BITS, PLAYER_BITS = 2, 31  # of two numbers that are read as one (``game_book``)
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
 INSERT_PLAYER = "INSERT OR REPLACE INTO players VALUES (?, ?, ?, ?, ?)"  # a corrected registration takes its place
+DETAIL_COLUMNS = ("player", "effective_ms", "effective_at", "number", "details", "position")
+INSERT_DETAILS = f"INSERT INTO player_details({', '.join(DETAIL_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
@@ -87,6 +89,11 @@ SCHEMA = (
       rounds INTEGER, round_days TEXT, first_colour TEXT, scoring TEXT, start_order TEXT, program TEXT,
       system_code TEXT, tie_breaks TEXT, standings_order TEXT, arbiters TEXT,
       position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, position)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE sent_reports(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, edition_ms INTEGER NOT NULL, edition TEXT NOT NULL,
+      number INTEGER NOT NULL, form TEXT NOT NULL, digest TEXT NOT NULL, text TEXT NOT NULL, sent_on TEXT NOT NULL,
+      since TEXT, until TEXT, position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE player_details(
       player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, number INTEGER NOT NULL,
       details TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY(player, position)) STRICT, WITHOUT ROWID""",
@@ -474,6 +481,23 @@ _POOLS = {
             "start_number": ColumnDoc("starting number"),
             "rating": ColumnDoc("rating in the list of entrants; NULL for an unrated player", POINTS),
             "place": ColumnDoc("final place in the report"),
+            "position": ENTRY,
+        },
+    ),
+    "sent_reports": TableDoc(
+        "Reports about tournaments that were sent to a federation.",
+        {
+            "pool": POOL,
+            "tournament": ColumnDoc("name of the tournament"),
+            "edition_ms": _ms("edition"),
+            "edition": ColumnDoc("a day of the edition", INSTANT),
+            "number": ColumnDoc("place among the reports of the edition that were sent, from 1"),
+            "form": ColumnDoc("trf16 or trf26", "word"),
+            "digest": ColumnDoc("digest of the file", "SHA-256"),
+            "text": ColumnDoc("digest of the results, which are kept beside the journal", "SHA-256"),
+            "sent_on": ColumnDoc("the day on which it was sent", INSTANT),
+            "since": ColumnDoc("first day of the period; NULL of the whole tournament", INSTANT),
+            "until": ColumnDoc("last day of the period; NULL of the whole tournament", INSTANT),
             "position": ENTRY,
         },
     ),

@@ -608,6 +608,30 @@ class ListPublished(_Fact):
 
 
 @attrs.frozen(kw_only=True)
+class ReportSent(_Fact):
+    """A report about a tournament was sent to a federation: its file and its results are named by their digests."""
+
+    KIND: ClassVar[str] = "report-sent/1"
+
+    pool: str = pattern_field("rating pool of the tournament's games", NAME_PATTERN)
+    tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
+    edition: str = instant_field("a day of the edition: its first one")
+    number: int = integer_field("place among the reports of the edition that were sent, from 1", 1, MAX_WHOLE)
+    form: str = pattern_field("format of the file", "trf16|trf26")
+    digest: str = pattern_field("SHA-256 of the file", SHA256_PATTERN)
+    text: str = pattern_field("SHA-256 of the results, which are kept beside the journal", SHA256_PATTERN)
+    sent_on: str = instant_field("the day on which it was sent")
+    since: str | None = instant_field("first day of the period", optional=True, absent="the whole tournament")
+    until: str | None = instant_field("last day of the period", optional=True, absent="the whole tournament")
+
+    @property
+    def key(self) -> str:
+        """``sent:POOL:DIGEST@EDITION/NUMBER``; the digest is half the SHA-256 of its name."""
+        digest = sha256(self.tournament.encode()).hexdigest()[:32]
+        return f"sent:{self.pool}:{digest}@{self.edition}/{self.number}"
+
+
+@attrs.frozen(kw_only=True)
 class PersonErased(_Fact):
     """Somebody was forgotten: identity, name and salt are gone. Games and ratings stay under the number."""
 
@@ -690,13 +714,13 @@ Event = (
     PlayerRegistered | PlayerChanged | BirthYearLearnt | RatingSeeded | GameRecorded | SchemeAdopted | RatingRunClosed
     | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed | CorrectionProposed
     | CorrectionDecided | PolicySet | ListPublished | PersonErased | TokenIssued | TokenRevoked
-    | RoundWithoutGame | PlayerEntered | TournamentDescribed | PlayerDescribed | WarningsAccepted
+    | RoundWithoutGame | PlayerEntered | TournamentDescribed | PlayerDescribed | ReportSent | WarningsAccepted
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
     TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
     CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased, TokenIssued, TokenRevoked,
-    RoundWithoutGame, PlayerEntered, TournamentDescribed, PlayerDescribed, WarningsAccepted,
+    RoundWithoutGame, PlayerEntered, TournamentDescribed, PlayerDescribed, ReportSent, WarningsAccepted,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.
@@ -712,7 +736,7 @@ KEYS_BEGIN: Mapping[type[Event], str] = {
     CorrectionProposed: "proposal:", CorrectionDecided: "decision:", PolicySet: "policy:", ListPublished: "list:",
     PersonErased: "erased:", TokenIssued: "token:", TokenRevoked: "token:", RoundWithoutGame: "round:",
     PlayerEntered: "entrant:", TournamentDescribed: "described:", PlayerDescribed: "details:",
-    WarningsAccepted: "accepted:",
+    ReportSent: "sent:", WarningsAccepted: "accepted:",
 }  # fmt: skip
 # Kinds that are no longer written, with the class that they are read as and the fields that they did not have.
 OLD_KINDS: Mapping[str, tuple[type[Event], frozenset[str]]] = {

@@ -94,8 +94,8 @@ class SourceRound(NamedTuple):
 class SourceEntrant(NamedTuple):
     """One entrant of a tournament as its report lists it, with an identity for the player.
 
-    ``details`` are the fields of ``players.details.PlayerDetails`` that the report states. ``points`` are those that
-    it states and those of the player's results, where they contradict each other; else None.
+    ``details`` are the fields of ``facts.player_details.PlayerDetails`` that the report states. ``points`` are those
+    that it states and those of the player's results, where they contradict each other; else None.
     """
 
     line: int
@@ -223,6 +223,10 @@ PLAYER_TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", 
 NEED_A_RATING = ("deviation", "volatility", "highest")
 
 
+# Data about players besides the name, the fields of ``facts.player_details.PlayerDetails`` that are texts.
+DETAIL_TEXTS = ("sex", "title", "federation", "birth", "club", "national")
+
+
 def player_schema() -> Mapping[str, Any]:
     """Return the columns of a frame of source players, as Polars types.
 
@@ -230,4 +234,10 @@ def player_schema() -> Mapping[str, Any]:
     an instant; ``rating``, decimals as text, null for who has none; and with a rating ``games``, ``deviation``,
     ``volatility``, ``highest``, ``k_factor``.
     """
-    return {"line": pl.Int64, **dict.fromkeys(PLAYER_TEXTS, pl.String), "birth_year": pl.Int32, "games": pl.Int32}
+    return {
+        "line": pl.Int64,
+        **dict.fromkeys((*PLAYER_TEXTS, *DETAIL_TEXTS), pl.String),
+        "birth_year": pl.Int32,
+        "games": pl.Int32,
+        "active": pl.Boolean,
+    }

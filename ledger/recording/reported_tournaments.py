@@ -8,6 +8,7 @@ corrected statement adds nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import attrs
@@ -15,10 +16,10 @@ import attrs
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, PlayerDescribed, PlayerEntered, TournamentDescribed
 from ledger.facts.instants import instant_ms
+from ledger.facts.player_details import PlayerDetails, arbiters_text, details_by_commitment, folded, readable_details
 from ledger.facts.source_games import SourceReport
 from ledger.journal import Journal, Writer
 from ledger.journal.transactions import Transaction
-from ledger.players.details import PlayerDetails, arbiters_text, details_by_commitment, folded, readable_details
 from ledger.players.verified_names import VerifiedNames
 from ledger.recording.new_players import append_rows
 from ledger.runtime.lazy import pl
@@ -68,7 +69,9 @@ class DetailsRecorder:
         if not fresh:
             return
         keys = {player: f"details:{player}@{each.since}/{each.number}" for player, each in fresh.items()}
-        texts = {keys[player]: each.details.as_text() for player, each in fresh.items()}
+        # by content: of a list of a million most players share theirs with others
+        as_text = cache(PlayerDetails.as_text)
+        texts = {keys[player]: as_text(each.details) for player, each in fresh.items()}
         commitments = self._names.store_texts(self._transaction.writer, texts)
         rows = [(player, each.since, each.number, commitments[keys[player]]) for player, each in fresh.items()]
         if len(rows) > _FEW:
@@ -107,6 +110,8 @@ def _described(journal: Journal, writer: Writer, players: Sequence[int]) -> Iter
 
 def _further(stated: Iterable[StatedDetails], said: PlayerDetails, since: str) -> PlayerDetails:
     """Return what a description adds: fields with another value than at its instant, which nobody stated for it."""
+    if not stated:  # as of all players of a first list
+        return said
     since_ms = instant_ms(since)
     now = folded(each.details for each in stated if instant_ms(each.since) <= since_ms)
     same_instant = [each.details for each in stated if each.since == since]
@@ -149,6 +154,12 @@ class ReportRecorder:
             self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
         }
         self._details.record({player: said for player, said in details.items() if said.stated()}, report.edition)
+
+    def arbiters(self, pool: str, tournament: str, edition: str) -> str | None:
+        """Return the last stored text about the arbiters of an edition; None without one."""
+        place = TournamentDescribed(pool=pool, tournament=tournament, edition=edition, number=1)
+        sealed = [each.arbiters for each in self._recorded_descriptions(place) if each.arbiters is not None]
+        return self._names.texts(sealed[-1:]).get(sealed[-1]) if sealed else None
 
     def _describe(self, report: SourceReport, pool: str) -> None:
         if not (report.facts or report.chief or report.deputies):

@@ -28,6 +28,8 @@ from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded, Role
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.person_names import spelt
+from ledger.facts.player_details import FIELDS as DETAIL_FIELDS
+from ledger.facts.player_details import PlayerDetails, readable_details
 from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, person_faults
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing
@@ -35,7 +37,6 @@ from ledger.handle import DEFAULT_ACTOR, OpenLedger
 from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
-from ledger.players.details import PlayerDetails
 from ledger.players.renaming import Renamed
 from ledger.players.verified_names import (
     DECISIONS,
@@ -69,6 +70,7 @@ class PlayersReport(FaultsFound):
         registered: newly registered players.
         seeded: new initial ratings.
         births: new years of birth of registered players.
+        described: players of whom new data were recorded.
         kept_names: renamed players whom the list calls by another name: they keep the present one.
         namesakes: lines of new players who have the name of one registered before, and the identity of that one.
         left_out: lines whose rating has no effect and was left out on request, with the reason.
@@ -81,6 +83,7 @@ class PlayersReport(FaultsFound):
     registered: int = 0
     seeded: int = 0
     births: int = 0
+    described: int = 0
     proposed: int = 0
     kept_names: int = 0
     namesakes: list[FileFault] = attrs.Factory(list)
@@ -127,6 +130,7 @@ class _ListImport:
     _dry_run: bool
     report: PlayersReport = attrs.field(init=False, factory=PlayersReport)
     _proposed: list[Event] = attrs.field(init=False, factory=list)
+    _details: DetailsRecorder | None = attrs.field(init=False, default=None)
     _own_players: set[int] = attrs.field(init=False, factory=set)  # numbers of the players whom this list registers
     _now_ms: int = attrs.field(init=False)
     _four_eyes: bool = attrs.field(init=False)
@@ -384,6 +388,26 @@ class _ListImport:
         self.report.births += append_rows(transaction, births, BirthYearLearnt)
         seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
         self.report.seeded += append_rows(transaction, seeds, RatingSeeded)
+        self._describe(transaction, frame, {person.player for person in registration.new})
+
+    def _describe(self, transaction: Transaction, frame: DataFrame, new: Collection[int]) -> None:
+        """Record the data about players; those of a row without an instant hold from the list's day, or from today."""
+        columns = [name for name in DETAIL_FIELDS if name in frame.columns and frame[name].null_count() < len(frame)]
+        if not columns:
+            return
+        if self._details is None:
+            self._details = DetailsRecorder(transaction, self._ledger.journal, self._ledger.names)
+        today = instant_text(self._now_ms, Precision.DAY)
+        rows = frame.select("player", pl.col("since").fill_null(self._since or today), *columns)
+        by_day: dict[str, dict[int, PlayerDetails]] = {}
+        by_values: dict[tuple[Any, ...], PlayerDetails] = {}  # most players share their data with others
+        for player, since, *row in rows.iter_rows():
+            values = tuple(row)
+            if values not in by_values:
+                by_values[values], _ = readable_details(dict(zip(columns, values, strict=True)))
+            by_day.setdefault(since, {})[player] = by_values[values]
+        for since, details_of in by_day.items():
+            self.report.described += self._details.record(details_of, since, new)
 
 
 # -- one by one ----------------------------------------------------------------------------------------------------

@@ -1,13 +1,14 @@
-"""A whole tournament report: every record of TRF16 and TRF26 comes back, and missing data are said before it is sent."""
+"""A whole tournament report: every record of TRF16 and TRF26 comes back, and what it lacks is said before."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from ledger.audit.audit import audit
 from ledger.facts.events import Decision
+from ledger.facts.player_details import PlayerDetails
 from ledger.ledger import Ledger
-from ledger.players.details import PlayerDetails
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.commands import Run
 from tests.kit.places import DATA
@@ -156,6 +157,26 @@ def test_a_tournament_without_a_report_has_the_ratings_in_force(empty_club: Path
     assert (bob[9], bob[53:56], bob[69:79]) == ("m", "NOR", "2001/00/00")
 
 
+def test_a_tournament_from_a_table_is_described_by_hand(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    rows = "white,black,result,date,event,round\nAnn,Bob,1-0,2024-05-01,Cup,1\nBob,Ann,1-0,2024-05-02,Cup,2\n"
+    assert run("import", empty_club, written(tmp_path, "cup.csv", rows.encode())).code == 0
+    facts = ["--city", "Oslo", "--federation", "NOR", "--time-control", "90 min + 30 s", "--rounds", "2"]
+    people = ["--arbiter", "IA Ek, Ann", "--deputy", "Dee, Dan"]
+    assert "recorded" in run("describe-tournament", empty_club, "Cup", *facts, *people).err
+    assert "was stated already" in run("describe-tournament", empty_club, "Cup", *facts, *people).err
+    assert "recorded" in run("describe-tournament", empty_club, "Cup", "--system", "Match", "--deputy", "Oak, Ola").err
+    lines = exported(empty_club, run, tournament="Cup").decode().splitlines()
+    assert lines[:2] == ["012 Cup", "022 Oslo"]
+    assert lines[8:13] == [
+        "092 Match", "102 IA Ek, Ann", "112 Oak, Ola", "122 90 min + 30 s",
+        f"132{'':88}24/05/01  24/05/02",
+    ]  # fmt: skip
+    wrong = run("describe-tournament", empty_club, "Cup", "--round-days", "May")
+    assert (wrong.code, "round_days" in wrong.err) == (1, True)
+    assert run("describe-tournament", empty_club, "Cup").code == 1
+    assert run("describe-tournament", empty_club, "Nowhere", "--city", "Oslo").code == 1
+
+
 def test_another_report_of_the_tournament_counts_from_then_on_and_the_same_adds_nothing(
     empty_club: Path, run: Run
 ) -> None:
@@ -214,7 +235,7 @@ def test_a_report_of_older_programs_is_read_with_a_note_for_each_adjustment(empt
     old = report(
         [
             "001    1 f wm Ann, Ada                          2100 ESP         101 1969.12.06  1.0    1     2 w 1",
-            "001    2 m  g Bob, Ben                          2500 ESP         102 1978        0.5    2     1 b 0         H",
+            f"{'001    2 m  g Bob, Ben':48}2500 ESP         102 1978        0.5    2     1 b 0         H",
         ]
     ).replace("042 2024/05/01", "042 01/05/2024")
     said = recorded(empty_club, run, old.replace("052 2024/05/03", "052 13/05/2024").encode())
@@ -242,6 +263,15 @@ def test_data_about_players_are_in_the_people_file_alone_and_erased_with_the_nam
     assert audit(empty_club).ok
     (ann,) = (each for each in exported(empty_club, run).decode().splitlines() if each.startswith("001    1"))
     assert (ann[9:13].strip(), ann[14:47].strip(), ann[53:56].strip(), ann[69:79].strip()) == ("", "player 1", "", "")
+
+
+def test_the_names_of_arbiters_are_erased_for_good(empty_club: Path, run: Run) -> None:
+    recorded(empty_club, run, TRF16)
+    assert b"Arbiter, Anna" in sidecar(empty_club, "people").read_bytes()
+    assert "1 text" in run("describe-tournament", empty_club, "Spring open", "--erase-arbiters").err
+    assert b"Arbiter, Anna" not in sidecar(empty_club, "people").read_bytes()
+    assert audit(empty_club).ok
+    assert not re.search(rb"^1[01]2", exported(empty_club, run), re.MULTILINE)
 
 
 def test_data_that_were_changed_behind_the_ledger_are_found(empty_club: Path, run: Run) -> None:

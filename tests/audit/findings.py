@@ -14,7 +14,7 @@ TABLES = {
     "bests", "changes", "corrections", "current", "descriptions", "distribution", "entrants", "eras", "games",
     "given_sides", "highest_lowest", "history", "merges", "movetexts", "openings", "originals", "player_details",
     "players", "policies", "pools", "proposals",
-    "rounds_without_game", "runs", "seeds", "streaks", "time_losses", "tournaments", "upsets",
+    "rounds_without_game", "runs", "seeds", "sent_reports", "streaks", "time_losses", "tournaments", "upsets",
 }  # fmt: skip
 
 

@@ -14,7 +14,16 @@ from ledger.imports.reading import Reading
 from tests.kit.source_files import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, pieces, xml
 
 SINCE = "2026-09-01"
-ADA = {"identity": "fide:900001", "name": "Quill, Ada", "rating": "2344", "k_factor": "20", "birth_year": 1990}
+ADA = {
+    "identity": "fide:900001",
+    "name": "Quill, Ada",
+    "rating": "2344",
+    "k_factor": "20",
+    "birth_year": 1990,
+    "sex": "m",
+    "federation": "POL",
+    "active": True,
+}
 
 
 def read(text: str | bytes, kind: str = "standard", since: str | None = SINCE) -> tuple[list[dict[str, Any]], Reading]:
@@ -130,7 +139,7 @@ def test_a_csv_of_all_columns_under_other_names_is_read() -> None:
     assert ann == {
         "line": 2, "identity": "lichess:ann", "name": "Ann", "rating": "1850.5", "games": 120, "deviation": "60.5",
         "volatility": "0.06", "highest": "1999", "k_factor": "20", "birth_year": 2001, "standing": "welcomer",
-        "since": "2024-01",
+        "since": "2024-01", "birth": "2001-02-03",
     }  # fmt: skip
     assert bob == {"line": 3, "identity": "id:12", "name": "Bob"}
 

@@ -14,9 +14,9 @@ from ledger.facts.events import (
     TournamentDescribed,
     TournamentOpened,
 )
+from ledger.facts.player_details import PlayerDetails
 from ledger.facts.words import Brings, Standing
 from ledger.ledger import Ledger
-from ledger.players.details import PlayerDetails
 from ledger.runtime import sqlite
 from tests.kit.clubs import takes_misfits
 from tests.kit.corrections import approve
@@ -75,6 +75,16 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
         )
         details = PlayerDetails(sex="w", title="WFM", federation="NOR", birth="1990-02-03", club="Ek SK")
         ledger.registry.describe(3, details, since="2004-12-01", actor="registry")
+        ledger.sent_reports.record(
+            pool="standard",
+            tournament="Cup",
+            edition="2004-12-01",
+            form="trf16",
+            file=b"012 Cup",
+            results="bye:3:2 2 3 0 half-point bye\n",
+            sent_on="2005-01-01",
+            actor="export",
+        )
         ledger.registry.describe(5, PlayerDetails(federation="NOR"), since="2004-12-01", actor="registry")
         ledger.policies.set("upsets", {"margin": 250}, effective_from="2005", actor="admin")
         ledger.rename(6, "Renamed")

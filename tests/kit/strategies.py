@@ -38,6 +38,7 @@ from ledger.facts.events import (
     PolicySet,
     RatingRunClosed,
     RatingSeeded,
+    ReportSent,
     Role,
     RoundWithoutGame,
     SchemeAdopted,
@@ -287,6 +288,23 @@ def described_tournaments() -> st.SearchStrategy[TournamentDescribed]:
     )
 
 
+def sent_reports() -> st.SearchStrategy[ReportSent]:
+    """``report-sent/1``."""
+    return st.builds(
+        ReportSent,
+        pool=names(),
+        tournament=plain_texts(128),
+        edition=instants(),
+        number=st.integers(1, limits.MAX_WHOLE),
+        form=st.sampled_from(("trf16", "trf26")),
+        digest=hashes(),
+        text=hashes(),
+        sent_on=instants(),
+        since=_or_none(instants()),
+        until=_or_none(instants()),
+    )
+
+
 def described_players() -> st.SearchStrategy[PlayerDescribed]:
     """``player-described/1``."""
     return st.builds(
@@ -474,6 +492,7 @@ def events() -> st.SearchStrategy[Event]:
         entrants(),
         described_tournaments(),
         described_players(),
+        sent_reports(),
     )
 
 

@@ -10,7 +10,7 @@ import attrs
 
 from ledger import Ledger
 from ledger.facts.events import RatingSeeded
-from ledger.players.details import PlayerDetails
+from ledger.facts.player_details import PlayerDetails
 
 SURNAMES = (
     "Abendroth", "Bellweather", "Castellane", "Dragomirov", "Eklundsen", "Fairbrother", "Grzybowska", "Hollinger",

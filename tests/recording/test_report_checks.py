@@ -275,9 +275,7 @@ def test_an_acceptance_names_the_person_whose_token_it_was(tmp_path: Path) -> No
         assert (entry.actor, entry.facts["codes"]) == ("rita", "points-differ")
 
 
-def test_a_dry_run_judges_as_the_import_does_and_shows_games(
-    officers_ledger: Path, tmp_path: Path, run: Run
-) -> None:
+def test_a_dry_run_judges_as_the_import_does_and_shows_games(officers_ledger: Path, tmp_path: Path, run: Run) -> None:
     done = run("import", officers_ledger, spoiled(tmp_path, "a rating is wrong"), "--dry-run", "--first", "2")
     assert done.code == REFUSED
     assert "report.trf:16: warning: rating-differs: 7 (" in done.err

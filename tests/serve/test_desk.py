@@ -144,6 +144,24 @@ def test_who_may_not_record_is_told_so_when_it_is_confirmed(staff: dict[str, Off
     assert "needs the role recorder" in said
 
 
+def test_data_about_a_player_are_stated_and_shown_in_the_form(staff: dict[str, Officer]) -> None:
+    rita = staff["rita"]
+    rita.do("/desk/players", "/desk/players/add", {"identity": "club:nora", "name": "Nora", "standing": "full"})
+    typed = {"described_player": "club:nora", "federation": "NOR", "sex": "w", "birth": "2010-05-06", "active": "yes"}
+    done = rita.do("/desk/players", "/desk/players/describe", typed)
+    assert "Recorded." in words(done.text)
+    assert {"Now: NOR.", "Now: 2010-05-06.", "Now: yes."} <= {
+        each + "." for each in re.findall(r"Now: [^.]*", words(done.text))
+    }
+    again = rita.do("/desk/players", "/desk/players/describe", typed)
+    assert "stated already" in words(again.text)
+    refused = rita.do("/desk/players", "/desk/players/describe", {**typed, "federation": "Norway", "birth": "May"})
+    assert "federation must be" in words(refused.text)
+    assert "birth must be" in words(refused.text)
+    nothing = rita.do("/desk/players", "/desk/players/describe", {"described_player": "club:nora"})
+    assert "nothing is filled in" in words(nothing.text)
+
+
 def test_players_are_registered_and_spelt_right(staff: dict[str, Officer]) -> None:
     rita = staff["rita"]
     typed = {"identity": "club:dora", "name": "Dora Neu", "standing": "full", "birth_year": "1990"}

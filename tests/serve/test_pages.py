@@ -197,7 +197,8 @@ def every_page(crowd: dict[str, Any]) -> list[str]:
     return [
         "/", "/search", "/search?q=ann", "/search?q=an", "/search?q=nobody+here", "/ranking",
         "/ranking?at=2006-05&active=90", "/ranking?page=2",
-        "/ranking?pool=by-age", "/ranking?min_games=0", "/ranking?provisional=yes", ann, f"{ann}?at=2006-05-31",
+        "/ranking?pool=by-age", "/ranking?min_games=0", "/ranking?provisional=yes", ann,
+        "/ranking?federation=NOR&club=Ek&women=yes&juniors=18&seniors=65&listed_active=yes", f"{ann}?at=2006-05-31",
         f"{ann}?by=date&opponents=yes", f"{ann}?mono=yes&last=50", f"{ann}?page=2", f"{ann}?against=bob",
         f"{ann}?pool=by-age", f"{ann}/games", f"{ann}/games?everything=yes", f"{ann}/games?page=2", f"{ann}/statistics",
         f"{ann}/statistics?at=2006", f"{ann}/changes", f"{ann}/changes?since=2006-01", f"{ann}/prediction",

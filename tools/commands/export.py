@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,6 +16,8 @@ from ledger.answers.exports.datasets import NAMED_DATASETS
 from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, check_document, export_lines, format_of_file
 from ledger.answers.exports.exporting import export as export_to
 from ledger.answers.exports.postgres_copy import copy_to_postgres
+from ledger.answers.exports.trf_report import facts_to_send
+from ledger.answers.player_details import PlayerGroup
 from ledger.audit.bundles import SUFFIX, bundle_lines, bundle_summary
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.journal.signing_keys import read_key
@@ -25,7 +29,10 @@ from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
 from . import AS_IF, AT_LEAST, DB, KNOWN_AT, REFUSED, open_up_to_date
+from .group_options import grouping
+from .token_options import acting, recorded_by
 
+_OF_TODAY = "ratings in force today, as 'ratings --at {}' tells them"
 _BUNDLE = "bundle"  # a published list with all entries that it follows from
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS), _BUNDLE})
 _OF_BUNDLE = {"--output", "--format", "--pool", "--list"}
@@ -61,7 +68,10 @@ _WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUME
 @click.option("--tournament", metavar="NAME", help="Only games of this tournament.")
 @click.option("--list", "published", metavar="LIST", help="Only this published list.")
 @click.option("--at", metavar="INSTANT", help="Ratings in force on that day.")
+@click.option("--sent", "sent_on", metavar="DAY", help="Of a report: record that this file is sent on that day.")
 @click.option("--strict", is_flag=True, help="Of a report: write nothing if it lacks something or contradicts itself.")
+@grouping
+@acting("export")
 @KNOWN_AT
 @AS_IF
 @AT_LEAST
@@ -81,7 +91,10 @@ def export(
     tournament: str | None,
     published: str | None,
     at: str | None,
+    sent_on: str | None,
     strict: bool,
+    actor: str,
+    group: PlayerGroup,
     known_at: str | None,
     as_if: int | None,
 ) -> None:
@@ -96,8 +109,11 @@ def export(
     of it into one file, which anybody checks by 'verify-bundle', or in a browser on the page that 'checker' writes. It
     says what becomes public.
 
-    A tournament goes out as FIDE's TRF16 or TRF26. Before it is written, what it lacks and what contradicts in it is
-    said, record by record, as FIDE's own check would; with --strict it is then not written.
+    A published list goes out as FIDE's own text or XML (list). Ratings and lists take a group of players, who have
+    places of their own. A tournament goes out as FIDE's TRF16 or TRF26. Before it is written, what it lacks and what
+    contradicts in it is said, record by record, as FIDE's own check would; with --strict it is then not written. With
+    --sent the journal says that this file was sent, by its digest; if a later correction changes one of its results,
+    'reports' lists it, and the next file names the corrected results in lines of ###.
 
     With --to every documented table of the views is copied into a schema of PostgreSQL (15 or later), for others to
     read, next to a table "origin" with the position and the root of the journal that they are of; with --names a table
@@ -112,14 +128,17 @@ def export(
       rating-ledger export club.db games --tournament 'Club championship' --since 2005 -o games.ndjson
       rating-ledger export club.db ratings --at 2005-06-30 -o june.csv
       rating-ledger export club.db players games history --format sqlite -o open.db
+      rating-ledger export club.db list --list standard@2024-05-31 --names --format fide-text -o may.txt
       rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf
       rating-ledger export club.db --format bundle -o may.bundle
       rating-ledger export club.db tournament --tournament 'Autumn open' --names --format trf26 --strict -o open.trf
+      rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf --sent 2024-11-05
       rating-ledger export club.db --to postgresql://ledger@db.example/chess --schema ratings
     """
     asked = {
         "--output": target, "--format": file_format, "--raw": raw or None, "--pool": pool, "--player": player,
         "--since": since, "--until": until, "--tournament": tournament, "--list": published, "--at": at,
+        "--sent": sent_on, "--strict": strict or None, "a group of players": None if group.is_everybody else group,
     }  # fmt: skip
     if server is not None:
         options = [option for option, value in asked.items() if value is not None]
@@ -138,34 +157,59 @@ def export(
     chosen = file_format or (_of_standard_output(what) if to is None else format_of_file(what, Path(to)))
     if raw and chosen != "csv":
         raise click.UsageError("--raw goes with CSV")
+    if sent_on is not None and (to is None or what != ("tournament",) or known_at or as_if):
+        raise click.UsageError("--sent goes with the report of a tournament in a file (-o), of now")
     with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
-        rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
-        is_complete = _checked(ledger, what, chosen, rows_asked, to)
-        if strict and not is_complete:
-            output.remark("nothing was written: correct this, or leave --strict out")
-            sys.exit(REFUSED)
-        if to is None:
-            output.documents(export_lines(ledger, what, fmt=chosen, selection=rows_asked, raw=raw))
-        else:
-            # into a device or a pipe it would come between or behind the rows, were that standard output itself
-            tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
-            for subject, rows in export_to(ledger, what, to, fmt=chosen, selection=rows_asked, raw=raw, progress=bars):
-                tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
+        rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, group, names=names)
+        _check(ledger, what, chosen, rows_asked, to or "report", strict=strict)
+        with ledger.read_snapshot() if sent_on is not None else nullcontext():
+            facts = None if sent_on is None else facts_to_send(ledger, rows_asked)
+            _write(ledger, what, to, chosen, rows_asked, bars, raw=raw)
+        if facts is not None:
+            of_report = {**facts._asdict(), "tournament": tournament, "since": since, "until": until}
+            _record_sent(ledger, str(to), actor, **of_report, form=chosen, sent_on=sent_on)
         as_of = None if at is not None or "ratings" not in what else _time_says_otherwise(ledger, pool)
     if "players" in what and not names:
         output.remark("names are left out; --names puts them in")
     if as_of is not None:
-        output.remark(
-            f"ratings in force today, as 'ratings --at {as_of}' tells them; without --at it tells them after all games"
-        )
+        output.remark(f"{_OF_TODAY.format(as_of)}; without --at it tells them after all games")
 
 
-def _checked(ledger: Ledger, what: Sequence[str], fmt: str, rows_asked: ExportFilter, to: str | None) -> bool:
-    """Name what a report lacks and what contradicts in it; return whether nothing does."""
+def _write(
+    ledger: Ledger,
+    what: Sequence[str],
+    to: str | None,
+    fmt: str,
+    rows_asked: ExportFilter,
+    bars: Bars,
+    *,
+    raw: bool,
+) -> None:
+    if to is None:
+        output.documents(export_lines(ledger, what, fmt=fmt, selection=rows_asked, raw=raw))
+        return
+    # into a device or a pipe it would come between or behind the rows, were that standard output itself
+    tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
+    for subject, rows in export_to(ledger, what, to, fmt=fmt, selection=rows_asked, raw=raw, progress=bars):
+        tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
+
+
+def _record_sent(ledger: Ledger, file: str, actor: str, **facts: Any) -> None:
+    """Record that a file was sent, and say so."""
+    event = ledger.sent_reports.record(**facts, file=Path(file).read_bytes(), **recorded_by(ledger, actor))
+    ledger.catch_up()
+    word = "was recorded already" if event is None else f"recorded as report {event.number}"
+    output.remark(f"{file}: sent on {facts['sent_on']}: {word}; head {ledger.head()}")
+
+
+def _check(ledger: Ledger, what: Sequence[str], fmt: str, rows_asked: ExportFilter, file: str, *, strict: bool) -> None:
+    """Name what a report lacks and what contradicts in it; if that is strict, end here."""
     findings = check_document(ledger, what, fmt, rows_asked)
     for finding in findings:
-        output.remark(f"{to or 'report'}: {finding}")
-    return not findings
+        output.remark(f"{file}: {finding}")
+    if strict and findings:
+        output.remark("nothing was written: correct this, or leave --strict out")
+        sys.exit(REFUSED)
 
 
 def _time_says_otherwise(ledger: Ledger, pool: str | None) -> str | None:
@@ -243,6 +287,7 @@ def _asked(
     tournament: str | None,
     published: str | None,
     at: str | None,
+    group: PlayerGroup,
     *,
     names: bool,
 ) -> ExportFilter:
@@ -262,5 +307,6 @@ def _asked(
         tournament=tournament,
         published=published,
         at=at,
+        group=None if group.is_everybody else group,
         names=names,
     )

@@ -16,6 +16,7 @@ from ledger.answers.rows import as_rows
 from ledger.book import initial_ratings
 from ledger.errors import MalformedError
 from ledger.facts.instants import instant_ms
+from ledger.facts.player_details import NO_DETAILS, readable_details
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing
@@ -26,7 +27,6 @@ from ledger.imports.players.formats import FORMATS
 from ledger.imports.reading import Reading
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
-from ledger.players.details import NO_DETAILS, readable_details
 from ledger.registering.registry import PlayersReport
 
 from .. import limits, output

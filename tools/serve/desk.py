@@ -15,6 +15,8 @@ import attrs
 from ledger.correcting.verbs import WORDS
 from ledger.errors import MalformedError
 from ledger.facts.events import Decision
+from ledger.facts.player_details import readable_details
+from ledger.facts.source_games import DETAIL_TEXTS
 from ledger.ledger import Ledger
 
 from . import desk_pages as pages
@@ -93,6 +95,8 @@ SAID = {
     "added": "Registered.",
     "known": "This player is registered already, with the same facts: nothing was recorded.",
     "renamed": "Renamed. The old name is forgotten.",
+    "described": "Recorded.",
+    "described-already": "All of it was stated already: nothing was recorded.",
     "published": "Published.",
     "published-already": "Published already, with the same rows: nothing was recorded.",
 }
@@ -218,6 +222,19 @@ def _rename(_: Mapping[str, str], typed: Typed) -> Ask:
     return Ask("desk-rename", args)
 
 
+def _describe(_: Mapping[str, str], typed: Typed) -> Ask:
+    faults: list[str] = []
+    player = _needed(typed, "described_player", faults)
+    activity = {"yes": True, "no": False}.get(typed.get("active", "").strip())
+    stated: dict[str, Any] = {name: word for name in DETAIL_TEXTS if (word := _word(typed, name)) is not None}
+    stated |= {} if activity is None else {"active": activity}
+    faults += readable_details(stated)[1]
+    if not stated:
+        faults.append("nothing is filled in: state something about the player")
+    _sound(faults)
+    return Ask("desk-describe", {"player": player, "details": stated, "since": _word(typed, "since")})
+
+
 def _publish(_: Mapping[str, str], typed: Typed) -> Ask:
     faults: list[str] = []
     args = {
@@ -254,7 +271,7 @@ PAGES: tuple[DeskPage, ...] = (
     ),
     DeskPage(
         path="/players", gather=pages.players, template="desk/players.html",
-        parameters=(text("player", "a player who is to be renamed"),),
+        parameters=(text("player", "a player who is to be renamed or described"),),
     ),
     DeskPage(path="/players/alike", gather=pages.alike, template="desk/alike.html", cost=Cost.SCAN),
     DeskPage(path="/propose", gather=pages.verbs, template="desk/verbs.html", parameters=_ABOUT),
@@ -306,6 +323,12 @@ DEEDS: tuple[Deed, ...] = (
     Deed(
         path="/players/rename", page="/players", ask=_rename,
         leads=lambda _, answer: Leads("/players", "renamed", {"player": answer["player"]}),
+    ),
+    Deed(
+        path="/players/describe", page="/players", ask=_describe,
+        leads=lambda _, answer: Leads(
+            "/players", "described" if answer["recorded"] else "described-already", {"player": answer["player"]}
+        ),
     ),
     Deed(path="/publish", page="/publish", ask=_publish, leads=_published),
 )  # fmt: skip

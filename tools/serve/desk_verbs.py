@@ -25,6 +25,7 @@ from ledger.correcting.corrections import IdempotencyKey, RecordedProposal
 from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import documented, flattened
+from ledger.facts.player_details import readable_details
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Standing
 from ledger.handle import DEFAULT_ACTOR
@@ -236,6 +237,16 @@ def rename_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     }
 
 
+def describe_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
+    """Record data about a player."""
+    person = ledger.player(args["player"])
+    details, _ = readable_details(args["details"])
+    recorded = ledger.registry.describe(
+        person.player, details, since=args["since"], actor=DEFAULT_ACTOR, token=asks.token
+    )
+    return {"player": person.player, "recorded": recorded, "position": ledger.journal.size()}
+
+
 # -- files ---------------------------------------------------------------------------------------------------------
 
 _files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, how far it is and what became of it
@@ -343,6 +354,7 @@ DEEDS: Mapping[str, Deed] = {
     "desk-decide": decide,
     "desk-player": add_player,
     "desk-rename": rename_player,
+    "desk-describe": describe_player,
     "desk-publish": publish,
 }  # by verb, as the wire has it
 QUESTIONS: Mapping[str, Deed] = {"desk-import-state": import_state}  # record nothing

@@ -8,6 +8,7 @@ import attrs
 
 from ledger.answers import corrections, publications
 from ledger.answers.corrections import ProposalRow
+from ledger.answers.sent_reports import SentReport, sent_reports
 from ledger.book.timeline import Pool
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.ledger import Ledger
@@ -52,11 +53,13 @@ class WorkPage:
         open: the number of proposals that wait.
         cards: the first of them.
         lists: the last list of each pool.
+        reports: the reports to a federation that are to be sent again.
     """
 
     open: int
     cards: Sequence[ProposalCard]
     lists: Sequence[LastList]
+    reports: Sequence[SentReport] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -75,7 +78,8 @@ def work(ledger: Ledger, _: Query) -> WorkPage:
         published = publications.published_lists(ledger, pool.name)
         last = published[-1] if published else None
         lists.append(LastList(pool=pool.name, row=last, due=_due(ledger, pool, last)))
-    return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists)
+    again = sent_reports(ledger, again=True)
+    return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists, reports=again)
 
 
 def _due(ledger: Ledger, pool: Pool, last: publications.PublishedListRow | None) -> str | None:

@@ -42,6 +42,7 @@ from ledger.answers.game_pgn import game_pgn
 from ledger.answers.graphs import career_svg, html, json_form, page_reader, svg
 from ledger.answers.graphs.career import career
 from ledger.answers.graphs.looks import Look, Theme
+from ledger.answers.player_details import PlayerGroup
 from ledger.answers.read_models import last_game_row
 from ledger.answers.rows import as_rows
 from ledger.audit.receipts import make_receipt
@@ -337,6 +338,18 @@ def career_of(ledger: Ledger, query: Query) -> Any:
 # -- rankings, tournaments, lists --------------------------------------------------------------------------------------
 
 
+def group_of(query: Query) -> PlayerGroup:
+    """Return the group of players that a query asks for."""
+    return PlayerGroup(
+        federation=query["federation"],
+        club=query["club"],
+        women=query["women"] == "yes",
+        juniors=query["juniors"],
+        seniors=query["seniors"],
+        listed_active=query["listed_active"] == "yes",
+    )
+
+
 def ranking(ledger: Ledger, query: Query) -> Part:
     """Return the ranking of a pool, now or on a day."""
     choice = rankings.RankingChoice(
@@ -346,6 +359,7 @@ def ranking(ledger: Ledger, query: Query) -> Part:
         min_games=query["min_games"],
         at=query["at"],
         active_days=query["active"],
+        group=group_of(query),
     )
     return Part(rankings.ranking(ledger, choice, details=False), query["offset"])
 

@@ -9,7 +9,7 @@ from ledger.ledger import Ledger
 
 from . import event_pages, game_pages, number_pages, player_pages, site_pages
 from .paging import AT, PAGE, POOL
-from .parameters import Parameter, Query, choice, instant, text, whole
+from .parameters import GROUP, GROUP_NAMES, Parameter, Query, choice, instant, text, whole
 from .routes import SINCE, UNTIL, Cost, Route
 from .safety import AnswerKind
 from .sites import Site
@@ -41,7 +41,7 @@ ROUTES: tuple[Route, ...] = (
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
         choice("provisional", "players whose rating is provisional, too", _YES, "no"),
-        of_today=True, scanned_by=("at",),
+        *GROUP, of_today=True, scanned_by=("at", *GROUP_NAMES),
     ),
     _page(
         _PLAYER, player_pages.player, "player.html", POOL, AT,

@@ -34,7 +34,7 @@ from ledger.answers.graphs.graph_data import Page
 from ledger.ledger import Ledger
 
 from . import get_handlers, limits, public_view
-from .parameters import Parameter, Query, choice, instant, text, whole
+from .parameters import GROUP, GROUP_NAMES, Parameter, Query, choice, instant, text, whole
 from .safety import AnswerKind
 
 PREFIX = "/api/v1"
@@ -219,7 +219,7 @@ ROUTES: tuple[Route, ...] = (
         "/ranking", _q.ranking, rankings.RankingRow, POOL, AT,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
-        of_today=True, scanned_by=("at",),
+        *GROUP, of_today=True, scanned_by=("at", *GROUP_NAMES),
     ),
     _rows("/upsets", _q.largest_upsets, upsets.Upset, POOL, SINCE, UNTIL, cost=Cost.SCAN),
     _rows(

@@ -28,6 +28,8 @@ from ledger.answers.exports.columns import (
     stored_columns,
     table_parts,
 )
+from ledger.answers.player_details import EVERYBODY
+from ledger.answers.publications import ranked_members
 from ledger.book import tables
 from ledger.book.roster import standing_sql
 from ledger.book.tables import INSTANT, NUMBER, POINTS, TABLE_DOCS, ColumnDoc
@@ -272,7 +274,8 @@ def _rating_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFr
     ms = ledger.now_ms() if selection.at is None else instant_end_ms(selection.at)
     for pool in ledger.pools():
         if selection.pool in {None, pool.pool}:
-            yield _frame(rating_list_at(ledger.views.connection, pool, ms), {"pool": pool.name})
+            rows = rating_list_at(ledger.views.connection, pool, ms)
+            yield _frame(ranked_members(ledger, rows, ms, selection.group or EVERYBODY), {"pool": pool.name})
 
 
 def _list_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFrame]:
@@ -284,7 +287,8 @@ def _list_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFram
         if selection.pool in {None, names[event.pool]}:
             more: dict[str, str | int] = {"list": publication.name, "pool": event.pool}
             more |= {"as_of": event.as_of, "edition": event.edition}
-            yield _frame(list(publications.rows(publication)), more)
+            rows = list(publications.rows(publication))
+            yield _frame(ranked_members(ledger, rows, publication.at_ms, selection.group or EVERYBODY), more)
 
 
 RATINGS = Dataset(
@@ -293,7 +297,7 @@ RATINGS = Dataset(
     columns=_LIST_ROW,
     key=("pool", "player"),
     rows=_rating_rows,
-    filters=frozenset({"pool", "at"}),
+    filters=frozenset({"pool", "at", "group"}),
 )
 LISTS = Dataset(
     name="lists",
@@ -306,7 +310,7 @@ LISTS = Dataset(
     ),
     key=("list", "player"),
     rows=_list_rows,
-    filters=frozenset({"pool", "published"}),
+    filters=frozenset({"pool", "published", "group"}),
 )
 
 

@@ -32,6 +32,7 @@ from ledger.answers.exports.columns import (
     with_iso_instants,
 )
 from ledger.answers.exports.datasets import CORRECTED, NAMES, POOLS, check_filters, find_dataset
+from ledger.answers.exports.fide_list import fide_list_findings, fide_text_list, fide_xml_list
 from ledger.answers.exports.trf_report import report_findings, trf16_report, trf26_report
 from ledger.errors import MalformedError, StorageError
 from ledger.handle import OpenLedger
@@ -276,6 +277,20 @@ DOCUMENTS: Mapping[tuple[str, str], TextDocument] = {
         filters=_OF_REPORTS,
         suffixes=(".trf26", ".trfx"),
         check=report_findings,
+    ),
+    ("list", "fide-text"): TextDocument(
+        doc="One published list as FIDE's text.",
+        make=fide_text_list,
+        filters=frozenset({"published", "group"}),
+        suffixes=(".txt",),
+        check=fide_list_findings,
+    ),
+    ("list", "fide-xml"): TextDocument(
+        doc="One published list as FIDE's XML.",
+        make=fide_xml_list,
+        filters=frozenset({"published", "group"}),
+        suffixes=(".xml",),
+        check=fide_list_findings,
     ),
 }
 

@@ -20,15 +20,17 @@ from ledger.answers.crosstables.editions import EventFacts
 from ledger.answers.crosstables.event_games import EventGame, LedgerRatings, games_by_player
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.player_details import details_at
+from ledger.answers.sent_reports import byes_between, event_of, games_between, sent_reports
 from ledger.book import decisions
 from ledger.book.stored_proposals import load_merges
 from ledger.book.timeline import Pool
-from ledger.book.tournament_editions import OfEdition, StoredRound, edition_meant
+from ledger.book.tournament_editions import QUIET_DAYS, StoredRound
 from ledger.errors import MalformedError
 from ledger.facts.events import TournamentDescribed
-from ledger.facts.instants import instant_end_ms
+from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.periods import DAY_MS
+from ledger.facts.player_details import NO_DETAILS, PlayerDetails, arbiters_of_text
 from ledger.handle import OpenLedger
-from ledger.players.details import NO_DETAILS, PlayerDetails, arbiters_of_text
 from ledger.ratings import queries
 
 if TYPE_CHECKING:
@@ -77,6 +79,9 @@ class TrfReport:
         described: what reports stated, by field of ``tournament-described/1``.
         chief, deputies: the arbiters.
         planned_rounds: how many there are to be, if it is known.
+        pool: name of the pool of its games.
+        edition: a day that names the edition.
+        corrections: the results that were corrected since the last report was sent, in words.
     """
 
     name: str
@@ -90,6 +95,15 @@ class TrfReport:
     chief: str | None = None
     deputies: Sequence[str] = ()
     planned_rounds: int | None = None
+    pool: str = ""
+    edition: str = ""
+    corrections: Sequence[str] = ()
+
+    @property
+    def _is_on_last_day(self) -> bool:
+        """True if a report put the games of all rounds on the last of several days."""
+        days = {game.ended_at[:DAY] for games in self.rounds for game in games}
+        return bool(self.described) and self.first < self.last and days == {self.last}
 
     def round_days(self) -> list[str | None]:
         """Return the day of each round: that of its games, else the reported one, else that of most games.
@@ -103,23 +117,9 @@ class TrfReport:
             reported = stated[number] if number < len(stated) and stated[number] != "-" else None
             most = min(ended, key=lambda day: (-ended[day], day), default=None)
             is_one_day = len(ended) == 1 and ended.total() == len(games)
-            is_substitute = bool(self.described) and reported is None and most == self.last and self.first < self.last
+            is_substitute = reported is None and self._is_on_last_day
             days.append(None if is_substitute else most if is_one_day or reported is None else reported)
         return days
-
-
-class _Stored(NamedTuple):
-    """A row of a table of facts about editions."""
-
-    row: Mapping[str, Any]
-
-    @property
-    def edition_ms(self) -> int:
-        return int(self.row["edition_ms"])
-
-    @property
-    def last_ms(self) -> int:
-        return instant_end_ms(self.row["edition"])
 
 
 @in_one_snapshot
@@ -137,9 +137,10 @@ def load_report(ledger: OpenLedger, selection: ExportFilter) -> TrfReport:
     number = ledger.pool(ledger.first_scheme().pool).pool if selection.pool is None else selection.pool
     pool = next(pool for pool in ledger.pools() if pool.pool == number)
     connection = ledger.views.connection
-    event, every = _only_edition(connection, pool, selection.tournament, selection)
+    event, every, is_part = _only_edition(connection, pool, selection.tournament, selection)
     announced = event.announced
-    first, last = (day(event.edition.first_ms), day(event.edition.last_ms)) if announced else event.days
+    is_announced = announced is not None and not is_part
+    first, last = (day(event.edition.first_ms), day(event.edition.last_ms)) if is_announced else event.days
     rounds = split_into_rounds(event.games)
     is_numbered = all(game.round_number == number for number, games in enumerate(rounds, 1) for game in games)
     # A bye names its round: among rounds that were made up of days it would be in a wrong one.
@@ -147,26 +148,49 @@ def load_report(ledger: OpenLedger, selection: ExportFilter) -> TrfReport:
     # A bye may lie in a round without a reported game.
     rounds += [[] for _ in range(max((bye.round or 0 for bye in counted), default=0) - len(rounds))]
     described = _described(_of_edition(connection, "descriptions", pool, event, every))
+    entrants = _of_edition(connection, "entrants", pool, event, every)
+    if is_part:  # of a league: who has nothing in the period is not in its report
+        present = {player for game in event.games for player in game.players} | {bye.player for bye in counted}
+        merges = load_merges(connection)
+        entrants = [row for row in entrants if decisions.person_of(merges, row["player"]) in present]
     chief, deputies = arbiters_of_text(ledger.people.reasons.text(described.pop("arbiters", "")))
     return TrfReport(
         name=selection.tournament,
         first=first,
         last=last,
         kind=announced.format if announced else None,
-        entrants=_entrants(ledger, pool, event, counted, _of_edition(connection, "entrants", pool, event, every)),
+        entrants=_entrants(ledger, pool, event, counted, entrants),
         rounds=rounds,
         byes=counted,
         described=described,
         chief=chief,
         deputies=deputies,
         planned_rounds=described.get("rounds") or (announced.rounds if announced else None),
+        pool=pool.name,
+        edition=day(event.edition.first_ms),
+        corrections=_corrections(ledger, pool, event, selection),
     )
+
+
+def _corrections(ledger: OpenLedger, pool: Pool, event: EventFacts, selection: ExportFilter) -> list[str]:
+    """Return the results that differ from the last report of the edition and period that was sent, in words."""
+    period = (selection.since_ms, selection.until_ms)
+    for report in sent_reports(ledger, pool.name, again=True):
+        since_ms = None if report.since is None else instant_ms(report.since)
+        until_ms = None if report.until is None else instant_end_ms(report.until)
+        begins = instant_ms(report.edition)
+        is_same = report.tournament == event.tournament and (since_ms, until_ms) == period
+        if is_same and event.edition.first_ms <= begins + QUIET_DAYS * DAY_MS and begins <= event.edition.last_ms:
+            return [f"corrected since the report of {report.sent_on}: {change}" for change in report.changed]
+    return []
 
 
 def _only_edition(
     connection: sqlite3.Connection, pool: Pool, name: str, selection: ExportFilter
-) -> tuple[EventFacts, list[EventFacts]]:
+) -> tuple[EventFacts, list[EventFacts], bool]:
     """Return the requested edition of a tournament, with its games of the requested days, and all editions.
+
+    The last value is True if the days leave out games of the edition.
 
     Raises:
         UnknownNameError: there is none.
@@ -175,31 +199,26 @@ def _only_edition(
     low = -inf if selection.since_ms is None else selection.since_ms
     high = inf if selection.until_ms is None else selection.until_ms
     every = editions.load_events(connection, pool, [name])[name]
-    inside = [
-        event._replace(games=[game for game in event.games if low <= game.ended_ms <= high])
-        for event in every
-        if event.edition.last_ms >= low and event.edition.first_ms <= high
-    ]
-    nonempty = [event for event in inside if event.games or event.byes]
+    inside = [event for event in every if event.edition.last_ms >= low and event.edition.first_ms <= high]
+    cut = [(event, games_between(event.games, selection.since_ms, selection.until_ms)) for event in inside]
+    nonempty = [(event, games) for event, games in cut if games or event.byes]
     if len(nonempty) > 1:
-        spans = ", ".join(f"{day(event.edition.first_ms)} to {day(event.edition.last_ms)}" for event in nonempty)
+        spans = ", ".join(f"{day(event.edition.first_ms)} to {day(event.edition.last_ms)}" for event, _ in nonempty)
         raise MalformedError([f"{name!r} has several editions: {spans}; choose one with --since and --until"])
     if not nonempty:
         editions.refuse_unknown_tournament(connection, pool, name)
-    return nonempty[0], every
+    ((event, games),) = nonempty
+    is_part = len(games) < len(event.games)
+    return event._replace(games=games, byes=byes_between(event.byes, games, is_part=is_part)), every, is_part
 
 
 def _of_edition(
     connection: sqlite3.Connection, table: str, pool: Pool, event: EventFacts, every: Sequence[EventFacts]
 ) -> list[Mapping[str, Any]]:
     """Return the rows of a table that are about an edition, in the order in which they count."""
-    spans = [other.edition for other in every]
     rows = queries.fetch_dicts(connection, f"SELECT * FROM {table} {_OF_TOURNAMENT}", (pool.pool, event.tournament))
-
-    def is_about(stored: OfEdition) -> bool:
-        return edition_meant(pool, event.tournament, stored, spans) == event.edition
-
-    return [row for row in rows if is_about(_Stored(row))]
+    abouts = ((row, event_of(pool, every, row)) for row in rows)
+    return [row for row, about in abouts if about is not None and about.edition == event.edition]
 
 
 def _described(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

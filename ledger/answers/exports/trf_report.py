@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from ledger.answers.asking import in_one_snapshot
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.trf_checks import FEDERATION, findings
 from ledger.answers.exports.trf_data import MAX_FIDE_NUMBER, MAX_NAME, MAX_ROUNDS, ReportEntrant, TrfReport, load_report
+from ledger.answers.sent_reports import results_of, results_text
 from ledger.errors import MalformedError
 from ledger.facts.words import USUALLY_BRINGS, Brings, Colour
 from ledger.handle import OpenLedger
@@ -66,6 +68,22 @@ def trf26_report(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]
 def report_findings(ledger: OpenLedger, selection: ExportFilter) -> list[str]:
     """Return what the report of a tournament lacks, and what contradicts in it, as FIDE's own check would say."""
     return findings(load_report(ledger, selection))
+
+
+class SentFacts(NamedTuple):
+    """The facts of a report that are recorded if it is sent: its pool, a day of the edition, its results as text."""
+
+    pool: str
+    edition: str
+    results: str
+
+
+@in_one_snapshot
+def facts_to_send(ledger: OpenLedger, selection: ExportFilter) -> SentFacts:
+    """Return the facts that are recorded if the report of a tournament is sent."""
+    report = load_report(ledger, selection)
+    games = [game for games in report.rounds for game in games]
+    return SentFacts(report.pool, report.edition, results_text(results_of(games, report.byes)))
 
 
 def starting_numbers(entrants: Mapping[int, ReportEntrant]) -> dict[int, int]:
@@ -159,6 +177,7 @@ def _header(report: TrfReport, form: str) -> Iterator[str]:
     days = [(day or "")[2:].replace("-", "/") for day in report.round_days()]
     if any(days):
         yield f"132{'':88}{''.join(f'{text:10}' for text in days)}".rstrip()
+    yield from (f"### {correction}" for correction in report.corrections)
 
 
 def _trf26_records(report: TrfReport) -> Iterator[str]:

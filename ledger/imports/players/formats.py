@@ -33,6 +33,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "birth_year": ("born", "birthday", "birth_date", "year_of_birth"),
     "standing": ("status",),
     "since": ("effective_at", "from", "date"),
+    "sex": ("gender",),
+    "title": ("fide_title",),
+    "federation": ("fed", "country"),
+    "club": ("club_name",),
+    "national": ("national_id", "national_number", "member_number"),
+    "active": (),
 }
 REQUIRED = (("identity", "fide_id", "name"),)
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import attrs
 
+from ledger.facts.player_details import OLD_TITLES
 from ledger.facts.words import USUALLY_BRINGS, Brings, Colour
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.csv.values import parse_time_control
@@ -31,10 +32,6 @@ PLAYED = "1=0"  # results of games at the board; every other letter is a bye, a 
 RESULTS = f"{PLAYED}+-WDLHFUZ"
 MAX_LENGTH = 10_000  # characters of a line: nearly a thousand rounds
 MAX_RATING = 5000
-# TRF06's titles by TRF16's.
-OLD_TITLES = {
-    "G": "GM", "M": "IM", "F": "FM", "C": "CM", "WG": "WGM", "WM": "WIM", "WF": "WFM", "WC": "WCM",
-}  # fmt: skip
 _NAMED_PROBLEMS = 10  # problems of a line
 
 _BIRTH = r"\d{4}(([/.-])(0\d|1[0-2])(\2([0-2]\d|3[01]))?)?"

@@ -8,6 +8,7 @@ nothing. At an instant the last statement of each field counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Self
 
 import attrs
@@ -20,6 +21,10 @@ SEX_PATTERN = "[mw]"
 TITLE_PATTERN = "[A-Z]{1,4}"
 FEDERATION_PATTERN = "[A-Z]{3}"
 BIRTH_PATTERN = r"[0-9]{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?)?"
+# The titles of TRF06 and of FIDE's old lists, by those of today.
+OLD_TITLES: Mapping[str, str] = {
+    "G": "GM", "M": "IM", "F": "FM", "C": "CM", "WG": "WGM", "WM": "WIM", "WF": "WFM", "WC": "WCM",
+}  # fmt: skip
 MAX_CLUB = 64
 MAX_NATIONAL = 32
 
@@ -56,7 +61,7 @@ class PlayerDetails:
 
     def stated(self) -> dict[str, Any]:
         """Return the fields that are stated."""
-        return {name: value for name, value in attrs.asdict(self).items() if value is not None}
+        return {name: value for name in FIELDS if (value := getattr(self, name)) is not None}
 
     def updated(self, later: PlayerDetails) -> PlayerDetails:
         """Return these data after a later description."""
@@ -69,6 +74,8 @@ FIELDS = tuple(field.name for field in attrs.fields(PlayerDetails))
 
 def readable_details(fields: Mapping[str, Any]) -> tuple[PlayerDetails, list[str]]:
     """Return the fields that are well formed, and the faults of the others."""
+    with suppress(MalformedError):  # as nearly always
+        return PlayerDetails(**fields), []
     faults: list[str] = []
     kept: dict[str, Any] = {}
     for name, value in fields.items():
