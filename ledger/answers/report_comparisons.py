@@ -30,7 +30,7 @@ from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
 from ledger.recording.findings import ReportCheck, ReportFinding, accepted_codes
 from ledger.recording.pool_choice import PoolChoice
-from ledger.recording.report_checks import performance_findings, structure_findings
+from ledger.recording.report_checks import HIGHEST, performance_findings, structure_findings
 from ledger.registering.registry import Registry
 
 RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that tournament reports show
@@ -186,6 +186,11 @@ class _Comparison:
                 yield from self._data(side, self._details.get(side.player, NO_DETAILS))
         listed = {side.entrant.start_number: self._ratings(side) for side in certain}
         yield from self._ratings_differ(certain, listed)
+        for side in certain:
+            shown = side.entrant.rating or 0
+            if shown > HIGHEST and side.has_number and not listed[side.entrant.start_number]:
+                message = f"{side} has the rating {shown}, and no list has more than {HIGHEST}"
+                yield ReportFinding(side.entrant.line, "rating-unlikely", message)
         ratings = {side.entrant.start_number: side.entrant.rating for side in self._sides if side.entrant.rating}
         of_lists = {number: max(by_rating) for number, by_rating in listed.items() if by_rating}
         yield from performance_findings(self._report, {**of_lists, **ratings})

@@ -24,6 +24,7 @@ _SOUNDS = (
 )  # fmt: skip
 _DOUBLE = re.compile(r"(.)\1+")
 _NUMBER = re.compile(r"\d+")
+_LONG_NUMBER = re.compile(r"\d{3,}")  # of a name that stands for a secret one; shorter ones part namesakes in databases
 
 
 class NameAgreement(IntEnum):
@@ -36,6 +37,9 @@ class NameAgreement(IntEnum):
 
 def name_agreement(name: str, other: str) -> NameAgreement:
     """Return whether two names may be spellings of one person's name."""
+    numbers, other_numbers = set(_LONG_NUMBER.findall(name)), set(_LONG_NUMBER.findall(other))
+    if numbers and other_numbers and not numbers & other_numbers:
+        return NameAgreement.OTHER
     left, right = folded(_NUMBER.sub("", name)), folded(_NUMBER.sub("", other))
     if left.keys & right.keys:
         return NameAgreement.SAME

@@ -139,6 +139,8 @@ class SourceReport(NamedTuple):
         format: how it is paired, one of the words of ``facts.words.Format``; None where it says none of them.
         is_of_teams: True if teams played.
         lines: the line of each record that its checks name.
+        doubts: fields of entrants that cannot be read, with their lines, if most other lines can be read whole.
+        lost_by_both: the rounds of games that both players lost, with the lines of the two.
     """
 
     line: int
@@ -159,6 +161,8 @@ class SourceReport(NamedTuple):
     format: str | None = None
     is_of_teams: bool = False
     lines: Mapping[str, int] = {}
+    doubts: tuple[tuple[int, str], ...] = ()
+    lost_by_both: tuple[tuple[int, int, int], ...] = ()
 
 
 class FileFault(NamedTuple):

@@ -50,7 +50,44 @@ CHECKS: Mapping[str, Check] = {
         "correct the day (132), or the tournament's days (042, 052)",
     ),
     "day-unreadable": Check(
-        Severity.ERROR, "the day of a round is none, such as 24/05/32", "write YY/MM/DD or YYYY/MM/DD (132)"
+        Severity.ERROR,
+        "the day of a round is none, such as 24/05/32, or one of the tournament's is none or ambiguous",
+        "write YYYY/MM/DD (042, 052), or YY/MM/DD (132)",
+    ),
+    "end-before-start": Check(
+        Severity.ERROR, "the tournament ended before it began", "correct one of the two days (042, 052)"
+    ),
+    "day-missing": Check(Severity.ERROR, "the report names no day", "write the days (042, 052), or give --day"),
+    "no-players": Check(Severity.ERROR, "the report has no line of a player", "look which file it is"),
+    "too-many-rounds": Check(
+        Severity.ERROR, "the players have more rounds than a tournament may have", "look which file it is"
+    ),
+    "line-unreadable": Check(
+        Severity.ERROR,
+        "a field of a player's line on which games depend is not what its columns should hold",
+        "correct the columns that are named; a line that lost or won a character is out of step",
+    ),
+    "rank-twice": Check(Severity.ERROR, "two lines have one starting rank", "correct one"),
+    "player-twice": Check(
+        Severity.ERROR,
+        "two lines have one FIDE or national number, or one name without a FIDE number",
+        "correct one number, or give numbers",
+    ),
+    "opponent-missing": Check(
+        Severity.ERROR,
+        "a game has an opponent who has no line, or none",
+        "correct the starting rank, or write the letter of a bye",
+    ),
+    "opponents-differ": Check(
+        Severity.ERROR,
+        "a player has two opponents in a round, or an opponent whose line has another one",
+        "correct one of the two lines",
+    ),
+    "results-differ": Check(
+        Severity.ERROR, "two lines have results of their game that contradict", "correct one of the two lines"
+    ),
+    "colours-differ": Check(
+        Severity.ERROR, "two lines have colours of their game that contradict", "correct one of the two lines"
     ),
     "more-rounds": Check(
         Severity.ERROR,
@@ -106,14 +143,30 @@ CHECKS: Mapping[str, Check] = {
         "an entrant's points are not the sum of the results, in a report in which those of most others are",
         "correct the result or the points",
     ),
+    "lost-by-both": Check(
+        Severity.WARNING, "both players of a game have lost it", "correct one result, if it was no penalty"
+    ),
+    "field-unreadable": Check(
+        Severity.WARNING,
+        "a date of birth, federation, sex, title, or points cannot be read, in a report in which most others can",
+        "correct the columns that are named",
+    ),
+    "days-unlikely": Check(
+        Severity.WARNING,
+        "a tournament lasts more than a year, or begins or ends more than a month from its rounds",
+        "correct the year or the month (042, 052)",
+    ),
+    "rating-unlikely": Check(
+        Severity.WARNING, "a rating is higher than that of anybody on a list of FIDE", "correct the rating"
+    ),
     "pairing-twice": Check(
         Severity.WARNING,
-        "two players have two games in a Swiss tournament or a single all-play-all",
+        "two players have two games in a Swiss tournament, also of teams, or in a single all-play-all",
         "correct the opponents",
     ),
     "exceptional-performance": Check(
         Severity.WARNING,
-        "a score that the ratings make less probable than 1 in 10,000",
+        "a score that the ratings make less probable than 1 in 2,500",
         "look whether results, opponents or ratings are exchanged",
     ),
     "players-differ": Check(

@@ -181,14 +181,30 @@ def test_a_line_for_nobody_is_no_player() -> None:
 
 
 CONTRADICTIONS: Mapping[str, tuple[Sequence[str], Sequence[str], str]] = {
-    "results": (["2 w 1"], ["1 b 1"], "the results contradict: 'w 1' here, 'b 1' in line 6"),
+    "results": (
+        ["2 w 1"],
+        ["1 b 1"],
+        "results-differ: round 1 against 2 (Bob): the results contradict: 'w 1' here",
+    ),
     "a game and a forfeit": (["2 w 1"], ["1 b -"], "the results contradict: 'w 1' here, 'b -' in line 6"),
     "a result and none": (["2 w 1"], ["1 b  "], "the results contradict: 'w 1' here, 'b Z' in line 6"),
     "colours": (["2 w 1"], ["1 w 0"], "the colours do not say who had White: 'w 1' here, 'w 0' in line 6"),
-    "no colours": (["2 - 1"], ["1 - 0"], "the colours do not say who had White"),
-    "opponents": (["2 w 1"], [""], "against 2 (Bob) here, but line 6 has 2 (Bob) without an opponent"),
-    "no such player": (["9 w 1"], [""], "there is no player 9; correct the opponent's starting rank"),
-    "no opponent": (["0000 - 1"], [""], "the result '1' of a game without an opponent"),
+    "no colours": (
+        ["2 - 1"],
+        ["1 - 0"],
+        "colours-differ: round 1 against 2 (Bob): the colours do not say",
+    ),
+    "opponents": (
+        ["2 w 1"],
+        [""],
+        "opponents-differ: round 1: against 2 (Bob) here, but line 6 has 2 (Bob) without",
+    ),
+    "no such player": (
+        ["9 w 1"],
+        [""],
+        "opponent-missing: round 1: there is no player 9; correct the opponent's",
+    ),
+    "no opponent": (["0000 - 1"], [""], "opponent-missing: round 1: the result '1' of a game without an opponent"),
 }
 
 
@@ -199,7 +215,7 @@ def test_a_contradiction_is_a_fault_that_names_both_lines(name: str) -> None:
         report([player(1, "Ann", *ann), player(2, "Bob", *bob), player(3, "Cy", "4 w 1"), player(4, "Di", "3 b 0")])
     )
     assert [line for line, _ in found] == [5]
-    assert found[0][1].startswith("round 1")
+    assert ": round 1" in found[0][1]
     assert words in found[0][1]
     assert len(read(report([player(3, "Cy", "4 w 1"), player(4, "Di", "3 b 0")]))[0]) == 1
 
@@ -217,9 +233,9 @@ def test_the_games_of_a_player_whose_line_is_faulty_are_counted_and_the_others_r
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        (player(2, "Ann", "3 w 1"), "the name 'Ann' without a FIDE number is that of line 5, too"),
-        (player(1, "Bob", "3 w 1"), "columns 5-8: the starting rank 1 is that of line 5, too"),
-        (player(2, "", "3 w 1", fide="0"), "columns 15-47: expected the player's name, or a FIDE number"),
+        (player(2, "Ann", "3 w 1"), "player-twice: the name 'Ann' without a FIDE number is that of line 5, too"),
+        (player(1, "Bob", "3 w 1"), "rank-twice: columns 5-8: the starting rank 1 is that of line 5, too"),
+        (player(2, "", "3 w 1", fide="0"), "line-unreadable: columns 15-47: expected the player's name"),
     ],
 )
 def test_namesakes_a_rank_that_is_given_twice_and_nobody_are_faults(second: str, words: str) -> None:
@@ -276,7 +292,7 @@ def test_a_day_that_may_be_two_is_never_guessed() -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ([], "names no day (132, 042 or 052), so its games have no place in time: say when with --day"),
+        ([], "day-missing: the report names no day (132, 042 or 052): say when its games were played"),
         (["042 soon"], "042 'soon' is no day: write YYYY/MM/DD"),
         (["042 2024/05/03", "052 2024/05/01"], "the tournament ended before it began"),
         (["052 2024/02/30"], "052 '2024/02/30' is no day"),
@@ -407,9 +423,8 @@ def test_columns_may_be_counted_in_bytes_of_utf_8() -> None:
 
 
 def test_what_is_no_report_is_called_so() -> None:
-    assert (
-        faults("") == faults("hello\n") == [(1, "no player line (001) in the whole file: this is no tournament report")]
-    )
+    words = "no-players: no player line (001) in the whole file: this is no tournament report"
+    assert faults("") == faults("hello\n") == [(1, words)]
 
 
 @pytest.mark.parametrize("first", ["012 Club\n", "001    1 m    Ann\n", "### comment\n012 Club\n", "XXR 9\n012 Cup\n"])

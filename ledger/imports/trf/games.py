@@ -40,7 +40,15 @@ from ledger.imports.trf.lines import (
     decode_player_line,
     read_days,
 )
-from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, differing_points, pair_entrants
+from ledger.imports.trf.pairings import (
+    Bye,
+    Entrant,
+    Pairing,
+    Pairings,
+    differing_points,
+    has_usual_results,
+    pair_entrants,
+)
 from ledger.imports.trf.time_controls import parse_speed
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
@@ -59,8 +67,14 @@ class _Tournament:
     ranks: dict[int, int] = attrs.Factory(dict)
     identities: dict[str, Entrant] = attrs.Factory(dict)
     unread: set[int] = attrs.Factory(set)
+    doubts: list[tuple[int, str]] = attrs.Factory(list)  # fields that cannot be read, on which no game depends
     players: int = 0  # lines of players
     rounds: int = 0
+
+    @property
+    def are_doubts_rare(self) -> bool:
+        """True if fewer than half of the lines have one: others are of a program that writes columns its own way."""
+        return 2 * len({line for line, _ in self.doubts}) < self.players
 
     def is_next_tournament(self, kind: str) -> bool:
         """Return whether a line of this kind belongs to the next tournament of the file."""
@@ -97,7 +111,7 @@ def read_games(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_H
     if is_any:
         yield from _games(tournament, reading, hints)
     else:
-        reading.file_fault(1, "no player line (001) in the whole file: this is no tournament report")
+        reading.file_fault(1, "no-players: no player line (001) in the whole file: this is no tournament report")
 
 
 def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, hints: FileHints) -> bool:
@@ -108,27 +122,33 @@ def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Read
     try:
         read = decode_player_line(raw)
     except ValueError as error:
-        reading.fault(number, str(error))
+        other = tournament.ranks.get(int(rank)) if rank.isascii() and rank.isdigit() else None
+        words = f"rank-twice: {_same_rank(rank, other)}" if other is not None else f"line-unreadable: {error}"
+        reading.fault(number, words)
         if rank.isascii() and rank.isdigit():
             # Games against this player are then left out and counted, and are no faults of the lines of the opponents.
             tournament.unread.add(int(rank))
         return True
     if read.rank in tournament.ranks:
         line = tournament.ranks[read.rank]
-        reading.fault(number, f"columns 5-8: the starting rank {read.rank} is that of line {line}, too; correct one")
+        reading.fault(number, f"rank-twice: {_same_rank(rank, line)}")
         return True
     tournament.ranks[read.rank] = number
     tournament.rounds += len(read.rounds)
     if tournament.rounds > MAX_ROUNDS:
         reading.stop(
             number,
-            f"more than {MAX_ROUNDS:,} rounds of all players together, the limit of a tournament; the rest is not read",
+            f"too-many-rounds: more than {MAX_ROUNDS:,} rounds of all players together, the limit of a tournament; "
+            "the rest is not read",
         )
         return False
-    for doubt in read.doubts:
-        reading.note(number, f"{doubt}: not used")
+    tournament.doubts += [(number, f"{doubt}: not used") for doubt in read.doubts]
     _enter(tournament, number, read, reading, hints)
     return True
+
+
+def _same_rank(rank: str, line: int) -> str:
+    return f"columns 5-8: the starting rank {rank} is that of line {line}, too; correct one"
 
 
 def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Reading, hints: FileHints) -> None:
@@ -136,7 +156,8 @@ def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Read
     fide = read.fide_id.lstrip("0")
     name = one_line(read.name) or (f"FIDE {fide}" if fide else "")
     if not name:
-        reading.fault(number, "columns 15-47: expected the player's name, or a FIDE number in columns 58-68")
+        words = "columns 15-47: expected the player's name, or a FIDE number in columns 58-68"
+        reading.fault(number, f"line-unreadable: {words}")
         tournament.unread.add(read.rank)
         return
     identity = f"fide:{fide}" if fide else name_identity(name, hints.source)
@@ -145,7 +166,8 @@ def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Read
     if other is not entrant:
         what = f"the FIDE number {fide}" if fide else f"the name {name!r} without a FIDE number"
         advice = "correct one" if fide else "give them FIDE numbers, or names that differ"
-        reading.fault(number, f"{what} is that of line {other.line}, too: nobody knows whose games are whose; {advice}")
+        words = f"{what} is that of line {other.line}, too: nobody knows whose games are whose; {advice}"
+        reading.fault(number, f"player-twice: {words}")
         tournament.unread |= {read.rank, other.read.rank}
         tournament.entrants.pop(other.read.rank, None)
         return
@@ -159,9 +181,10 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         reading.file_fault(line, f"{words}; no game of this tournament was read")
     if days is None:
         return
-    for line, words in doubts:
-        reading.note(line, words)
     pairings = pair_entrants(tournament.entrants, tournament.unread)
+    is_checked = pairings.rounds and tournament.are_doubts_rare  # the checks of a report name its doubts
+    for line, words in [*doubts, *([] if is_checked else tournament.doubts)]:
+        reading.note(line, words)
     for line, words in sorted(pairings.faults):
         reading.fault(line, words)
     reading.skipped.update(pairings.left_out)
@@ -171,7 +194,7 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         return days.rounds.get(number) or days.last or days.first or hints.day
 
     if any(day_of(number) is None for number in pairings.rounds):
-        words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
+        words = "day-missing: the report names no day (132, 042 or 052): say when its games were played with --day"
         reading.file_fault(header.line, f"{words}; no game of this tournament was read")
         return
     speed = _speed(header, reading)
@@ -284,6 +307,8 @@ def _source_report(
         format=header.format(),
         is_of_teams=header.is_of_teams,
         lines={kind: line for kind, (line, _) in header.records.items()},
+        doubts=tuple(tournament.doubts) if tournament.are_doubts_rare else (),
+        lost_by_both=tuple((number, one.line, other.line) for number, one, other in pairings.lost_by_both),
     )
 
 
@@ -296,11 +321,17 @@ def _source_pairing(game: Pairing) -> SourcePairing:
 def _doubtful_points(tournament: _Tournament) -> dict[int, tuple[float, float]]:
     """Return by starting rank the points of the report and of the results, if few players have contradicting ones.
 
-    If they are most players, or teams, or if a win brings another number than 1, the points follow another scoring.
+    If they are most players, or if a win brings another number than 1, the points follow another scoring. Teams have
+    scorings of their own for byes: of their players those count who had none.
     """
     header = tournament.header
-    differing = list(differing_points(tournament.entrants, header.allotted_half_points()))
-    if header.has_own_scoring or 2 * len(differing) > len(tournament.entrants):
+    if header.has_other_wins:
+        return {}
+    entrants = tournament.entrants
+    if header.is_of_teams:
+        entrants = {rank: entrant for rank, entrant in entrants.items() if has_usual_results(entrant.read)}
+    differing = list(differing_points(entrants, header.allotted_half_points()))
+    if 2 * len(differing) > len(entrants):
         return {}
     return {entrant.read.rank: (entrant.read.points or 0.0, points) for entrant, points in differing}
 

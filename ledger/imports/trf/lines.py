@@ -374,7 +374,12 @@ class TournamentHeader:
     @property
     def has_own_scoring(self) -> bool:
         """True if points are not counted as 1, ½ and 0 for games."""
-        return _OTHER_WINS.search(self.text("162")) is not None or self.is_of_teams
+        return self.has_other_wins or self.is_of_teams
+
+    @property
+    def has_other_wins(self) -> bool:
+        """True if a win brings another number of points than 1."""
+        return _OTHER_WINS.search(self.text("162")) is not None
 
     def allotted_half_points(self) -> int:
         """Return the half points of a bye for want of an opponent: by the report, else 2.
@@ -463,11 +468,11 @@ def _wrong_days(
     words = " and ".join(f"{kind} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
     for kind, (at, text) in records.items():
         if not possible_days(text, order):
-            return at, f"{kind} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
+            return at, f"day-unreadable: {kind} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
     if pairs:
         spans = sorted({day for pair in pairs for day in pair if day})
-        return line, f"{words}: {ambiguous_day_fault(tuple(spans[:1] + spans[-1:]))}"
-    return line, f"{words}: the tournament ended before it began; correct one of the two"
+        return line, f"day-unreadable: {words}: {ambiguous_day_fault(tuple(spans[:1] + spans[-1:]))}"
+    return line, f"end-before-start: {words}: the tournament ended before it began; correct one of the two"
 
 
 def _round_days(
