@@ -19,15 +19,17 @@ from ledger.runtime.lazy import Lazy
 from ledger.runtime.long_work import Progress, no_progress
 
 if TYPE_CHECKING:
-    from ledger.answers import explanations, player_games, players, rating_changes
+    from ledger.answers import explanations, list_calculations, player_games, players, rating_changes
     from ledger.answers.crosstables import crosstable as crosstables
     from ledger.answers.crosstables import documents as crosstable_documents
     from ledger.answers.crosstables.documents import CrosstableDocument
     from ledger.answers.explanations import GameExplanation
+    from ledger.answers.graphs import career_documents, looks
     from ledger.answers.graphs import documents as graph_documents
-    from ledger.answers.graphs import looks
+    from ledger.answers.graphs.career_documents import CareerGraph
     from ledger.answers.graphs.documents import RatingGraph
     from ledger.answers.graphs.graph_data import BarOrder
+    from ledger.answers.list_calculations import ListCalculation
     from ledger.answers.player_games import PlayerGame
     from ledger.answers.players import PlayerSummary
     from ledger.answers.rating_changes import RatingChanges
@@ -35,7 +37,9 @@ else:
     crosstables = Lazy("ledger.answers.crosstables.crosstable")
     crosstable_documents = Lazy("ledger.answers.crosstables.documents")
     explanations = Lazy("ledger.answers.explanations")
+    career_documents = Lazy("ledger.answers.graphs.career_documents")
     graph_documents, looks = Lazy("ledger.answers.graphs.documents"), Lazy("ledger.answers.graphs.looks")
+    list_calculations = Lazy("ledger.answers.list_calculations")
     player_games, players = Lazy("ledger.answers.player_games"), Lazy("ledger.answers.players")
     rating_changes = Lazy("ledger.answers.rating_changes")
 
@@ -157,6 +161,27 @@ class LedgerPlayer(Person):
                 look=looks.Look(opponents=opponents, mono=mono),
             )
 
+    def career(
+        self,
+        pool: str | None = None,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        every_pool: bool = False,
+    ) -> CareerGraph:
+        """Return the player's career as one line; ``save("ann.png")`` draws it, as the command ``graph --career`` does.
+
+        Args:
+            pool: name of the pool; the first one by default.
+            since: the day, month or year with which it begins; the first one by default.
+            until: the day, month or year with which it ends; the last one by default.
+            every_pool: whether the player's other pools have a line, too.
+        """
+        with self.ledger.read_snapshot():
+            return career_documents.CareerGraph(
+                ledger=self.ledger, person=self._now(), pool=pool, since=since, until=until, every_pool=every_pool
+            )
+
     def why(self, since: str, pool: str | None = None, *, progress: Progress = no_progress) -> RatingChanges:
         """Return the games and corrections that changed the rating since then, as the command ``changes`` does.
 
@@ -182,6 +207,20 @@ class LedgerPlayer(Person):
         """
         with self.ledger.read_snapshot():
             return explanations.explain(self.ledger, self._now(), game)
+
+    def calculation(self, listed: str, pool: str | None = None) -> ListCalculation:
+        """Return the calculation of the rating on a list, as the command ``calculation`` does.
+
+        Args:
+            listed: a published list, or a day, month or year.
+            pool: name of the pool; that of the list, or the first one, by default.
+
+        Raises:
+            UnknownNameError: no such list or pool, or nothing of the player could be on it.
+            MalformedError: the word is neither a list nor a day, or the list is of another pool.
+        """
+        with self.ledger.read_snapshot():
+            return list_calculations.list_calculation(self.ledger, self._now(), listed, pool)
 
     def _now(self) -> Person:
         return person_of(self.ledger, self)

@@ -403,8 +403,15 @@ def _games(
 
 
 def _explained(explanation: Explanation) -> ExplainedRating:
-    fields = {**explanation._asdict(), "terms": formula_terms(explanation), "opponents": list(explanation.opponents)}
-    return ExplainedRating(**fields)
+    return ExplainedRating(
+        rule=explanation.rule,
+        terms=formula_terms(explanation),
+        unrounded=explanation.unrounded,
+        result=explanation.result,
+        rounding=explanation.rounding,
+        source=explanation.source,
+        opponents=list(explanation.opponents),
+    )
 
 
 def formula_terms(explanation: Explanation) -> list[FormulaTerm]:

@@ -8,37 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, display_name, in_one_snapshot, names
+from ledger.answers.asking import RESULT, day, display_name, in_force_from, in_one_snapshot, names
 from ledger.answers.calculations import FormulaTerm, formula_terms
 from ledger.answers.marks import GameMarks
-from ledger.answers.read_models import rated_game_row
-from ledger.book import stored_editions
+from ledger.answers.player_batches import PlayerBatch, player_batch, rates_whole_tournaments
 from ledger.book.timeline import Era, Pool
-from ledger.book.whole_tournaments import single_game_edition
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import documented, flattened
-from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.handle import OpenLedger
 from ledger.journal.game_references import find_game
 from ledger.players.persons import Person
-from ledger.ratings import engine, queries
-from ledger.ratings.engine import RateableGames
-from ledger.ratings.player_states import PlayerStates
-from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, tournament_starts
-from ledger.schemes.scheme import ExplainedPlayer, OpponentGame, Rhythm, When
+from ledger.publishing.publications import Publications
+from ledger.ratings import queries
+from ledger.schemes.scheme import OpponentGame, Rhythm
 
-_RATED_WITH: Mapping[Rhythm, Literal["this game", "its period", "its event"]] = {
+RATED_WITH: Mapping[Rhythm, Literal["this game", "its period", "its event"]] = {
     Rhythm.GAME: "this game",
     Rhythm.PERIOD: "its period",
     Rhythm.EVENT: "its event",
 }
-_SCORE = {2: 1.0, 1: 0.5, 0: 0.0}
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -85,6 +79,9 @@ class GameExplanation:
     before: float | None = documented("the rating before, points; null: the scheme lists no such player")
     after: float | None = documented("the rating after, points; null: the same")
     change: float | None = documented("from the one to the other, points")
+    list_: str | None = documented(
+        "the list for which it counts, as 'calculation' takes it; null: no period closed yet"
+    )
     carried_from: CarriedFrom | None = documented("the rating that these games began from, by an earlier scheme")
     marks: GameMarks = flattened()
     rule: str = documented("the formula")
@@ -93,16 +90,6 @@ class GameExplanation:
     rounding: str = documented("how it is rounded")
     source: str = documented("who says so")
     meetings: list[ExplainedGame] = documented("the player's games that were rated together")
-
-
-class _Explained(NamedTuple):
-    """A player's part in an explanation."""
-
-    side: ExplainedPlayer
-    meetings: tuple[OpponentGame, ...]
-    when: When
-    opponents: tuple[int, ...]
-    began_ms: tuple[int, ...] = ()  # by meeting, when its tournament began, where tournaments are rated whole
 
 
 @in_one_snapshot
@@ -122,11 +109,10 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
         played = f"{both[row['white']]} and {both[row['black']]} played it"
         raise UnknownNameError(f"player of game {game!r} named", display_name(person), played)
     # A row of the history does not say its place in rating order, which is that of its game.
-    side_row["rated_ms"] = row["rated_ms"]
+    side_row |= {"rated_ms": row["rated_ms"], "batch": row["batch"]}
     number = pool.era_at(row["rated_ms"])
-    era, states = pool.eras[number], ledger.states(pool)
-    by_game = era.scheme.rhythm is Rhythm.GAME
-    part = _of_game(ledger, states, side_row) if by_game else _of_batch(ledger, pool, number, states, row, side_row)
+    era = pool.eras[number]
+    part = player_batch(ledger, pool, side_row)
     explanation = era.scheme.explained(part.side, part.meetings, part.when, era.numbers)
     listed = partial(era.scheme.listed, numbers=era.numbers)
     before = part.side.before.rating if listed(part.side.before) else None
@@ -139,11 +125,12 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
         result=RESULT[side_row["half_points"]],
         pool=pool.name,
         scheme=era.scheme.name,
-        rated_with=_RATED_WITH[era.scheme.rhythm],
+        rated_with=RATED_WITH[era.scheme.rhythm],
         games=len(part.meetings),
         before=before,
         after=after,
         change=None if before is None or after is None else after - before,
+        list_=_list_of(ledger, pool, row["rated_ms"]),
         carried_from=_carried_from(ledger, pool, person.player, side_row, number, len(part.meetings)),
         marks=marks.game_marks(ledger, pool, side_row, game),
         rule=explanation.rule,
@@ -156,6 +143,13 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     )
+
+
+def _list_of(ledger: OpenLedger, pool: Pool, rated_ms: int) -> str | None:
+    """Return the first published list that counts the games of an instant, else the day from which they count."""
+    counting = [each for each in Publications(ledger).all(pool.name) if each.at_ms >= rated_ms]
+    first = min(counting, key=lambda each: (each.at_ms, -each.position), default=None)
+    return in_force_from(rated_ms) if first is None else first.name
 
 
 def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
@@ -172,10 +166,10 @@ def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:
 
 
 def _met(
-    place: int, opponent: str, meeting: OpponentGame, era: Era, part: _Explained, ratings: Sequence[float]
+    place: int, opponent: str, meeting: OpponentGame, era: Era, part: PlayerBatch, ratings: Sequence[float]
 ) -> ExplainedGame:
     """Return a game of an explanation; *ratings* are the opponents' in the formula, if it differs from the states."""
-    in_force = era.scheme.in_force if _by_event(era) else None
+    in_force = era.scheme.in_force if rates_whole_tournaments(era) else None
     rating, within = meeting.opponent.rating, None
     if in_force is not None:
         rating = in_force(meeting.opponent, meeting.began)
@@ -204,78 +198,3 @@ def _carried_from(
             carry = pool.eras[era].carry
             return CarriedFrom(scheme=before.scheme.name, rating=row["rating"], carry=carry)
     return None
-
-
-def _of_game(ledger: OpenLedger, states: PlayerStates, side_row: dict[str, Any]) -> _Explained:
-    other_row = rated_game_row(ledger, states.pool, side_row["opponent"], side_row["opponent_n"])
-    player_of = states.pool.eras[states.pool.era_at(side_row["rated_ms"])].scheme.player_of
-    side = ExplainedPlayer(player_of(states.into_game(side_row)), player_of(states.era_state(side_row).state))
-    meeting = OpponentGame(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
-    return _Explained(side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],))
-
-
-def _of_batch(
-    ledger: OpenLedger, pool: Pool, number: int, states: PlayerStates, row: dict[str, Any], side_row: dict[str, Any]
-) -> _Explained:
-    era, place = pool.eras[number], (row["rated_ms"], row["batch"])
-    games = list(queries.fetch_dicts(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
-    last_ms = games[-1]["ended_ms"]
-    # by player, the end of the first game in the batch: a newcomer has declared by then
-    first: dict[int, int] = {}
-    for game in games:
-        first.setdefault(game["white"], game["ended_ms"])
-        first.setdefault(game["black"], game["ended_ms"])
-    # opponents count as before the batch: the player's own games suffice
-    if len(era.scheme.passes) == 1:
-        games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
-        concerned = {player for game in games for player in (game["white"], game["black"])}
-        first = {player: ms for player, ms in first.items() if player in concerned}
-    roster = {player: i for i, player in enumerate(first)}
-    players = [era.scheme.player_of(states.into_batch(who, *place, number, ms)) for who, ms in first.items()]
-    when = pool.when(number, row["rated_ms"], last_ms)
-    began: Sequence[float] = ()
-    if _by_event(era):  # days since 1970
-        ends = [game["ended_ms"] for game in games]
-        began_ms = [STARTS_ON_LAST_DAY if game["began_ms"] is None else game["began_ms"] for game in games]
-        began = tournament_starts(ends, began_ms, [game["tournament"] for game in games], [0] * len(games))
-    rateable = RateableGames(
-        [roster[game["white"]] for game in games],
-        [roster[game["black"]] for game in games],
-        [game["score"] for game in games],
-        [game["ended_ms"] / DAY_MS for game in games],
-        [0, len(games)],
-        [when.period],
-        [when.day],
-        began,
-    )
-    explained = _meetings(era, rateable, players, list(first), roster[side_row["player"]], when)
-    return explained._replace(began_ms=_starts(ledger, pool, games, side_row["player"])) if began else explained
-
-
-def _starts(ledger: OpenLedger, pool: Pool, games: Sequence[Mapping[str, Any]], player: int) -> tuple[int, ...]:
-    """Return the start of the tournament of each of a player's games; the games of a league are rated by period."""
-    own = [game for game in games if player in {game["white"], game["black"]}]
-    played = sorted({game["tournament"] for game in own if game["tournament"]})
-    editions = {name: stored_editions.editions_of_tournament(ledger.views.connection, pool, name) for name in played}
-    ends = [(editions.get(game["tournament"], {}), game["ended_ms"]) for game in own]
-    return tuple(by_end.get(ms, single_game_edition(ms)).first_ms for by_end, ms in ends)
-
-
-def _by_event(era: Era) -> bool:
-    """Return whether tournaments are rated whole, from the ratings in force when they began."""
-    return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
-
-
-def _meetings(
-    era: Era, games: RateableGames, players: list[Any], numbers: list[int], player: int, when: When
-) -> _Explained:
-    sides = engine.rate_one_batch(era.scheme, era.numbers, games, players)
-    begins = games.began or [when.day] * len(games.white)
-    met = [
-        (numbers[other], OpponentGame(sides[other].before, score, colour, sides[other].work, began))
-        for white, black, points, began in zip(games.white, games.black, games.score, begins, strict=True)
-        for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
-        if me == player
-    ]
-    opponents, meetings = zip(*met, strict=True)
-    return _Explained(sides[player], meetings, when, opponents)

@@ -105,6 +105,15 @@ def published_lists(ledger: OpenLedger, pool: str | None = None) -> list[Publish
 
 
 @in_one_snapshot
+def due_day(ledger: OpenLedger, pool: Pool) -> str | None:
+    """Return the last day of a pool's last rating period, if it is over and no list of it was published."""
+    if pool.scheme.rhythm is not Rhythm.PERIOD:
+        return None
+    closing_ms = ledger.states(pool).last_closing_ms(ledger.now_ms())
+    last_ms = max((each.at_ms for each in Publications(ledger).all(pool.name)), default=BEGINNING)
+    return None if closing_ms is None or last_ms >= closing_ms else day(closing_ms)
+
+
 def ranked_members(ledger: OpenLedger, rows: Sequence[ListRow], at_ms: int, group: PlayerGroup) -> list[ListRow]:
     """Return the rows of a list that are of a group at an instant, best first, with places of their own."""
     # Published rows are stored in the order of the player numbers, by which one of them is looked up.

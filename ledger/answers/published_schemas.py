@@ -25,6 +25,7 @@ from ledger.answers.exports.datasets import NAMED_DATASETS
 from ledger.answers.graphs.graph_data import Page
 from ledger.answers.impacts import ImpactInFull
 from ledger.answers.journal_status import JournalStatus
+from ledger.answers.list_calculations import ListCalculation
 from ledger.answers.opponents import ColourStatistics, OpponentBatch, ResultsAgainst, StrengthStatistics
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
@@ -52,6 +53,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "best": Achievement,
     "board": FinalPosition,
     "calc": Calculation,
+    "calculation": ListCalculation,
     "changes": RatingChanges,
     "compare": Comparison,
     "correct-list": ProposalRow,

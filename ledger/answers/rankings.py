@@ -6,7 +6,8 @@ above"; "Beginner- up to 1600, Intermediate - 1601 - 2400, Advanced - 2401 and a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import floor, inf, nextafter
 from typing import Literal
 
@@ -20,6 +21,7 @@ from ledger.errors import MalformedError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import DAY_MS
+from ledger.facts.words import Strength
 from ledger.handle import OpenLedger
 from ledger.journal.stored_lists import shared_ranks
 from ledger.policies.house_policies import HousePolicies
@@ -28,6 +30,17 @@ from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.standings import FEW_PLAYERS, ListedPlayer, Standings
 
+StrengthWord = Literal["Beginner", "Intermediate", "Advanced"]
+_WORDS: Mapping[str, StrengthWord] = {
+    Strength.BEGINNER: "Beginner",
+    Strength.INTERMEDIATE: "Intermediate",
+    Strength.ADVANCED: "Advanced",
+}
+_CHOSEN = (
+    "SELECT player, strength FROM strengths WHERE pool = ?1 AND effective_ms <= ?2 "
+    "AND player IN (SELECT value FROM json_each(?3)) ORDER BY player, effective_ms, position"
+)
+
 
 def rating_class(rating: float, settings: Mapping[str, int]) -> str:
     """Return the letter of a rating's class, A to D, by the rating to the nearest point."""
@@ -35,7 +48,7 @@ def rating_class(rating: float, settings: Mapping[str, int]) -> str:
     return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
 
 
-def rating_strength(rating: float, settings: Mapping[str, int]) -> Literal["Beginner", "Intermediate", "Advanced"]:
+def rating_strength(rating: float, settings: Mapping[str, int]) -> StrengthWord:
     """Return a rating's strength in words, such as ``Beginner``, by the rating to the nearest point."""
     points = _points(rating)
     if points >= settings["advanced_from"]:
@@ -53,9 +66,10 @@ class RankingDetails:
 
     percentile: float = documented("the share of the ranked players with a lower rating, per cent")
     class_: str = documented("letter of the class by the policy in force then, of the rating to the nearest point")
-    strength: Literal["Beginner", "Intermediate", "Advanced"] = documented("the same in words")
+    strength: StrengthWord = documented("the same in words; during the provisional games as the player chose it")
     provisional: bool = documented("whether the scheme calls the rating provisional")
     rd: float | None = documented("the scheme's own uncertainty at that time, points; null: it has none")
+    strength_chosen: bool = documented("whether the player chose the strength; else the rating says so")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -88,7 +102,8 @@ class RankingPlace:
     rated_players: int = documented("how many stand in the ranking", minimum=0)
     percentile: float | None = documented("the share of them with a lower rating, per cent")
     class_: str | None = documented("letter of the class by the policy in force, of the rating to the nearest point")
-    strength: Literal["Beginner", "Intermediate", "Advanced"] | None = documented("the same in words")
+    strength: StrengthWord | None = documented("the same in words; during the provisional games as the player chose it")
+    strength_chosen: bool = documented("whether the player chose it; else the rating says so")
 
 
 @in_one_snapshot
@@ -98,6 +113,7 @@ def ranking_place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> Ranking
     rating, limits = state.in_force, class_limits(ledger, pool.name)
     words = None if rating is None else (rating_class(rating, limits), rating_strength(rating, limits))
     class_, strength = words or (None, None)
+    chosen = _chosen_strengths(ledger, pool, [state], ledger.now_ms()).get(state.player)
     listed = None if state.player in standings.closed else rating
     # For a player without a rating only the number of all others is counted: no player reaches infinity.
     counted = standings.count_players(inf if listed is None else listed)
@@ -105,7 +121,34 @@ def ranking_place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> Ranking
     if listed is not None and counted.not_below:
         rank = standings.count_players(nextafter(listed, inf)).not_below + 1  # equals share a place
         share = _percentile(counted.not_below, counted.players)
-    return RankingPlace(rank=rank, rated_players=counted.players, percentile=share, class_=class_, strength=strength)
+    return RankingPlace(
+        rank=rank,
+        rated_players=counted.players,
+        percentile=share,
+        class_=class_,
+        strength=chosen or strength,
+        strength_chosen=chosen is not None,
+    )
+
+
+@in_one_snapshot
+def chosen_strength(ledger: OpenLedger, pool: str, player: int) -> StrengthWord | None:
+    """Return the strength that a player chose in a pool; None without one, and after the provisional games."""
+    rated_by = ledger.pool(pool)
+    state = ledger.states(rated_by).now(player, ledger.now_ms())
+    return _chosen_strengths(ledger, rated_by, [state], ledger.now_ms()).get(player)
+
+
+def _chosen_strengths(
+    ledger: OpenLedger, pool: Pool, states: Iterable[PlayerState], ms: int
+) -> dict[int, StrengthWord]:
+    """Return by player the strength that was chosen and holds at an instant, during the provisional games."""
+    new = [state.player for state in states if state.strength_limit is None]
+    arguments = (pool.pool, ms, json.dumps(new))
+    rows = queries.fetch_tuples(ledger.views.connection, _CHOSEN, arguments) if new else []
+    if not rows or not has_classes(ledger, pool.name):
+        return {}
+    return {player: _WORDS[strength] for player, strength in rows}
 
 
 def _percentile(not_below: int, ranked: int) -> float:
@@ -205,6 +248,7 @@ def _details(
     rest, shares = best[choice.offset :], _percentiles(standings, best, choice.limit)[choice.offset :]
     states = _states_of(ledger, standings.states, choice, ms, [player.player for player in rest])
     details = []
+    chosen = _chosen_strengths(ledger, standings.states.pool, states.values(), ms)
     for player, share in zip(rest, shares, strict=True):
         state = states[player.player]
         fields = dict(zip(state.era.scheme.state, state.state, strict=True))
@@ -212,7 +256,8 @@ def _details(
             RankingDetails(
                 percentile=share,
                 class_=rating_class(player.rating, limits),
-                strength=rating_strength(player.rating, limits),
+                strength=chosen.get(player.player) or rating_strength(player.rating, limits),
+                strength_chosen=player.player in chosen,
                 provisional=bool(state.provisional),
                 rd=fields.get("rd"),
             )

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from ledger.answers.asking import RESULT, day, distinct_names, names
+from ledger.answers.asking import RESULT, day, distinct_names, in_force_from, names
 from ledger.answers.corrections import summarize_changes
 from ledger.answers.publications import MOST_DIGITS, known_entries
 from ledger.answers.replays import ReplayStep, replay, replay_steps
@@ -66,6 +66,9 @@ class RatingPart:
     cause: str = documented("what it was, in words")
     proposal: int | None = documented("number of the correction; null: it is none")
     games: list[str] = documented("keys of the player's games that it consists of, or that a correction changed")
+    counts_from: str | None = documented(
+        "day from which they count, as 'calculation' takes it; null: no new games, or an open period"
+    )
     points: float | None = documented("by how much, points; null: there was no rating before, or there is none after")
     rating: float | None = documented("the rating after it, points; null: the player is not listed any more")
 
@@ -87,7 +90,8 @@ class RatingChanges:
 class _Change(NamedTuple):
     """A cause of a change of rating, as ``RatingPart``, with the exact rating after it.
 
-    If *is_jump*, no number of points leads to that rating, because there was none before.
+    If *is_jump*, no number of points leads to that rating, because there was none before. Games that were rated
+    together count *counts_from* a day.
     """
 
     kind: str
@@ -96,6 +100,7 @@ class _Change(NamedTuple):
     games: tuple[str, ...] = ()
     proposal: int | None = None
     is_jump: bool = False
+    counts_from: str | None = None
 
 
 _RatingPlace = tuple[int, str, str]  # in rating order: instant, batch, and the key of a game rated by itself
@@ -262,7 +267,8 @@ def _run(ledger: OpenLedger, before: _PlayerRecord, after: _PlayerRecord) -> Ite
         late = latest is not None and place < latest
         words = [f"{RESULT[game.half_points]} against {opponents[game.opponent]}" for game in fresh]
         cause = ", ".join(words) if len(words) <= FEW_GAMES else f"{len(words)} games rated together"
-        yield _Change("late result" if late else "game", cause, value, tuple(game.key for game in fresh))
+        keys = tuple(game.key for game in fresh)
+        yield _Change("late result" if late else "game", cause, value, keys, counts_from=in_force_from(place[0]))
     rerated = after.points - before.points - moved
     if rerated:
         value += rerated
@@ -292,13 +298,16 @@ def _with_points(
                 cause=part.cause,
                 proposal=part.proposal,
                 games=list(part.games),
+                counts_from=part.counts_from,
                 points=None if part.is_jump or value is None else _points(part.after, value),
                 rating=float(_rounded(part.after)),
             )
         )
         value = part.after
     if rating_now is None and value is not None and rating_then is not None:
-        left = RatingPart(kind="left", cause="not listed now", proposal=None, games=[], points=None, rating=None)
+        left = RatingPart(
+            kind="left", cause="not listed now", proposal=None, games=[], counts_from=None, points=None, rating=None
+        )
         with_points.append(left)
     return with_points
 

@@ -27,6 +27,7 @@ from ledger.facts.events import (
     PolicySet,
     ReportSent,
     RoundWithoutGame,
+    StrengthChosen,
     TokenIssued,
     TokenRevoked,
     TournamentDescribed,
@@ -44,7 +45,7 @@ _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/
 # Byes among them: as steps of their own, fifty of them once hid the corrections that came after.
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
-    RoundWithoutGame, TokenIssued, TokenRevoked, PlayerDescribed, PlayerEntered, TournamentDescribed,
+    RoundWithoutGame, StrengthChosen, TokenIssued, TokenRevoked, PlayerDescribed, PlayerEntered, TournamentDescribed,
     ReportSent, WarningsAccepted,
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ does it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -18,16 +19,17 @@ import attrs
 
 from ledger.audit.audit import audit, calculated_list, list_differences, older_version, other_version
 from ledger.audit.reader import Falsehood, Finding, NotAProofError, VerifierKey, verify_note
-from ledger.audit.reader.receipts import SignedCheckpoint, text_lines
+from ledger.audit.reader.receipts import SignedCheckpoint, canonical_json, text_lines
 from ledger.audit.reader.snapshots import FIRST_FALSEHOODS, excerpt
 from ledger.audit.reader.texts import is_list_row
 from ledger.audit.reader.tree import TILE, leaf_hashes, level_root
 from ledger.book.timeline import Pool
-from ledger.errors import LedgerError, one_line
+from ledger.errors import LedgerError, UnknownNameError, one_line
 from ledger.facts.codec import decode
-from ledger.facts.events import ListPublished
+from ledger.facts.events import BY_KIND, OLD_KINDS, ListPublished
+from ledger.facts.instants import instant_end_ms
 from ledger.facts.words import TreeHead
-from ledger.journal import Journal, KeyTakenError
+from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.journal.stored_lists import FORMS, ListRow, list_texts, with_ranks
 from ledger.ratings.past_views import open_advancing_views
@@ -71,7 +73,7 @@ class BundleVerdict(Finding):
 
 
 class _FalseBundleError(Exception):
-    """The end of a check: what follows would follow from something false."""
+    """An error that ends a check at its first falsehood, from which nothing follows."""
 
     def __init__(self, *falsehoods: Falsehood) -> None:
         self.falsehoods = falsehoods
@@ -109,7 +111,8 @@ class _Check:
         self._line = 0  # the last one that was read, from 1
         self._facts: dict[str, object] = {}
         self._signed: SignedCheckpoint | None = None
-        self._hashed = 0
+        self._leaves: list[bytes] = []  # the hashes of the entries
+        self._kinds: dict[str, int] = {}  # by kind of entry, the position of the first one
         self._event: ListPublished | None = None
         self._rows: tuple[ListRow, ...] = ()
         self._not_compared: str | None = None
@@ -122,7 +125,7 @@ class _Check:
             signed=self._signed,
             key=text.get("key"),
             scheme=None if self._event is None else self._event.scheme,
-            entries=self._hashed,
+            entries=len(self._leaves),
             list_entries=0 if self._event is None else self._event.head,
             rows=self._rows,
             not_compared=self._not_compared,
@@ -134,6 +137,8 @@ class _Check:
     def _next_line(self, what: str) -> bytes:
         self._line += 1
         line = self._file.readline(LONGEST_LINE)
+        if len(line) == LONGEST_LINE:
+            raise self._false(f"{what} is expected here, and the line is longer than any of a bundle")
         if not line.endswith(b"\n"):
             raise self._false(f"{what} is expected here, and the file ends: it was cut off; get it again")
         return line[:-1]
@@ -142,12 +147,11 @@ class _Check:
         """Read the first line, and verify the signature of its checkpoint."""
         facts = _plain_json(self._next_line(f"a bundle in the form {FORM}"))
         if not isinstance(facts, dict) or {word: type(value) for word, value in facts.items()} != _FIELDS:
-            raise self._false(f"is not the first line of a bundle in the form {FORM}, canonical JSON")
+            raise self._false(f"is not the first line of a bundle ({FORM}, canonical JSON): the file is another one")
         self._facts = facts
         if facts["form"] != FORM or facts["list_form"] not in FORMS:
-            raise self._false(
-                f"has the forms {facts['form']!r} and {facts['list_form']!r}; expected {FORM} and {FORMS}"
-            )
+            forms = f"{facts['form']!r} and {facts['list_form']!r}"
+            raise self._false(f"has the forms {forms}; expected {FORM} and {' or '.join(FORMS)}")
         try:
             if facts["key"] != facts["key"].strip():
                 raise ValueError("has blanks around it")  # noqa: TRY301
@@ -160,16 +164,17 @@ class _Check:
             signed = verify_note(text_lines(facts["checkpoint"].encode()), 1, [key])
         except NotAProofError as error:
             raise self._false(f"checkpoint, {error}") from None
-        if signed.head.size != facts["entries"]:
-            raise self._false(f"says {facts['entries']} entries, but {signed.head.size} were signed")
+        if signed.head.size != facts["entries"] or facts["players"] < 0:
+            said = f"{facts['entries']} entries and {facts['players']} players"
+            raise self._false(f"says {said}, but {signed.head.size} entries were signed")
         self._signed = signed
 
     def entries(self) -> None:
         """Hash every entry, compare the root with the signed one, and put the entries into a journal."""
         assert self._signed is not None
         size = self._signed.head.size
-        leaves, stated = list[bytes](), list[bytes]()
-        no_entries: list[Falsehood] = []  # signed though no ledger writes such a thing
+        leaves, stated = self._leaves, list[bytes]()
+        malformed: list[Falsehood] = []  # signed though no ledger writes such a thing
         journal = SqliteJournal.create(self._path)
         try:
             for first in range(1, size + 1, TILE):
@@ -177,31 +182,74 @@ class _Check:
                 bodies = [line[_AFTER_HASH:] for line in lines]
                 leaves += leaf_hashes(bodies)
                 stated += [_stated_hash(line) for line in lines]
-                if leaves[first - 1 :] == stated[first - 1 :] and not no_entries:
-                    no_entries += _append(journal, first, bodies)
-                self._hashed += len(bodies)
-                self._progress("entries", self._hashed, size)
+                if leaves[first - 1 :] == stated[first - 1 :] and not malformed:
+                    malformed += self._append(journal, first, bodies)
+                self._progress("entries", len(leaves), size)
         finally:
             journal.close()
-        if false := [*_wrong_entries(leaves, stated, self._signed.head.root)] or no_entries:
-            raise _FalseBundleError(*false)
+        if false := _first_wrong_entry(leaves, stated, self._signed.head.root):
+            raise _FalseBundleError(false)
+        if malformed:
+            raise _FalseBundleError(*malformed)
+
+    def _append(self, journal: SqliteJournal, first: int, bodies: Sequence[bytes]) -> Iterator[Falsehood]:
+        """Append entries to a journal; yield the first that is no entry."""
+        kinds, keys = list[str](), list[str]()
+        for position, body in enumerate(bodies, first):
+            try:
+                entry = json.loads(body)
+                kinds.append(str(entry["kind"]))
+                keys.append(str(entry["key"]))
+                self._kinds.setdefault(kinds[-1], position)
+            except (ValueError, LookupError, TypeError, RecursionError):
+                yield Falsehood("journal", position, f"was signed, and is no entry of a ledger: {excerpt(body)}")
+                return
+        earlier = {key: entry.position for key, entry in journal.find(keys).items()}
+        for position, key in enumerate(keys, first):
+            if key in earlier:
+                yield Falsehood("journal", position, f"repeats entry {earlier[key]}: both have the key {excerpt(key)}")
+                return
+            earlier[key] = position
+        try:
+            with journal.writing() as writer:
+                writer.append(kinds, keys, bodies)
+        except (LedgerError, ValueError) as error:
+            yield Falsehood("journal", f"{first} to {first + len(bodies) - 1}", f"cannot be stored: {one_line(error)}")
 
     def journal(self, since: TreeHead | None) -> None:
-        """Audit the journal: order and times of its entries, four eyes, and a head that was kept."""
-        verdict = audit(self._path, since=since, journal_only=True)
+        """Audit the journal: a head that was kept, order and times of its entries, and four eyes."""
+        if since is not None and (message := self._contradiction(since)):
+            raise _FalseBundleError(Falsehood("head", since.size, message))
+        verdict = audit(self._path, journal_only=True)
         if verdict.falsehoods:
             raise _FalseBundleError(*verdict.falsehoods)
+
+    def _contradiction(self, kept: TreeHead) -> str:
+        """Return what contradicts a head that was kept; empty if nothing does."""
+        if kept.size > len(self._leaves):
+            return f"the bundle has {len(self._leaves)} entries, the head that you kept {kept.size}: get a newer one"
+        if (root := level_root(self._leaves[: kept.size])) != kept.root:
+            was = f"the first {kept.size} entries had the root {kept.root.hex()} when you kept it"
+            return f"{was}, and have {root.hex()} here: history was changed"
+        return ""
 
     def rows(self) -> None:
         """Read the rows, calculate the list from the entries before it, and compare."""
         rows, read = self._read_rows()
         journal = SqliteJournal(self._path, read_only=True)
         try:
-            event = self._publication(journal)
-            if why_not := other_version(event):
+            position, event = self._publication(journal)
+            if why_not := other_version(event) or self._unknown_kind(event.head):
                 self._not_compared = why_not
                 return
-            pool, current = self._calculated(journal, event)
+            try:
+                pool, current = self._calculated(journal, event)
+            except UnknownNameError as error:  # a scheme that is not installed
+                self._not_compared = str(error)
+                return
+            if pool is None or pool.eras[pool.era_at(instant_end_ms(event.as_of))].scheme.name != event.scheme:
+                message = f"says that the list was rated by {event.scheme!r}, and by then another scheme rated the pool"
+                raise _FalseBundleError(Falsehood("journal", position, message))
             form = str(self._facts["list_form"])
             ranked = {row.player: row for row in with_ranks(current, form)}
             for player, difference in islice(list_differences(map(list, rows), ranked), FIRST_FALSEHOODS):
@@ -209,11 +257,14 @@ class _Check:
             if self.falsehoods and (why_not := older_version(journal, pool, event)):
                 self.falsehoods, self._not_compared = [], why_not
                 return
-            if not self.falsehoods and list_texts(rows, form).digest != event.digest:
-                message = f"its rows have another digest than entry {event.head} published, {event.digest}"
+            texts = list_texts(rows, form)
+            message = ""
+            if texts.digest != event.digest:
+                message = f"do not have the digest that was published, {event.digest}"
+            elif b"".join(texts.texts[1:]) != read:
+                message = "are not in the order of the players, or not as the ledger writes them"
+            if message and not self.falsehoods:
                 self.falsehoods.append(Falsehood("bundle", "rows", message))
-            if b"".join(list_texts(rows, form).texts[1:]) != read and not self.falsehoods:
-                self.falsehoods.append(Falsehood("bundle", "rows", "are not written as the ledger writes them"))
             self._rows = tuple(sorted(rows, key=lambda row: (row.rank, row.player)))
         finally:
             journal.close()
@@ -233,18 +284,31 @@ class _Check:
             raise self._false(f"something follows the last row: {excerpt(rest)}")
         return rows, b"".join(lines)
 
-    def _publication(self, journal: Journal) -> ListPublished:
-        """Return the event that published the list."""
+    def _publication(self, journal: Journal) -> tuple[int, ListPublished]:
+        """Return the position and the event of the entry that published the list."""
         key = f"list:{self._facts['list']}"
         stored = journal.find([key]).get(key)
-        event = None if stored is None else decode(stored.body).event
+        try:
+            event = None if stored is None else decode(stored.body).event
+        except LedgerError as error:
+            raise _FalseBundleError(Falsehood("journal", stored.position if stored else 0, one_line(error))) from error
         if stored is None or not isinstance(event, ListPublished) or not 0 < event.head < stored.position:
             raise _FalseBundleError(Falsehood("bundle", "line 1", f"no entry published {self._facts['list']!r}"))
+        if event.key != key or event.players != self._facts["players"]:
+            message = f"published {event.key!r} with {event.players} players, not {key!r} with {self._facts['players']}"
+            raise _FalseBundleError(Falsehood("journal", stored.position, message))
         if journal.root_at(event.head).hex() != event.root:
             message = f"was published from {event.head} entries with the root {event.root}, which is not theirs"
             raise _FalseBundleError(Falsehood("journal", stored.position, message))
         self._event = event
-        return event
+        return stored.position, event
+
+    def _unknown_kind(self, head: int) -> str:
+        """Return why this version cannot apply the first *head* entries; empty if it can."""
+        for kind, position in self._kinds.items():  # in the order of the entries
+            if kind not in BY_KIND and kind not in OLD_KINDS and position <= head:
+                return f"entry {position} is of kind {kind!r}, which this version does not know: use a newer one"
+        return ""
 
     def _calculated(self, journal: Journal, event: ListPublished) -> tuple[Pool | None, list[ListRow]]:
         """Return the pool of the list, and its rows as the entries give them."""
@@ -255,19 +319,22 @@ class _Check:
                     past.advance_to(position)
                     self._progress("replay", position, event.head)
                 calculated = calculated_list(past, event)
+        except UnknownNameError:
+            raise
         except LedgerError as error:
-            raise _FalseBundleError(Falsehood("journal", "replay", one_line(error))) from error
+            # without the path of a temporary file, which says nothing to anybody
+            message = re.sub(r"^\S*ledger-known-\S*: ", "", one_line(error))
+            falsehood = Falsehood("journal", f"1 to {event.head}", f"cannot be rated: {message}")
+            raise _FalseBundleError(falsehood) from error
         self._progress("replay", event.head, event.head)
         return calculated
 
 
 def _plain_json(line: bytes) -> object:
-    """Return the JSON of a line; None if it is none, or could be written in another way."""
+    """Return the value of a line of canonical JSON; None if it is none."""
     try:
-        value: object = json.loads(line)
-        again = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-        return value if again.encode() == line else None
-    except (ValueError, RecursionError):
+        return canonical_json(line)
+    except ValueError:
         return None
 
 
@@ -279,38 +346,20 @@ def _stated_hash(line: bytes) -> bytes:
     return b""
 
 
-def _append(journal: SqliteJournal, first: int, bodies: Sequence[bytes]) -> Iterator[Falsehood]:
-    """Append entries to a journal; yield the first that is no entry."""
-    kinds, keys = list[str](), list[str]()
-    for position, body in enumerate(bodies, first):
-        try:
-            entry = json.loads(body)
-            kinds.append(str(entry["kind"]))
-            keys.append(str(entry["key"]))
-        except (ValueError, LookupError, TypeError, RecursionError):
-            yield Falsehood("journal", position, f"was signed, and is no entry of a ledger: {excerpt(body)}")
-            return
-    try:
-        with journal.writing() as writer:
-            writer.append(kinds, keys, bodies)
-    except (LedgerError, ValueError, KeyTakenError) as error:
-        yield Falsehood(
-            "journal", first, f"this entry or one of the {TILE} after it repeats another: {one_line(error)}"
-        )
-
-
-def _wrong_entries(leaves: list[bytes], stated: list[bytes], root: bytes) -> Iterator[Falsehood]:
-    """Yield the first entry that is not as it was signed, or the first hash."""
+def _first_wrong_entry(leaves: list[bytes], stated: list[bytes], root: bytes) -> Falsehood | None:
+    """Return the first entry that is not as it was signed, or the first hash; None if all are."""
     of_bodies = level_root(leaves)
     if leaves == stated and of_bodies == root:
-        return
+        return None
     first = next((n for n, pair in enumerate(zip(leaves, stated, strict=True)) if pair[0] != pair[1]), None)
     if first is None:
         message = f"the {len(leaves)} entries have the root {of_bodies.hex()}, but {root.hex()} was signed"
-        yield Falsehood("bundle", "entries", f"{message}: they are those of another ledger, or were hashed anew")
-    elif of_bodies == root:
+        return Falsehood("bundle", "entries", f"{message}: they are those of another ledger, or were hashed anew")
+    if of_bodies == root:
         message = f"entry {first + 1} is as it was signed, but the hash before it is not {leaves[first].hex()}"
-        yield Falsehood("bundle", f"line {first + 2}", message)
-    else:
-        hashes = f"it hashes to {leaves[first].hex()}, its signed hash is {stated[first].hex() or 'unreadable'}"
-        yield Falsehood("journal", first + 1, f"is not the entry that was signed: {hashes}")
+        return Falsehood("bundle", f"line {first + 2}", message)
+    if level_root(stated) == root:
+        hashes = f"it hashes to {leaves[first].hex()}, its signed hash is {stated[first].hex()}"
+        return Falsehood("journal", first + 1, f"is not the entry that was signed: {hashes}")
+    message = f"does not hash to what stands before it ({leaves[first].hex()}), and neither leads to the signed root"
+    return Falsehood("journal", first + 1, f"{message}: from here on entries were changed, taken out or put in")

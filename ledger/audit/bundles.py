@@ -13,22 +13,18 @@ would only know that some entry was.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import attrs
 import orjson
 
 from ledger.audit.bundle_check import FORM
-from ledger.errors import CorruptError, StorageError
+from ledger.audit.receipts import check_covered, last_checkpoint
+from ledger.errors import CorruptError
 from ledger.handle import OpenLedger
-from ledger.journal.checkpoint_notes import Checkpoint
 from ledger.journal.merkle import leaf_hash
 from ledger.journal.stored_lists import StoredList, form_of_digest, list_texts
 from ledger.publishing.publications import Publication
-
-SUFFIX = ".bundle"
-MAKE_ONE = "make one with 'rating-ledger checkpoint DB'"
 
 
 @attrs.frozen
@@ -58,7 +54,8 @@ def bundle_lines(ledger: OpenLedger, publication: Publication, verifier: str) ->
         StorageError: there is no checkpoint that contains the list.
         CorruptError: the stored rows are missing or changed.
     """
-    signed = _checkpoint(ledger, publication)
+    signed = last_checkpoint(ledger, "bundle")
+    check_covered(ledger, signed.head, publication.position, f"list {publication.name}")
     event = publication.event
     rows = list(StoredList(ledger.journal, str(ledger.path), publication.position, event.digest).rows())
     form = form_of_digest(rows, event.digest)
@@ -79,28 +76,14 @@ def _lines(ledger: OpenLedger, first: dict[str, object], size: int, texts: tuple
     yield from texts
 
 
-def _checkpoint(ledger: OpenLedger, publication: Publication) -> Checkpoint:
-    last, place = ledger.checkpoints.last(), str(ledger.checkpoints.place)
-    if last is None:
-        raise StorageError(place, f"there is no checkpoint yet, which a bundle needs: {MAKE_ONE}")
-    if fault := ledger.checkpoints.fault():
-        raise StorageError(str(ledger.path), f"no bundle can be made: {fault}")
-    if last.head.size < publication.position:
-        raise StorageError(
-            place,
-            f"list {publication.name} was published as entry {publication.position}, after the last checkpoint, which "
-            f"has {last.head.size} entries: {MAKE_ONE}",
-        )
-    return last
-
-
-def bundle_summary(ledger: OpenLedger, publication: Publication) -> BundleSummary:
-    """Return what a bundle of a published list shows; StorageError if there is no checkpoint that contains it."""
-    size = _checkpoint(ledger, publication).head.size
-    games, recorders = 0, Counter[str]()
-    for block in ledger.journal.read(0, size):
-        for body in block:
-            entry = json.loads(body)
-            games += entry["kind"].startswith("game-recorded/")
-            recorders[entry["actor"]] += 1
-    return BundleSummary(publication.name, size, games, publication.event.players, tuple(sorted(recorders)))
+def bundle_summary(lines: Sequence[bytes]) -> BundleSummary:
+    """Return what the lines of a bundle show."""
+    first = json.loads(lines[0])
+    entries = [json.loads(line.partition(b" ")[2]) for line in lines[1 : first["entries"] + 1]]
+    return BundleSummary(
+        published=first["list"],
+        entries=len(entries),
+        games=sum(entry["kind"].startswith("game-recorded/") for entry in entries),
+        players=first["players"],
+        recorders=tuple(sorted({entry["actor"] for entry in entries})),
+    )

@@ -10,7 +10,6 @@ A receipt holds the raw entry: players' numbers, no names. One name, with identi
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -21,6 +20,7 @@ from ledger.errors import CorruptError, StorageError, UnknownNameError
 from ledger.facts.words import TreeHead
 from ledger.handle import OpenLedger
 from ledger.journal import StoredEntry
+from ledger.journal.checkpoint_notes import Checkpoint
 from ledger.journal.game_references import find_game
 from ledger.journal.merkle import inclusion_path, leaf_hash
 from ledger.journal.rules import facts_of
@@ -48,12 +48,8 @@ def make_receipt(ledger: OpenLedger, game: str, *, name_of: str | None = None) -
     """
     name, entry = find_game(ledger.journal, game)
     person = None if name_of is None else _player_of(ledger, entry, name_of)
-    last, place = ledger.checkpoints.last(), ledger.checkpoints.place
-    if last is None:
-        raise StorageError(str(place), f"there is no checkpoint yet, which a receipt needs: {MAKE_ONE}")
-    if fault := ledger.checkpoints.fault():
-        raise StorageError(str(ledger.path), f"no receipt can be given: {fault}")
-    _check_covered(place, last.head, entry, f"game {name!r}")
+    last = last_checkpoint(ledger, "receipt")
+    check_covered(ledger, last.head, entry.position, f"game {name!r}")
     content: dict[str, Any] = {"entry": _text(ledger, entry)}
     if person is not None:
         content["name"] = _name(ledger, person, last.head)
@@ -84,7 +80,7 @@ def _name(ledger: OpenLedger, person: Person, head: TreeHead) -> dict[str, Any]:
     entry = next((entry for entry in reversed(sealed) if is_committed(person, entry)), None)
     if entry is None or person.salt is None:
         raise UnknownNameError("name", person.name or "", f"no entry sealed it for player {person.player}")
-    _check_covered(ledger.checkpoints.place, head, entry, f"the name of player {person.player}")
+    check_covered(ledger, head, entry.position, f"the name of player {person.player}")
     return {
         "entry": _text(ledger, entry),
         "identity": person.identity,
@@ -95,11 +91,27 @@ def _name(ledger: OpenLedger, person: Person, head: TreeHead) -> dict[str, Any]:
     }
 
 
-def _check_covered(place: Path, head: TreeHead, entry: StoredEntry, what: str) -> None:
-    if entry.position > head.size:
+def last_checkpoint(ledger: OpenLedger, document: str) -> Checkpoint:
+    """Return the last stored checkpoint, which a *document* such as ``receipt`` needs.
+
+    Raises:
+        StorageError: there is none, or it is of another journal.
+    """
+    last = ledger.checkpoints.last()
+    if last is None:
+        place = str(ledger.checkpoints.place)
+        raise StorageError(place, f"there is no checkpoint yet, which a {document} needs: {MAKE_ONE}")
+    if fault := ledger.checkpoints.fault():
+        raise StorageError(str(ledger.path), f"no {document} can be given: {fault}")
+    return last
+
+
+def check_covered(ledger: OpenLedger, head: TreeHead, position: int, what: str) -> None:
+    """Raise StorageError if an entry is not under a head; *what* says what it recorded."""
+    if position > head.size:
         raise StorageError(
-            str(place),
-            f"{what} was recorded as entry {entry.position}, after the last checkpoint, which has {head.size} entries: "
+            str(ledger.checkpoints.place),
+            f"{what} was recorded as entry {position}, after the last checkpoint, which has {head.size} entries: "
             f"{MAKE_ONE}",
         )
 

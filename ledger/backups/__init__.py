@@ -6,7 +6,7 @@ copies a ledger between a server of PostgreSQL and files, in the form of rows th
 ``local_copies`` a ledger on a server is proven and backed up as one in files is.
 """
 
-from ledger.backups.disk import CopiedFile, Manifest
+from ledger.backups.disk import CopiedFile, Manifest, newest_backup
 from ledger.backups.local_copies import ledger_as_files
 from ledger.backups.making import Backup, backup
 from ledger.backups.moving import ServerMove, move_to_files, move_to_server
@@ -28,5 +28,6 @@ __all__ = [
     "ledger_as_files",
     "move_to_files",
     "move_to_server",
+    "newest_backup",
     "restore",
 ]  # fmt: skip

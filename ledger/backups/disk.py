@@ -224,6 +224,20 @@ def read_manifest(folder: Path) -> Manifest:
         raise StorageError(str(path), "is damaged: not the manifest of a backup; use another backup") from error
 
 
+def newest_backup(folder: Path, is_wanted: Callable[[TreeHead], bool]) -> Manifest | None:
+    """Return the manifest of the newest backup in a folder whose head is wanted; None if there is none.
+
+    Folders that are no backups, and backups whose manifest is damaged, are passed over.
+    """
+    manifests = []
+    with translate_os_errors(folder):
+        for path in folder.iterdir():
+            with suppress(StorageError):
+                manifests.append(read_manifest(path))
+    of_ledger = (manifest for manifest in manifests if is_wanted(manifest.head))
+    return max(of_ledger, key=lambda manifest: manifest.made_at, default=None)
+
+
 def _checksum(members: Mapping[str, Any]) -> str:
     return sha256(orjson.dumps(members, option=orjson.OPT_SORT_KEYS)).hexdigest()
 

@@ -54,6 +54,9 @@ class DerivedViews(Protocol):
     def read_models(self) -> list[str]:
         """Return the names of the installed and stored read models."""
 
+    def strength_decided(self, pool: Pool, player: int, ms: int) -> float | None:
+        """Return the number of rated games from which a rating decides the strength, if a player has so many."""
+
 
 @attrs.frozen
 class CurrentFacts:

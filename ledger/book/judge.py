@@ -16,9 +16,11 @@ from ledger.book.rules_by_facts import (
     edition_closed,
     exists_with_different_birth_year,
     exists_with_different_key,
+    no_choice_of_strength,
     no_such_tournament,
     overlapping_editions,
     played_after_closing,
+    rating_decides,
     same_instant,
 )
 from ledger.book.rules_by_keys import (
@@ -49,6 +51,7 @@ from ledger.facts.events import (
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentDescribed,
     TournamentOpened,
@@ -95,6 +98,15 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
         same_instant: PLACED,
         needs_a_proposal: DIRECT,
     },
+    StrengthChosen: {
+        unknown_pool: NOT_IMPORTED,
+        unknown_player: NOT_IMPORTED,
+        no_choice_of_strength: {APPEND, PROPOSAL},
+        rating_decides: {APPEND, PROPOSAL, CHANGE},
+        exists_with_different_key: UNRECORDED,
+        same_instant: PLACED,
+        needs_a_proposal: DIRECT,
+    },
     RoundWithoutGame: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED, exists_with_different_key: UNRECORDED},
     PlayerEntered: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED},
     TournamentDescribed: {unknown_pool: NOT_IMPORTED},
@@ -135,6 +147,7 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
 }
 _ASK_VIEWS = {
     after_the_first_game, exists_with_different_birth_year, overlapping_editions, edition_closed, played_after_closing,
+    no_choice_of_strength, rating_decides,
 }  # fmt: skip
 _OF_VIEWS = frozenset(kind for kind, rules in RULES.items() if not _ASK_VIEWS.isdisjoint(rules))
 

@@ -37,6 +37,7 @@ from ledger.facts.events import (
     ReportSent,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentDescribed,
     TournamentOpened,
@@ -380,6 +381,24 @@ class _Seeds(Kind):
         rerate_from_list(book, change.fact.player, book.pools[change.fact.pool].pool, since_ms, change.reratings)
 
 
+class _Strengths(Kind):
+    """Strengths that players chose: shown, and never rated by."""
+
+    table = "strengths"
+    row_key = ("pool", "player")
+    correctable = ("effective_at", "strength")
+
+    def row(self, book: BookState, position: int, fact: StrengthChosen) -> Row:
+        return {
+            "pool": book.pool_named(fact.pool, position).pool,
+            "player": fact.player,
+            "effective_ms": instant_ms(fact.effective_at),
+            "effective_at": fact.effective_at,
+            "strength": fact.strength.value,
+            "position": position,
+        }
+
+
 class _Policies(Kind):
     """Policies; the row of one that holds by position is fixed."""
 
@@ -485,6 +504,7 @@ KINDS: Mapping[type[Event], Kind] = {
     TournamentClosed: _Closings(),
     PolicySet: _Policies(),
     RoundWithoutGame: _Rounds(),
+    StrengthChosen: _Strengths(),
     PlayerEntered: _Entrants(),
     TournamentDescribed: _Descriptions(),
     PlayerDescribed: _Details(),

@@ -13,6 +13,7 @@ from typing import Any
 from ledger.book import initial_ratings
 from ledger.book.conflicts import key_conflict, keys_beginning
 from ledger.book.evidence import CurrentFacts, Evidence, subject_of
+from ledger.book.policies import CLASSES, stored_policies
 from ledger.book.whole_tournaments import NO_ANNOUNCEMENTS, Announcements, Edition, group_into_editions
 from ledger.errors import ConflictError, RejectedError
 from ledger.facts import codec
@@ -26,6 +27,7 @@ from ledger.facts.events import (
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentOpened,
 )
@@ -37,6 +39,7 @@ PLACE_FIELDS: Mapping[type[Event], frozenset[str]] = {
     SchemeAdopted: frozenset({"effective_from"}),
     PlayerChanged: frozenset({"effective_at", "declared_rating"}),
     RatingSeeded: frozenset({"effective_at"}),
+    StrengthChosen: frozenset({"effective_at"}),
     TournamentOpened: frozenset({"tournament", "starts_at", "ends_at"}),
     TournamentClosed: frozenset({"tournament", "ended_at"}),
 }
@@ -45,6 +48,7 @@ _SAID: Mapping[str, str] = {
     SchemeAdopted.KIND: "a scheme was adopted",
     PlayerChanged.KIND: "the player has another membership status or declared rating",
     RatingSeeded.KIND: "the player has another rating of a list",
+    StrengthChosen.KIND: "the player chose another strength",
 }
 # Entries are left out by one list of JSON: a statement with a question mark each would be another one for each number
 # of them, and SQLite takes 32,766 at most.
@@ -123,8 +127,38 @@ def exists_with_different_key(event: Event, evidence: Evidence) -> ConflictError
     return key_conflict(facts.connection, facts.journal, event) if facts.has_proposals() else None
 
 
-def same_instant(event: SchemeAdopted | PlayerChanged | RatingSeeded, evidence: Evidence) -> RejectedError | None:
-    """Refuse a second scheme, status or list rating from one instant, spelt differently: correct the first."""
+def no_choice_of_strength(event: StrengthChosen, evidence: Evidence) -> RejectedError | None:
+    """Refuse a strength in a pool without strengths: ChessWorld's scheme has them, others by the policy ``classes``."""
+    facts, ms = evidence.facts, instant_ms(event.effective_at)
+    pool = facts.pool(event.pool)
+    if pool is None or pool.eras[pool.era_at(ms)].scheme.name == "chessworld":
+        return None
+    if stored_policies(facts.connection).settings_at(CLASSES, ms)["everywhere"]:
+        return None
+    words = f"pool {event.pool!r} has no strengths under its scheme; the policy 'classes' with everywhere=true has them"
+    return RejectedError("no-choice-of-strength", event.key, f"{event.key!r}: {words}")
+
+
+def rating_decides(event: StrengthChosen, evidence: Evidence) -> RejectedError | None:
+    """Refuse a strength chosen after the provisional games: from then on the rating decides."""
+    # "Until a player has completed 50 rated games their classification can be defined, or changed" (seed 004)
+    before, facts = evidence.before, evidence.facts
+    pool = facts.pool(event.pool)
+    if pool is None or (isinstance(before, StrengthChosen) and before.effective_at == event.effective_at):
+        return None
+    limit = facts.views.strength_decided(pool, facts.person(event.player), instant_ms(event.effective_at))
+    if limit is None:
+        return None
+    words = f"player {event.player} has completed {limit:g} rated games in pool {event.pool!r} by {event.effective_at}"
+    return RejectedError(
+        "rating-decides", event.key, f"{event.key!r}: {words}: from then on the rating decides the strength"
+    )
+
+
+def same_instant(
+    event: SchemeAdopted | PlayerChanged | RatingSeeded | StrengthChosen, evidence: Evidence
+) -> RejectedError | None:
+    """Refuse a second scheme, status, list rating or strength from one instant, spelt otherwise: correct the first."""
     if (since := _since(event)) is None:
         return None
     facts, subject = evidence.facts, subject_of(event)
@@ -154,6 +188,8 @@ def _since(event: Event) -> str | None:
     """Return from when a fact holds, if only one of its kind may hold from an instant; None: from the beginning."""
     match event:
         case SchemeAdopted(effective_from=since) | PlayerChanged(effective_at=since) | RatingSeeded(effective_at=since):
+            return since
+        case StrengthChosen(effective_at=since):
             return since
         case _:
             return None

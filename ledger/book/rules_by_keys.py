@@ -30,6 +30,7 @@ from ledger.facts.events import (
     ReportSent,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TokenIssued,
     TokenRevoked,
     TournamentClosed,
@@ -85,12 +86,13 @@ _COMMANDS: Mapping[str, str] = {  # the command that proposes a fact
     PlayerChanged.KIND: "player set",
     RatingSeeded.KIND: "player set",
     BirthYearLearnt.KIND: "player set",
+    StrengthChosen.KIND: "player set",
 }
 OfPool = (
-    GameRecorded | RatingSeeded | RoundWithoutGame | RatingRunClosed | TournamentClosed | TournamentOpened
-    | PlayerEntered | TournamentDescribed
+    GameRecorded | RatingSeeded | RoundWithoutGame | RatingRunClosed | StrengthChosen | TournamentClosed
+    | TournamentOpened | PlayerEntered | TournamentDescribed
 )  # fmt: skip
-OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame | PlayerEntered
+OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame | StrengthChosen | PlayerEntered
 
 
 def needed_keys(event: Event) -> tuple[str, ...]:
@@ -258,7 +260,7 @@ def _comes_with_the_player(event: Event, evidence: Evidence) -> bool:
     """Return whether a fact is of a player who is registered in the same transaction: no game was rated yet."""
     # Not by the instant, by which the audit must go, for it sees no transactions: several of them bear one instant
     # where the clock is behind the last entry, and games of the player may have been rated meanwhile.
-    of_player = PlayerChanged | RatingSeeded | BirthYearLearnt
+    of_player = PlayerChanged | RatingSeeded | BirthYearLearnt | StrengthChosen
     return isinstance(event, of_player) and not evidence.find([f"player:{event.player}"])
 
 

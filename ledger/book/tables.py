@@ -113,6 +113,11 @@ SCHEMA = (
       rating REAL NOT NULL, games INTEGER, deviation REAL, volatility REAL, highest REAL, k_factor REAL, source TEXT,
       position INTEGER NOT NULL, PRIMARY KEY(pool, player, effective_ms, effective_at, position))
       STRICT, WITHOUT ROWID""",
+    """CREATE TABLE strengths(
+      pool INTEGER NOT NULL, player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL,
+      strength TEXT NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY(pool, player, effective_ms, effective_at, position))
+      STRICT, WITHOUT ROWID""",
     """CREATE TABLE games(
       position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
       black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
@@ -392,6 +397,17 @@ _PLAYERS = {
             "highest": ColumnDoc("highest rating so far", POINTS),
             "k_factor": ColumnDoc("K", POINTS),
             "source": ColumnDoc("name of the list"),
+            "position": ENTRY,
+        },
+    ),
+    "strengths": TableDoc(
+        "Strengths that players chose; they are shown until the provisional games are completed.",
+        {
+            "pool": POOL,
+            "player": PLAYER,
+            "effective_ms": _ms("effective_at"),
+            "effective_at": ColumnDoc("from when on", INSTANT),
+            "strength": ColumnDoc("beginner, intermediate or advanced", "word"),
             "position": ENTRY,
         },
     ),

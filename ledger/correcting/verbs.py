@@ -34,13 +34,14 @@ from ledger.facts.events import (
     RatingRunClosed,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentOpened,
 )
 from ledger.facts.instants import instant_ms
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault, excerpt
-from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Strength, Termination
 from ledger.imports.csv.values import parse_result
 from ledger.runtime.nearest import expected_names
 from ledger.runtime.visible import in_cell
@@ -125,6 +126,10 @@ VERBS: Mapping[str, VerbWords] = {
     "declared": VerbWords(
         "A rating that a player declares, from a day on.", ("player",), ("to", "from"), (),
         "declared ann --to 1700 --from 2024-01-01",
+    ),
+    "strength": VerbWords(
+        "The strength that a player chose, from a day on, during the provisional games: later the rating decides.",
+        ("player",), ("to", "from"), ("pool",), "strength ann --to intermediate --from 2024-01-01",
     ),
     "born": VerbWords(
         "A year of birth that nobody has told yet.", ("player",), ("to",), (), "born ann --to 2010"
@@ -215,7 +220,8 @@ def choices(verb: str, word: str) -> tuple[str, ...]:
     if word == "to":
         if verb in {"result", "late", "swap-colours"}:
             return RESULTS
-        return tuple(each.value for each in Standing) if verb == "standing" else ()
+        words: Mapping[str, type[StrEnum]] = {"standing": Standing, "strength": Strength}
+        return tuple(each.value for each in words[verb]) if verb in words else ()
     if (verb, word) == ("game", "field"):
         return FIELDS_OF_GAME
     return tuple(each.value for each in _CHOICES[word]) if word in _CHOICES else ()
@@ -426,6 +432,14 @@ _MEANINGS: Mapping[str, Callable[[Drafts, Words], Change]] = {
     "rating": _rating,
     "declared": lambda drafts, words: drafts.declare(
         _number(drafts, words["player"]), _whole(words, "to") or 0, words["from"]
+    ),
+    "strength": lambda drafts, words: drafts.add(
+        StrengthChosen(
+            player=_number(drafts, words["player"]),
+            pool=_pool(drafts, words),
+            effective_at=words["from"],
+            strength=_choice(Strength, "to", words["to"]),
+        )
     ),
     "born": lambda drafts, words: drafts.add(
         BirthYearLearnt(player=_number(drafts, words["player"]), birth_year=_whole(words, "to") or 0)

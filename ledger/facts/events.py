@@ -40,7 +40,7 @@ from ledger.facts.event_fields import (
     settings_field,
     text_field,
 )
-from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Colour, Format, Outcome, Standing, Termination
+from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
 
 
 @attrs.frozen
@@ -177,6 +177,23 @@ class RatingSeeded(_Fact):
     def key(self) -> str:
         """``seed:POOL:NUMBER@INSTANT``, with ``start`` where no instant is given."""
         return f"seed:{self.pool}:{self.player}@{self.effective_at or 'start'}"
+
+
+@attrs.frozen(kw_only=True)
+class StrengthChosen(_Fact):
+    """A player chooses a playing strength in a pool, shown until the provisional games there are completed."""
+
+    KIND: ClassVar[str] = "strength-chosen/1"
+
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+    pool: str = pattern_field("rating pool", NAME_PATTERN)
+    effective_at: str = instant_field("from when the choice holds, until the next one")
+    strength: Strength = one_of_field("the strength that the player chose", Strength)
+
+    @property
+    def key(self) -> str:
+        """``strength:POOL:NUMBER@INSTANT``."""
+        return f"strength:{self.pool}:{self.player}@{self.effective_at}"
 
 
 @attrs.frozen(kw_only=True)
@@ -714,13 +731,15 @@ Event = (
     PlayerRegistered | PlayerChanged | BirthYearLearnt | RatingSeeded | GameRecorded | SchemeAdopted | RatingRunClosed
     | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed | CorrectionProposed
     | CorrectionDecided | PolicySet | ListPublished | PersonErased | TokenIssued | TokenRevoked
-    | RoundWithoutGame | PlayerEntered | TournamentDescribed | PlayerDescribed | ReportSent | WarningsAccepted
+    | RoundWithoutGame | StrengthChosen | PlayerEntered | TournamentDescribed | PlayerDescribed | ReportSent
+    | WarningsAccepted
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
     TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
     CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased, TokenIssued, TokenRevoked,
-    RoundWithoutGame, PlayerEntered, TournamentDescribed, PlayerDescribed, ReportSent, WarningsAccepted,
+    RoundWithoutGame, StrengthChosen, PlayerEntered, TournamentDescribed, PlayerDescribed, ReportSent,
+    WarningsAccepted,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.
@@ -735,8 +754,8 @@ KEYS_BEGIN: Mapping[type[Event], str] = {
     ClockAccepted: "clock:", GameSupplemented: "supplement:", TournamentOpened: "opening:", PlayerRenamed: "renamed:",
     CorrectionProposed: "proposal:", CorrectionDecided: "decision:", PolicySet: "policy:", ListPublished: "list:",
     PersonErased: "erased:", TokenIssued: "token:", TokenRevoked: "token:", RoundWithoutGame: "round:",
-    PlayerEntered: "entrant:", TournamentDescribed: "described:", PlayerDescribed: "details:",
-    ReportSent: "sent:", WarningsAccepted: "accepted:",
+    StrengthChosen: "strength:", PlayerEntered: "entrant:", TournamentDescribed: "described:",
+    PlayerDescribed: "details:", ReportSent: "sent:", WarningsAccepted: "accepted:",
 }  # fmt: skip
 # Kinds that are no longer written, with the class that they are read as and the fields that they did not have.
 OLD_KINDS: Mapping[str, tuple[type[Event], frozenset[str]]] = {

@@ -82,6 +82,14 @@ class Standing(StrEnum):
     CLOSED = "closed"  # an account off the lists; the games count as those of a full member
 
 
+class Strength(StrEnum):
+    """The playing strengths of ChessWorld, which members choose during their first games."""
+
+    BEGINNER = "beginner"
+    INTERMEDIATE = "intermediate"
+    ADVANCED = "advanced"
+
+
 class Brings(StrEnum):
     """The kinds of rounds without a game, by the points they bring: H F U Z in FIDE's reports, or a blank."""
 

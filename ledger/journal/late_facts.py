@@ -19,6 +19,7 @@ from ledger.facts.events import (
     RatingRunClosed,
     RatingSeeded,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentOpened,
 )
@@ -49,7 +50,7 @@ def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = No
 
 
 def past_effect_from(event: Event, now_ms: int) -> str | None:
-    """Return the instant from which a fact changes ratings of before today; None if it changes none."""
+    """Return the instant from which a fact changes answers of before today; None if it changes none."""
     today_ms = now_ms - now_ms % DAY_MS
     match event:
         case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
@@ -62,6 +63,8 @@ def past_effect_from(event: Event, now_ms: int) -> str | None:
             return since
         case RatingSeeded(effective_at=begin) if begin is None or instant_ms(begin) < today_ms:
             return begin or _BEGINNING
+        case StrengthChosen(effective_at=since) if instant_ms(since) < today_ms:
+            return since
         case BirthYearLearnt():  # K of juniors, first ratings by age: it holds for all games
             return _BEGINNING
         case _:

@@ -26,6 +26,8 @@ from ledger.schemes.scheme import AcceptedRatings, Newcomer, Rhythm, unchanged_b
 if TYPE_CHECKING:
     import sqlite3
 
+STRENGTH_GAMES = 50  # "Until a player has completed 50 rated games" (seed 004), where a scheme has no number of its own
+
 
 class PlayerState(NamedTuple):
     """One player's state at some point of the rating order.
@@ -59,6 +61,13 @@ class PlayerState(NamedTuple):
     def provisional(self) -> bool:
         """True if the scheme calls the rating provisional."""
         return self.era.scheme.is_provisional(self.state, self.era.numbers)
+
+    @property
+    def strength_limit(self) -> float | None:
+        """The number of rated games from which the rating decides the strength; None if the player has fewer."""
+        limit = float(getattr(self.era.numbers, "provisional_games", STRENGTH_GAMES))
+        games = dict(zip(self.era.scheme.state, self.state, strict=True)).get("games", 0.0)
+        return limit if max(self.games, games) >= limit else None
 
     @property
     def games(self) -> int:

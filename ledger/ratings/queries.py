@@ -166,6 +166,12 @@ SELECT mine.*, games.position, games.key, games.ended_at, games.termination, gam
 FROM history AS mine JOIN games ON games.position = mine.game
 WHERE mine.pool = ?1 AND player = ?2 ORDER BY n DESC LIMIT ?3
 """
+# The rows of a player after the ?3-th up to the ?4-th, in rating order, each with its game.
+SIDES_BETWEEN = """
+SELECT mine.*, games.position, games.key, games.ended_at, games.tournament, games.round, games.rated_ms, games.batch
+FROM history AS mine JOIN games ON games.position = mine.game
+WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n > ?3 AND mine.n <= ?4 ORDER BY mine.n
+"""
 OPPOSITE_SIDES = """
 SELECT theirs.* FROM history AS mine
 JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n

@@ -176,6 +176,10 @@ class Views:
             return PlayerStates(self.connection, pool)
         return self._reads.states(self.connection, pool)
 
+    def strength_decided(self, pool: Pool, player: int, ms: int) -> float | None:
+        """Return the number of rated games from which a rating decides the strength, if a player has so many."""
+        return self.states(pool).at(player, ms).strength_limit
+
     def _forget_other_versions(self) -> None:
         if (version := self.version()) != self._reads.version:
             self._reads = _ReadCache(version)

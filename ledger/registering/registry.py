@@ -25,14 +25,22 @@ from ledger.duplicates.namesakes import Namesakes, namesakes
 from ledger.errors import ConflictError, MalformedError, RejectedError, StorageError, UnknownNameError
 from ledger.facts import codec, codec_columns
 from ledger.facts.event_fields import MAX_PLAYER
-from ledger.facts.events import BirthYearLearnt, Event, PlayerChanged, PlayerRegistered, RatingSeeded, Role
+from ledger.facts.events import (
+    BirthYearLearnt,
+    Event,
+    PlayerChanged,
+    PlayerRegistered,
+    RatingSeeded,
+    Role,
+    StrengthChosen,
+)
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.person_names import spelt
 from ledger.facts.player_details import FIELDS as DETAIL_FIELDS
 from ledger.facts.player_details import PlayerDetails, readable_details
 from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, person_faults
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
-from ledger.facts.words import Receipt, Standing
+from ledger.facts.words import Receipt, Standing, Strength
 from ledger.handle import DEFAULT_ACTOR, OpenLedger
 from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
@@ -666,6 +674,8 @@ class Registry:
         birth_year: int | None = None,
         past: PriorRating | None = None,
         since: str | None = None,
+        strength: Strength | None = None,
+        pool: str | None = None,
         actor: str,
         token: str | None = None,
     ) -> PlayerUpdate:
@@ -678,6 +688,8 @@ class Registry:
             birth_year: year of birth; it holds for all games.
             past: ratings and results from a list, with an instant of their own.
             since: an instant; None: today.
+            strength: the strength that the player chooses, from *since* on; during the provisional games alone.
+            pool: the pool of that strength; by default the first one.
             actor: the submitter.
             token: authenticates the actor, if the role of a recorder is assigned.
 
@@ -688,7 +700,14 @@ class Registry:
         """
         actor = self.ledger.recorder_named(token, actor)
         news = self.events_to_learn(
-            player, standing=standing, declared_rating=declared_rating, birth_year=birth_year, past=past, since=since
+            player,
+            standing=standing,
+            declared_rating=declared_rating,
+            birth_year=birth_year,
+            past=past,
+            since=since,
+            strength=strength,
+            pool=pool,
         )
         return self.update_outcome(player, news, self.ledger._record(news, actor))
 
@@ -735,6 +754,8 @@ class Registry:
         birth_year: int | None = None,
         past: PriorRating | None = None,
         since: str | None = None,
+        strength: Strength | None = None,
+        pool: str | None = None,
     ) -> list[Event]:
         """Return the events that ``learn`` would record, with its arguments.
 
@@ -760,6 +781,10 @@ class Registry:
         with _named(problems):
             if past is not None:
                 events.append(past.seed(player, self.ledger.first_pool()))
+        with _named(problems):
+            if strength is not None:
+                of_pool = self.ledger.pool(pool).name
+                events.append(StrengthChosen(player=player, pool=of_pool, effective_at=since, strength=strength))
         if problems:
             raise MalformedError(problems)
         return events

@@ -20,6 +20,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
+    FormulaSum,
+    GameLine,
     Newcomer,
     OpponentGame,
     Rhythm,
@@ -222,7 +224,20 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         Term("C", numbers.pad_rating, "opponent in them"),
     )
     result = own.after.rating
-    return Explanation("(S + n·P + c·C) / (N + n + c)", terms, result, result, "none; shown to the nearest point", CM)
+    lines = tuple(_line(own, meeting, numbers) for meeting in meetings)
+    month = "of the month of this list"
+    sums = (
+        FormulaSum("n", "games", own.after.month_games[0], f"games {month}", earlier.month_games[0]),
+        FormulaSum("n·P", "worth", own.after.month_points[0], f"performances {month}", earlier.month_points[0]),
+    )
+    rounding = "none; shown to the nearest point"
+    return Explanation("(S + n·P + c·C) / (N + n + c)", terms, result, result, rounding, CM, lines=lines, sums=sums)
+
+
+def _line(own: ExplainedPlayer, meeting: OpponentGame, numbers: Settings) -> GameLine:
+    """Return a game with its performance."""
+    rating = meeting.opponent.rating
+    return GameLine(rating, own.before.rating, worth=performance(rating, meeting.score, numbers))
 
 
 SCHEME = Scheme(

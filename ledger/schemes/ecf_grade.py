@@ -21,6 +21,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
+    FormulaSum,
+    GameLine,
     Newcomer,
     OpponentGame,
     Rhythm,
@@ -348,7 +350,7 @@ def listed(player: Player, numbers: Settings) -> bool:
     return in_lists(player, 0, lists) > 0.0 and in_lists(player, 0, 3 * lists) >= numbers.listed_games
 
 
-def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:  # noqa: ARG001
+def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Settings) -> Explanation:
     """Return the formula of one player's list with its numbers."""
     batch, grade = len(meetings), own.work.grade
     now = in_lists(own.after, 0, int(numbers.season_lists))
@@ -379,6 +381,28 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         own.after.rating,
         rounding,
         f"{HELP}; {CHANGES_2015 if numbers.by_average else CHANGES_2012}",
+        lines=tuple(_line(grade, meeting, numbers) for meeting in meetings),
+        sums=_sums(own, when, scored),
+    )
+
+
+def _line(grade: float, meeting: OpponentGame, numbers: Settings) -> GameLine:
+    """Return a game with its game points."""
+    other = counted(grade, meeting.work.grade, numbers)
+    limit = "" if other == meeting.work.grade else f"{numbers.cap:g}-point rule"
+    worth = game_points(grade, meeting.work.grade, meeting.score, numbers)
+    return GameLine(meeting.work.grade, grade, grade - other, limit, worth=worth)
+
+
+def _sums(own: ExplainedPlayer, when: When, scored: float) -> tuple[FormulaSum, ...]:
+    """Return the sums of a list: those of its games, and its game points as the state has them."""
+    earlier = Player()
+    grow_old(own.before, max(when.period - own.before.period, 0.0), earlier)
+    after = own.after
+    return (
+        FormulaSum("m", "games", after.list_games[0], "games of the list", earlier.list_games[0]),
+        FormulaSum("W", "score", scored, "score in them"),
+        FormulaSum("p", "worth", after.list_points[0], "game points of the list", earlier.list_points[0]),
     )
 
 

@@ -23,6 +23,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
+    FormulaSum,
+    GameLine,
     Newcomer,
     OpponentGame,
     Rhythm,
@@ -362,15 +364,35 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         Term("W", scored, "score, each game by its weight"),
         Term("We", expected, "expected score by table 8.1b, each game by its weight"),
     )
+    change = k * (scored - expected)
+    sums = (
+        FormulaSum("n", "games", float(len(meetings)), "games"),
+        FormulaSum("W", "score", scored, "score, each game by its weight"),
+        FormulaSum("We", "expected", expected, "expected score, each game by its weight"),
+        FormulaSum("k·(W - We)", "points", change, "change, before it is rounded"),
+    )
     return Explanation(
         "R0 + k·(W - We)",
         terms,
-        rating + k * (scored - expected),
+        rating + change,
         own.after.rating,
         rounding,
         MONTHLY,
         tuple(other for _weight, _score, other in parts),
+        tuple(_line(rating, k, *part, numbers) for part in parts),
+        sums,
     )
+
+
+def _line(rating: float, k: float, weight: float, score: float, other: float, numbers: Settings) -> GameLine:
+    """Return a fully rated player's game, with its change."""
+    difference = counted(rating, other, numbers)
+    limit = "" if difference == rating - other else f"{numbers.cap:g}-point rule"
+    hundredths = expected_hundredths(difference)
+    gain = (100.0 * score - hundredths) / 100.0
+    points = k * weight * (100.0 * score - hundredths) / 100.0
+    words = "" if weight == 1.0 else "against a partial rating"
+    return GameLine(other, rating, difference, limit, hundredths / 100.0, gain, weight, k, points, words=words)
 
 
 def _explain_performance(own: ExplainedPlayer, meetings: Sequence[OpponentGame], rounding: str) -> Explanation:
@@ -396,6 +418,12 @@ def _explain_performance(own: ExplainedPlayer, meetings: Sequence[OpponentGame],
         rounding,
         f"{HELP}, P Rating",
         tuple(meeting.work.pass_1 for meeting in meetings),
+        tuple(GameLine(meeting.work.pass_1, own.before.rating) for meeting in meetings),
+        (
+            FormulaSum("n", "games", games, "games since the player was new", own.before.pool_games),
+            FormulaSum("W", "score", scored, "score in them", own.before.pool_score),
+            FormulaSum("S", "opponent", opponents, "sum of the opponents' ratings", own.before.pool_opponents),
+        ),
     )
 
 

@@ -37,6 +37,7 @@ from ledger.facts.periods import DAY_MS, months_of, year_of
 from ledger.runtime.records import make_copier, number
 from ledger.schemes.formulas.fide_rules import (
     MARCH_2024,
+    cap,
     compressed,
     dp,
     expected_hundredths,
@@ -64,6 +65,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
+    FormulaSum,
+    GameLine,
     Newcomer,
     OpponentGame,
     Rhythm,
@@ -481,7 +484,77 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
     """Return the formula of one player's period with its numbers."""
     if own.before.rating > 0.0:
         return _explain_change(own, meetings, when, numbers)
-    return _explain_unrated(own, len(meetings), when, numbers)
+    return _explain_unrated(own, meetings, when, numbers)
+
+
+def _change_lines(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any) -> tuple[GameLine, ...]:
+    """Return the games of a rated player's period, each with its change."""
+    lines = []
+    with_upgrade = _upgraded(own, meetings, numbers)
+    for place, meeting in enumerate(meetings):
+        rules, start = rules_of(meeting.began, numbers), meeting.began
+        rating, other = own_at_start(own.before, start), in_force(meeting.opponent, start)
+        if reason := _left_out(rating, other, rules, numbers):
+            lines.append(GameLine(other, rating, left_out=reason))
+            continue
+        low = lowest(rating, rules, numbers.rapid, numbers.full_from)
+        high = greatest(rating, rules, numbers.rapid, numbers.full_from)
+        difference = within(rating - other, low, cap(rules) if place in with_upgrade else high)
+        hundredths = expected_hundredths(difference)
+        gain = int(100.0 * meeting.score) - hundredths
+        lines.append(
+            GameLine(
+                other,
+                rating,
+                difference,
+                f"{cap(rules):g}-point rule" if difference != rating - other else "",
+                hundredths / 100.0,
+                gain / 100.0,
+                factor=own.work.k,
+                points=int(own.work.k) * gain / 100.0,
+            )
+        )
+    return tuple(lines)
+
+
+def _left_out(own: float, opponent: float, rules: float, numbers: Any) -> str:
+    """Return the reason why a game does not count for the player; empty if it does."""
+    if is_rated(own, opponent, rules, numbers.rapid):
+        return ""
+    return "unrated opponent" if opponent <= 0.0 else "a difference of 600 or more, one player above 2600"
+
+
+def _upgraded(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any) -> set[int]:
+    """Return the places of the games that alone are capped in their tournaments, by the rule of the one upgrade."""
+    widest: dict[float, tuple[float, int]] = {}
+    for place, meeting in enumerate(meetings):
+        rules, start = rules_of(meeting.began, numbers), meeting.began
+        rating, other = own_at_start(own.before, start), in_force(meeting.opponent, start)
+        if one_upgrade(rules, numbers.rapid) and is_rated(rating, other, rules, numbers.rapid):
+            lead = rating - other
+            if lead > cap(rules) and lead > widest.get(start, (0.0, 0))[0]:
+                widest[start] = lead, place
+    return {place for _, place in widest.values()}
+
+
+def _pool_lines(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any) -> tuple[GameLine, ...]:
+    """Return the games of an unrated player's period, those of tournaments without a point left out by 8.2."""
+    lines: list[GameLine] = []
+    has_pool = own.before.pool_games > 0.0
+    pointless: dict[float, bool] = {}
+    for meeting in meetings:
+        start, rules = meeting.began, rules_of(meeting.began, numbers)
+        if start not in pointless:
+            same = [each for each in meetings if each.began == start]
+            rated = [each for each in same if is_rated(0.0, in_force(each.opponent, start), rules, numbers.rapid)]
+            pointless[start] = not has_pool and sum(each.score for each in rated) == 0.0
+            has_pool = has_pool or (bool(rated) and not pointless[start])
+        other = in_force(meeting.opponent, start)
+        reason = _left_out(0.0, other, rules, numbers)
+        if not reason and pointless[start]:
+            reason = "no point in a first tournament"
+        lines.append(GameLine(other, 0.0, left_out=reason))
+    return tuple(lines)
 
 
 def _explain_change(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
@@ -496,10 +569,21 @@ def _explain_change(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when
         Term("We", expected, f"expected score by table 8.1.2 and {_rules_of_differences(own, meetings, numbers)}"),
         Term("K", k, f"K-factor, lowered where K·n would exceed {numbers.k_product:g}"),
     )
-    rounding = "the change of the period, once, to the nearest point, 0.5 away from zero"
+    rounding, limited = "the change of the period, once, to the nearest point, 0.5 away from zero", ""
     if own.after.rating == 0.0:
-        rounding += f"; below {floor_of(rules_of(when.day, numbers), numbers):g}, so unrated (0) from the next list on"
-    return Explanation("Ro + K·(W - We)", terms, before + k * (scored - expected), own.after.rating, rounding, B02)
+        limited = f"below {floor_of(rules_of(when.day, numbers), numbers):g}, so unrated (0) from the next list on"
+        rounding += f"; {limited}"
+    unrounded = before + k * (scored - expected)
+    sums = (
+        FormulaSum("n", "games", games, "games that count"),
+        FormulaSum("W", "score", scored, "score"),
+        FormulaSum("We", "expected", expected, "expected score"),
+        FormulaSum("K·(W - We)", "points", k * (scored - expected), "change, before it is rounded"),
+    )
+    lines = _change_lines(own, meetings, numbers)
+    return Explanation(
+        "Ro + K·(W - We)", terms, unrounded, own.after.rating, rounding, B02, (), lines, sums, limited=limited
+    )
 
 
 def _rules_of_differences(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any) -> str:
@@ -526,8 +610,31 @@ def _starts(own: ExplainedPlayer, meetings: Sequence[OpponentGame], numbers: Any
     return terms
 
 
-def _explain_unrated(own: ExplainedPlayer, played: int, when: When, numbers: Any) -> Explanation:
+def _pool_sums(own: ExplainedPlayer) -> tuple[FormulaSum, ...]:
+    """Return the sums of an unrated player's pool: as it goes on, or as it made the rating."""
+    before, work, after = own.before, own.work, own.after
+    games, score, opponents = after.pool_games, after.pool_score, after.pool_opponents
+    if after.rating > 0.0:  # a rating empties the pool
+        games, score = before.pool_games + work.counted, before.pool_score + work.scored
+        opponents = before.pool_opponents + work.opponents
+    return (
+        FormulaSum("n", "games", games, "games pooled", before.pool_games),
+        FormulaSum("W", "score", score, "score in them", before.pool_score),
+        FormulaSum("S", "opponent", opponents, "sum of the opponents' ratings", before.pool_opponents),
+    )
+
+
+def _explain_unrated(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, numbers: Any) -> Explanation:
     """Explain a newcomer's period."""
+    explanation = _initial_rating(own, len(meetings), when, numbers)
+    limited = explanation.limited
+    if own.after.rating == 0.0:
+        limited = "unrated"
+    return explanation._replace(lines=_pool_lines(own, meetings, numbers), sums=_pool_sums(own), limited=limited)
+
+
+def _initial_rating(own: ExplainedPlayer, played: int, when: When, numbers: Any) -> Explanation:
+    """Return the formula of a newcomer's initial rating, or what is missing for one."""
     rules = rules_of(when.day, numbers)
     before, work = own.before, own.work
     games, scored = before.pool_games + work.counted, before.pool_score + work.scored
@@ -560,7 +667,9 @@ def _explain_unrated(own: ExplainedPlayer, played: int, when: When, numbers: Any
     rounding = f"to the nearest point; from March 2024 at most {numbers.initial_highest:g}"
     if own.after.rating == 0.0:
         rounding += f"; below {floor_of(rules, numbers):g}, so not published (0), and the pool goes on"
-    return Explanation(rule, tuple(terms), unrounded, own.after.rating, rounding, f"{B02} 8.2")
+    highest = numbers.initial_highest
+    limited = f"at most {highest:g}" if rules >= MARCH_2024 and own.after.rating == highest < unrounded else ""
+    return Explanation(rule, tuple(terms), unrounded, own.after.rating, rounding, f"{B02} 8.2", limited=limited)
 
 
 SCHEME = Scheme(

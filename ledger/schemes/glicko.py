@@ -16,7 +16,16 @@ import attrs
 
 from ledger.facts.periods import last_finished_period
 from ledger.runtime.arith import LOG2_10, exp2
-from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
+from ledger.schemes.formulas.bounds import (
+    bounded,
+    check_bounds,
+    largest_change,
+    limited,
+    rating_floor,
+    rating_limit,
+    rounding,
+)
+from ledger.schemes.formulas.glicko_games import game_lines, game_sums
 from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
@@ -189,6 +198,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
     """Return the formula of step 2 with a period's numbers, one term a game."""
     rating, rd = own.before.rating, own.before.rd
     improvement, information, by_game = 0.0, 0.0, []
+    chances: list[tuple[float, float]] = []
     for i, meeting in enumerate(meetings, 1):
         opponent, opponent_rd = meeting.opponent.rating, meeting.opponent.rd
         g = impact(opponent_rd)
@@ -196,7 +206,10 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         improvement += g * (meeting.score - e)
         information += g * g * e * (1.0 - e)
         by_game.append(Term(f"x{i}", g * (meeting.score - e), game_words(i, meeting, g, e)))
+        chances.append((g, e))
     d2 = 1.0 / (Q * Q * information) if information else inf
+    factor = Q / (1.0 / (rd * rd) + 1.0 / d2)
+    unrounded = rating + factor * improvement
     terms = (
         Term("r", rating, "rating before the period"),
         Term("RD", rd, "deviation at the beginning of the period"),
@@ -207,11 +220,14 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
     )
     return Explanation(
         "r + q/(1/RD^2 + 1/d²)·Σx",
-        terms,
-        rating + Q / (1.0 / (rd * rd) + 1.0 / d2) * improvement,
+        (*terms, Term("RD'", own.after.rd, "deviation after the period")),
+        unrounded,
         own.after.rating,
         rounding(numbers),
         f"{PAPER}, step 2",
+        lines=game_lines(rating, meetings, chances, factor),
+        sums=game_sums(improvement, factor * improvement),
+        limited=limited(own.after.rating, unrounded),
     )
 
 

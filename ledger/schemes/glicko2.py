@@ -20,7 +20,16 @@ import attrs
 
 from ledger.facts.periods import last_finished_period
 from ledger.runtime.arith import LOG2_E, exp2, log
-from ledger.schemes.formulas.bounds import bounded, check_bounds, largest_change, rating_floor, rating_limit, rounding
+from ledger.schemes.formulas.bounds import (
+    bounded,
+    check_bounds,
+    largest_change,
+    limited,
+    rating_floor,
+    rating_limit,
+    rounding,
+)
+from ledger.schemes.formulas.glicko_games import game_lines, game_sums
 from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
@@ -435,6 +444,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
     """Return the formulas of steps 3 to 8 with a period's numbers, one term a game."""
     rating, rd, sigma = own.before.rating, own.before.rd, own.after.volatility
     improvement, information, by_game = 0.0, 0.0, []
+    chances: list[tuple[float, float]] = []
     for i, meeting in enumerate(meetings, 1):
         opponent, opponent_rd = meeting.opponent.rating, meeting.opponent.rd
         g = impact(opponent_rd)
@@ -443,9 +453,12 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         information += g * g * e * (1.0 - e)
         words = f"g {g:.4f}, s {meeting.score:g}, E {e:.4f} against {opponent:.1f}, RD {opponent_rd:.1f}"
         by_game.append(Term(f"x{i}", g * (meeting.score - e), f"game {i}: g(s - E) with {words}"))
+        chances.append((g, e))
     v = 1.0 / information if information else inf
     phi = rd / SCALE
     after2 = 1.0 / (1.0 / (phi * phi + sigma * sigma) + 1.0 / v)
+    factor = SCALE * after2
+    unrounded = rating + factor * improvement
     terms = (
         Term("R", rating, "rating before the period"),
         Term("φ", phi, f"RD {rd:.4f} before the period over 173.7178"),
@@ -456,11 +469,14 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
     )
     return Explanation(
         "R + 173.7178·Σx/(1/(φ^2 + σ'^2) + 1/v)",
-        terms,
-        rating + SCALE * after2 * improvement,
+        (*terms, Term("RD'", own.after.rd, "deviation after the period (steps 6 and 7)")),
+        unrounded,
         own.after.rating,
         rounding(numbers),
         f"{PAPER}, steps 3 to 8",
+        lines=game_lines(rating, meetings, chances, factor),
+        sums=game_sums(improvement, factor * improvement),
+        limited=limited(own.after.rating, unrounded),
     )
 
 

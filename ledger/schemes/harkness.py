@@ -17,6 +17,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
+    FormulaSum,
+    GameLine,
     Newcomer,
     OpponentGame,
     Rhythm,
@@ -155,6 +157,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
             own.after.rating,
             "none",
             source,
+            lines=tuple(_line(own, meeting.opponent, numbers) for meeting in meetings),
         )
     competition = sum(rating for rating, _score in counted) / games
     points = sum(score for _rating, score in counted)
@@ -176,7 +179,19 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         own.after.rating,
         "none; shown to the nearest point",
         source,
+        lines=tuple(_line(own, meeting.opponent, numbers) for meeting in meetings),
+        sums=(
+            FormulaSum("n", "games", games, "games that count"),
+            FormulaSum("W", "score", points, "points won"),
+            FormulaSum("n·A", "opponent", games * competition, "sum of the opponents' ratings"),
+        ),
     )
+
+
+def _line(own: ExplainedPlayer, opponent: Player, numbers: Settings) -> GameLine:
+    """Return a game of an event; one against an unrated opponent may not count."""
+    left_out = "" if counts(opponent, numbers) else "unrated opponent"
+    return GameLine(strength(opponent, numbers), own.before.rating, left_out=left_out)
 
 
 SCHEME = Scheme(

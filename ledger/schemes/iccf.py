@@ -31,6 +31,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
+    FormulaSum,
+    GameLine,
     Newcomer,
     OpponentGame,
     Rhythm,
@@ -253,8 +255,14 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
     others = [opponent_rating(meeting.opponent, when.day, numbers) for meeting in meetings]
     if games > 0 or games >= numbers.fixed_games:
         others = [counted(current, other, numbers.cut_off) for other in others]
+    limits = [_limit(meeting, other, when.day, numbers) for meeting, other in zip(meetings, others, strict=True)]
     if games < numbers.fixed_games:
-        return _explain_performance(own.after, others, numbers)
+        explanation = _explain_performance(own.after, others, numbers)
+        pairs = zip(others, limits, strict=True)
+        return explanation._replace(
+            lines=tuple(GameLine(other, current, limit=limit) for other, limit in pairs),
+            sums=performance_sums(own.before, own.after),
+        )
     expected = [logistic(current - other) for other in others]
     terms = (
         Term("Ro", rating, "rating of the last list"),
@@ -268,7 +276,32 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
             for i, (meeting, other, e) in enumerate(zip(meetings, others, expected, strict=True), 1)
         ),
     )
-    return _explained("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
+    explanation = _explained("Ro + r·p·(W - We)", terms, own.after, f"ICCF rating rules, fixed ratings; {RULE_9_4}")
+    k = k_factor(rating, games)
+    lines = [
+        GameLine(other, current, current - other, limit, e, meeting.score - e, factor=k, points=k * (meeting.score - e))
+        for meeting, other, limit, e in zip(meetings, others, limits, expected, strict=True)
+    ]
+    sums = (
+        FormulaSum("We", "expected", sum(expected), "expected points"),
+        FormulaSum("r·p·(W - We)", "points", own.after.rating - rating, "change of the rating"),
+    )
+    return explanation._replace(lines=tuple(lines), sums=sums)
+
+
+def _limit(meeting: OpponentGame, other: float, day: float, numbers: Settings) -> str:
+    """Return the rule by which an opponent's rating counts as *other*; empty if it counts as it is."""
+    is_whole = other == opponent_rating(meeting.opponent, day, numbers)
+    return "" if is_whole else f"{numbers.cut_off:g}-point rule"
+
+
+def performance_sums(before: Player, after: Player) -> tuple[FormulaSum, ...]:
+    """Return the sums of a performance over all games so far."""
+    return (
+        FormulaSum("N", "games", after.games, "rated games so far", before.games),
+        FormulaSum("W", "score", after.score_sum, "score in them", before.score_sum),
+        FormulaSum("ΣR", "opponent", after.opponent_sum, "sum of the opponents' ratings", before.opponent_sum),
+    )
 
 
 def _explain_performance(after: Player, others: Sequence[float], numbers: Settings) -> Explanation:

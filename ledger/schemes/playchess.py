@@ -26,6 +26,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
+    FormulaSum,
+    GameLine,
     Newcomer,
     OpponentGame,
     Rhythm,
@@ -305,18 +307,65 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         if before.has_rating:
             others = [counted(before.rating, other, numbers.cut_off) for other in others]
         source = f"{PAGE}, eq. (7): fewer than {numbers.provisional_games:g} games up to the previous list"
-        return explain_provisional(own.after, before.games + len(meetings), others, source, numbers.largest_change)
+        explanation = explain_provisional(
+            own.after, before.games + len(meetings), others, source, numbers.largest_change
+        )
+        return explanation._replace(lines=provisional_lines(own, meetings, others, numbers), sums=provisional_sums(own))
     r = lss_r(before.rating) if numbers.low_end else r_factor(before.rating)
     others = [counted(before.rating, meeting.opponent.rating, numbers.cut_off) for meeting in meetings]
     pairs = zip(others, meetings, strict=True)
     won = [bonus(before.rating, other) for other, meeting in pairs if meeting.score == WIN]
     explanation = explain_established(own, meetings, others, r, f"{PAGE}, eq. (4) to (6)")
+    explanation = explanation._replace(lines=established_lines(own, meetings, others, r, numbers))
+    change = FormulaSum("ΔR", "points", own.after.rating - before.rating, "change of the rating")
+    explanation = explanation._replace(sums=(*explanation.sums, change))
     if not numbers.win_bonus:
         return explanation
     b = Term("B", sum(won), "bonus of the won games, (160 - delta)/30·V each")
     return explanation._replace(
         rule=f"{explanation.rule} + B", terms=(*explanation.terms, b), source=f"{explanation.source}; {LSS} 754"
     )
+
+
+def provisional_lines(
+    own: ExplainedPlayer, meetings: Sequence[OpponentGame], others: Sequence[float], numbers: Settings
+) -> tuple[GameLine, ...]:
+    """Return the games of a provisional player; *others* are the opponents' ratings that count."""
+    return tuple(
+        GameLine(other, own.before.rating, limit=_limit(meeting, other, numbers))
+        for meeting, other in zip(meetings, others, strict=True)
+    )
+
+
+def _limit(meeting: OpponentGame, other: float, numbers: Settings) -> str:
+    """Return the rule by which an opponent's rating counts as *other*; empty if it counts as it is."""
+    return "" if other == meeting.opponent.rating else f"{numbers.cut_off:g}-point rule"
+
+
+def provisional_sums(own: ExplainedPlayer) -> tuple[FormulaSum, ...]:
+    """Return the sums of a provisional rating over all games so far."""
+    before, after = own.before, own.after
+    return (
+        FormulaSum("N", "games", after.games, "rated games so far", before.games),
+        FormulaSum("W", "score", after.score_sum, "score in them", before.score_sum),
+        FormulaSum("ΣR", "opponent", after.opponent_sum, "sum of the opponents' ratings", before.opponent_sum),
+    )
+
+
+def established_lines(
+    own: ExplainedPlayer, meetings: Sequence[OpponentGame], others: Sequence[float], r: float, numbers: Settings
+) -> tuple[GameLine, ...]:
+    """Return the games of an established player, each with its change; *others* as they count."""
+    rating, k = own.before.rating, r * g_factor(own.before.games)
+    lines = []
+    for meeting, other in zip(meetings, others, strict=True):
+        e = logistic(rating - other)
+        more = bonus(rating, other) if numbers.win_bonus and meeting.score == WIN else 0.0
+        limit = _limit(meeting, other, numbers)
+        points = k * (meeting.score - e) + more
+        words = f"bonus {more:.2f}" if more else ""
+        lines.append(GameLine(other, rating, rating - other, limit, e, meeting.score - e, 1.0, k, points, words=words))
+    return tuple(lines)
 
 
 def explain_provisional(

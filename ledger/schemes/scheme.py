@@ -16,7 +16,7 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import cache
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import attrs
 
@@ -124,6 +124,7 @@ _DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
 
 # FIDE's lists have 0 there, too, which is no rating.
 UNRATED = 0.0  # the rating of a player who has none, points
+EXACT = 1e-9  # of a sum: kernels and explanations may add in another order
 
 
 class Rhythm(StrEnum):
@@ -220,6 +221,56 @@ class Term(NamedTuple):
     meaning: str
 
 
+class GameLine(NamedTuple):
+    """One game of an explanation: the numbers that it adds to the sums of the formula.
+
+    Attributes:
+        opponent: the opponent's rating that the formula takes, points.
+        own: the own rating against this opponent, points.
+        difference: the own rating less the opponent's as it counts, points; None: the formula takes none.
+        limit: the rule that limited the difference or the opponent's rating; empty: none did.
+        expected: the expected score; None: the formula takes none.
+        gain: score less expected score; None: the same.
+        weight: the share with which score, expected score and gain count.
+        factor: the number by which the weighed gain is multiplied, such as K; None: there is none.
+        points: the change of the rating by this game, unrounded; None: the formula takes all games at once.
+        worth: what else the game adds to a sum of the formula; None: nothing.
+        left_out: the reason why the formula leaves out the game; empty: it counts.
+        words: other numbers of the game, for people.
+    """
+
+    opponent: float
+    own: float
+    difference: float | None = None
+    limit: str = ""
+    expected: float | None = None
+    gain: float | None = None
+    weight: float = 1.0
+    factor: float | None = None
+    points: float | None = None
+    worth: float | None = None
+    left_out: str = ""
+    words: str = ""
+
+
+class FormulaSum(NamedTuple):
+    """A sum over the games of an explanation, as the formula has it.
+
+    Attributes:
+        symbol: as the formula or people call it.
+        of: the column of the lines that is added up.
+        total: the sum that the formula takes.
+        meaning: what it is.
+        brought: the part of it that earlier games, or something else than games, brought.
+    """
+
+    symbol: str
+    of: Literal["games", "score", "expected", "gain", "opponent", "points", "worth"]
+    total: float
+    meaning: str
+    brought: float = 0.0
+
+
 class Explanation(NamedTuple):
     """The derivation of one rating.
 
@@ -232,6 +283,10 @@ class Explanation(NamedTuple):
         source: document and section of the rule.
         opponents: the opponents' ratings that the formula took, in the order of the meetings; empty if these
             are the ratings in the meetings.
+        lines: what each game adds, in the order of the meetings; empty if the scheme does not say.
+        sums: the sums over these lines.
+        steps: the rating after each step of a calculation in several steps.
+        limited: the limit, such as a floor, that the result keeps instead of what the formula gives; empty: none.
     """
 
     rule: str
@@ -241,6 +296,35 @@ class Explanation(NamedTuple):
     rounding: str
     source: str
     opponents: tuple[float, ...] = ()
+    lines: tuple[GameLine, ...] = ()
+    sums: tuple[FormulaSum, ...] = ()
+    steps: tuple[Term, ...] = ()
+    limited: str = ""
+
+    def differences(self, meetings: Sequence[OpponentGame]) -> list[str]:
+        """Return what does not add up: sums that are not those of their lines, and a result that is no rounding."""
+        faults = []
+        for each in self.sums:
+            added = each.brought + sum_of_lines(self.lines, meetings, each.of)
+            if abs(added - each.total) > EXACT * max(1.0, abs(each.total)):
+                faults.append(f"{each.symbol}: the games add up to {added:g}, the formula takes {each.total:g}")
+        # A whole number may be the nearest one; any other result is the formula's own. Of a scheme without lines it is
+        # unknown whether it has limits.
+        most = 0.5 * float(self.result).is_integer() + EXACT * max(1.0, abs(self.result))
+        if self.lines and not self.limited and abs(self.result - self.unrounded) > most:
+            faults.append(f"the formula gives {self.unrounded:g}, the rating is {self.result:g}")
+        return faults
+
+
+def sum_of_lines(lines: Sequence[GameLine], meetings: Sequence[OpponentGame], of: str) -> float:
+    """Return the sum of a column over the lines of the games that count; *of* is one of ``FormulaSum``."""
+    counting = [pair for pair in zip(lines, meetings, strict=True) if not pair[0].left_out]
+    if of == "games":
+        return float(len(counting))
+    if of == "score":
+        return sum(line.weight * meeting.score for line, meeting in counting)
+    share = {"expected", "gain"}
+    return sum((line.weight if of in share else 1.0) * (getattr(line, of) or 0.0) for line, _ in counting)
 
 
 def rating_period_calendar(numbers: Any) -> Calendar:

@@ -43,6 +43,8 @@ from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
     Explanation,
+    FormulaSum,
+    GameLine,
     Newcomer,
     OpponentGame,
     Rhythm,
@@ -338,6 +340,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
     else:
         rule, more, unrounded = _standard_terms(own, r0, counted, score, table, when, numbers)
         source = f"{DOCUMENT}, standard rating formula"
+    lines, sums = _lines_and_sums(own, meetings, unrounded, numbers)
     opponents = [
         Term(f"R{i}", rating, f"opponent's rating by step 4; score {meeting.score:g}")
         for i, (meeting, rating) in enumerate(zip(meetings, table, strict=True), 1)
@@ -350,6 +353,45 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         _from_there(own, meetings, unrounded, numbers),
         source,
         tuple(table),
+        lines,
+        sums,
+        _steps(own, counted, unrounded),
+        limited="" if abs(own.after.rating - unrounded) < 1e-6 else "limits and floors of step 5",
+    )
+
+
+def _lines_and_sums(
+    own: ExplainedPlayer, meetings: Sequence[OpponentGame], unrounded: float, numbers: Settings
+) -> tuple[tuple[GameLine, ...], tuple[FormulaSum, ...]]:
+    """Return the games of a section with what each brings, and their sums."""
+    r0, m = own.work.yardstick, float(len(meetings))
+    score = FormulaSum("S", "score", points(own.work), "points scored")
+    words = [f"step 1: {met.work.yardstick:g}, step 3: {met.work.first:g}" for met in meetings]
+    if is_special(own.before.games, own.before.record, numbers):
+        pairs = zip(meetings, words, strict=True)
+        lines = [GameLine(met.work.step_4, r0, r0 - met.work.step_4, words=word) for met, word in pairs]
+        return tuple(lines), (score,)
+    k = k_factor(effective_games(own.before.games, r0), m, r0, numbers.dual_rated)
+    lines = []
+    for met, word in zip(meetings, words, strict=True):
+        e = logistic(r0 - met.work.step_4)
+        gain = met.score - e
+        lines.append(
+            GameLine(met.work.step_4, r0, r0 - met.work.step_4, "", e, gain, factor=k, points=k * gain, words=word)
+        )
+    expected = expected_total(r0, [met.work.step_4 for met in meetings])
+    change = FormulaSum("K·(S - E) + b", "points", unrounded - r0, "change, the bonus included", own.work.bonus)
+    return tuple(lines), (score, FormulaSum("E", "expected", expected, "expected points"), change)
+
+
+def _steps(own: ExplainedPlayer, counted: float, unrounded: float) -> tuple[Term, ...]:
+    """Return what the five steps of a section give for a player."""
+    return (
+        Term("1", own.work.yardstick, "rating before the section, or the start rating by age"),
+        Term("2", counted, "effective number of games N'"),
+        Term("3", own.work.first, "first estimate: of a player without games by the special formula"),
+        Term("4", own.work.step_4, "rating against the opponents' ratings of step 3"),
+        Term("5", unrounded, "rating against the opponents' ratings of step 4, before limits and floors"),
     )
 
 

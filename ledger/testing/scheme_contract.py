@@ -358,6 +358,8 @@ class SchemeContract:
                 assert explained.source
                 assert explained.rounding
                 assert all(term.symbol and term.meaning for term in explained.terms)
+                assert len(explained.lines) in {0, len(case.meetings)}, "lines are those of the meetings"
+                assert explained.differences(case.meetings) == []
                 recomputed = evaluate_rule(explained)
                 assert abs(recomputed - explained.unrounded) <= TOLERANCE * max(1.0, abs(recomputed)), explained
 

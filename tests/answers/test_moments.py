@@ -29,6 +29,7 @@ from ledger.answers import (
     explanations,
     game_pgn,
     import_previews,
+    list_calculations,
     news,
     opponents,
     player_games,
@@ -84,6 +85,8 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
 
 LIST = ExportFilter(published="standard@2026-11-05", names=True)
 QUESTIONS: dict[str, Question] = {
+    "chosen_strength": lambda ledger: rankings.chosen_strength(ledger, "standard", 1),
+    "new_players_like_known_ones": searching.new_players_like_known_ones,
     "similar_players": searching.similar_players,
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
@@ -94,6 +97,8 @@ QUESTIONS: dict[str, Question] = {
     "metadata": datasette_metadata.metadata,
     "lists_to_compare": lambda ledger: differences.lists_to_compare(ledger, "standard@2026-11-05", "now"),
     "explain": lambda ledger: explanations.explain(ledger, person(ledger), "g3"),
+    "list_calculation": lambda ledger: list_calculations.list_calculation(ledger, person(ledger), "2026-11-05"),
+    "calculation of a player": lambda ledger: ledger.player("Ann").calculation("2026"),
     "game_log": lambda ledger: recorded_games.game_log(ledger, "g1"),
     "log": lambda ledger: ledger.log("g1"),
     "game_pgn": lambda ledger: game_pgn.game_pgn(ledger, "moves"),
@@ -164,12 +169,12 @@ QUESTIONS: dict[str, Question] = {
 WITHIN_OTHERS = {
     "check_tournament_name", "class_limits", "compare_reports", "corrected_fields", "corrections_by_game",
     "corrections_by_rated_game", "count_games_in_force", "count_rated_games", "describe_changes", "details_at",
-    "duplicate_warnings", "find_dataset", "first_day_of_edition", "game_marks", "game_row", "has_classes",
-    "has_read_model", "held_title", "impact_in_full", "joining_day", "last_game_row", "last_published_rating",
-    "load_report", "lowest_rating", "open_snapshot", "outdated_lists", "postgres_tables", "proposal_reasons",
-    "published_rating", "published_ratings", "ranked_members", "ranking_place", "rated_game_row", "reached_titles",
-    "read_model_state", "replay", "require_read_model", "scheme_period_in_force", "summarize_changes",
-    "unrated_games", "upset_margins",
+    "due_day", "duplicate_warnings", "find_dataset", "first_day_of_edition", "game_marks", "game_row",
+    "has_classes", "has_read_model", "held_title", "impact_in_full", "joining_day", "last_game_row",
+    "last_published_rating", "load_report", "lowest_rating", "open_snapshot", "outdated_lists", "player_batch",
+    "postgres_tables", "proposal_reasons", "published_rating", "published_ratings", "ranked_members",
+    "ranking_place", "rated_game_row", "reached_titles", "read_model_state", "replay", "require_read_model",
+    "scheme_period_in_force", "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {

@@ -79,6 +79,17 @@ def signed_anew(november: bytes, change: Callable[[list[bytes]], None]) -> bytes
     return with_first_line(b"\n".join([first, *hashed, *rows, b""]), checkpoint=signed, entries=len(bodies))
 
 
+def resealed(bundle: bytes) -> bytes:
+    """Return the same bundle, whose publication states the root of the entries before it."""
+
+    def seal(bodies: list[bytes]) -> None:
+        facts = json.loads(bodies[-1])["facts"]
+        root = root_of_leaves([leaf_hash(body) for body in bodies[: facts["head"]]])
+        bodies[-1] = bodies[-1].replace(facts["root"].encode(), root.hex().encode())
+
+    return signed_anew(bundle, seal)
+
+
 def test_the_form_of_a_bundle(november: bytes, publisher: ClubOfTwo) -> None:
     facts = first_line(november)
     size = publisher.ledger.journal.size()
@@ -207,7 +218,7 @@ def test_what_is_no_entry_is_false_although_its_owner_signed_it(november: bytes,
 def test_a_repeated_entry_is_false_although_its_owner_signed_it(november: bytes) -> None:
     (falsehood, *_) = checked(signed_anew(november, lambda bodies: bodies.__setitem__(2, bodies[1]))).falsehoods
     assert falsehood.table == "journal"
-    assert "repeats another" in falsehood.message
+    assert (falsehood.position_or_key, falsehood.message[:15]) == (3, "repeats entry 2")
 
 
 def test_a_bundle_signed_by_another_key_is_false(november: bytes) -> None:
@@ -218,9 +229,51 @@ def test_a_bundle_signed_by_another_key_is_false(november: bytes) -> None:
 
 
 def test_a_head_of_another_history_is_found(november: bytes) -> None:
-    verdict = checked(november, since=TreeHead(2, bytes(32)))
-    assert not verdict.ok
-    assert "2" in str(verdict.falsehoods[0])
+    (falsehood,) = checked(november, since=TreeHead(2, bytes(32))).falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == ("head", 2)
+    assert falsehood.message.endswith(": history was changed")
+    (falsehood,) = checked(november, since=TreeHead(917, bytes(32))).falsehoods
+    assert falsehood.message == "the bundle has 5 entries, the head that you kept 917: get a newer one"
+
+
+def test_a_hash_that_leads_nowhere_accuses_no_entry_of_being_another_than_signed(november: bytes) -> None:
+    lines = november.split(b"\n")
+    lines[2] = b"0" * 64 + lines[2][64:]
+    spoilt = b"\n".join(lines).replace(b'"outcome":"white"', b'"outcome":"black"')
+    (falsehood,) = checked(spoilt).falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == ("journal", 2)
+    assert "neither leads to the signed root" in falsehood.message
+
+
+def test_an_entry_of_a_kind_of_a_later_version_is_not_compared(november: bytes) -> None:
+    def of_later_kind(bodies: list[bytes]) -> None:
+        bodies[3] = bodies[3].replace(b"game-recorded/1", b"game-recorded/9")
+
+    verdict = checked(resealed(signed_anew(november, of_later_kind)))
+    assert (verdict.falsehoods, verdict.ok) == ((), False)
+    assert "is of kind 'game-recorded/9', which this version does not know" in str(verdict.not_compared)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            b'"scheme":"chessworld","scheme_version"',
+            b'"scheme":"elo","scheme_version"',
+            "says that the list was",
+        ),
+        (b'"players":2', b'"players":3', "published 'list:standard@2026-11-20/1' with 3 players"),
+        (b'"as_of":"2026-11-20"', b'"as_of":"2026-11-19"', ""),
+    ],
+)
+def test_what_the_publication_states_is_compared(november: bytes, old: bytes, new: bytes, message: str) -> None:
+    def change(bodies: list[bytes]) -> None:
+        assert old in bodies[-1]
+        bodies[-1] = bodies[-1].replace(old, new)
+
+    (falsehood, *_) = checked(signed_anew(november, change)).falsehoods
+    assert (falsehood.table, falsehood.position_or_key) == ("journal", 5)
+    assert message in falsehood.message
 
 
 @pytest.mark.parametrize(
@@ -232,7 +285,10 @@ def test_a_head_of_another_history_is_found(november: bytes) -> None:
         (lambda november: november[:-20], "line 8", "a row of the list is expected here"),
         (lambda november: november + b"\n", "line 9", "something follows the last row"),
         (lambda november: with_first_line(november, form="rating-list-bundle/2"), "line 1", "has the forms"),
-        (lambda november: with_first_line(november, entries=4), "line 1", "says 4 entries, but 5 were signed"),
+        (lambda november: with_first_line(november, entries=4), "line 1", "says 4 entries and 2 players, but 5"),
+        (lambda november: with_first_line(november, players=-1), "line 1", "says 5 entries and -1 players"),
+        (lambda _: b"x" * (1 << 20), "line 1", "the line is longer than any of a bundle"),
+        (lambda november: november.replace(b"\n[2,", b"\n[%d," % 10**23), "line 8", "is no row of a list"),
         (lambda november: with_first_line(november, more=1), "line 1", "is not the first line of a bundle"),
         (lambda november: with_first_line(november, key=f" {KEY.verifier}"), "line 1", "has blanks around it"),
         (lambda november: with_first_line(november, list="standard@2026/1"), "line 1", "no entry published"),
@@ -274,8 +330,8 @@ def test_a_bundle_needs_a_checkpoint_that_contains_the_list(club_of_two: ClubOfT
         bundle_of(club_of_two.ledger, "standard@2026-11-19/1")
 
 
-def test_the_summary_says_what_becomes_public(publisher: ClubOfTwo) -> None:
-    summary = bundle_summary(publisher.ledger, publisher.ledger.publications.named(LIST))
+def test_the_summary_says_what_becomes_public(november: bytes) -> None:
+    summary = bundle_summary(november.splitlines(keepends=True))
     assert (summary.published, summary.entries, summary.games, summary.players) == (LIST, 5, 1, 2)
     assert "eve" in summary.recorders
 

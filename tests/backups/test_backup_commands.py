@@ -7,7 +7,10 @@ import attrs
 import pytest
 
 from ledger import backups
+from ledger.audit.audit import Verdict
+from ledger.audit.reader import Falsehood
 from ledger.backups import Loss, disk
+from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.backups import contents_of, head_of_ledger, record
@@ -15,7 +18,8 @@ from tests.kit.checkpoints import signed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
-from tools.commands import REFUSED, USAGE
+from tools.commands import FALSE, REFUSED, USAGE
+from tools.commands import backup as backup_command
 
 
 def test_the_commands_tell_what_they_did(club_of_120_games: Path, tmp_path: Path, run: Run) -> None:
@@ -97,3 +101,21 @@ def test_the_manifest_can_be_read_by_people(kept_backup: Path) -> None:
     text = (kept_backup / disk.NAME).read_text(encoding="utf-8")
     assert json.loads(text)["files"]["journal"]["name"] == "club.db"
     assert len(text.splitlines()) > 10
+
+
+def test_a_backup_proves_itself_by_a_restore(club_of_120_games: Path, tmp_path: Path, run: Run) -> None:
+    made = run("backup", club_of_120_games, tmp_path / "nightly", "--prove")
+    assert (made.code, len(made.out.splitlines())) == (0, 1)
+    assert "nightly: restored as a test and audited: TRUE" in made.err
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("restored-")] == []
+
+
+def test_a_backup_whose_restore_is_false_is_no_success(
+    club_of_120_games: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    falsehood = Falsehood("journal", 7, "is another entry")
+    verdict = Verdict(TreeHead(0, b""), 0, 0, 0, {}, (falsehood,))
+    monkeypatch.setattr(backup_command, "audit", lambda *_, **__: verdict)
+    made = run("backup", club_of_120_games, tmp_path / "nightly", "--prove")
+    assert made.code == FALSE
+    assert "journal entry 7: is another entry" in made.out + made.err

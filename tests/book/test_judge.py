@@ -15,6 +15,7 @@ from ledger.facts.events import (
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentDescribed,
     TournamentOpened,
@@ -24,6 +25,7 @@ GAME = "same-player ended-before-start ended-in-the-future"
 ADOPTION = "unknown-scheme bad-settings pool-has-no-beginning bad-carry"
 OVERLAP = "overlapping-editions"
 CLOSED = "edition-closed played-after-closing"
+CHOICE = "no-choice-of-strength rating-decides"
 OTHER = "exists-with-different-key"
 # The rules in their order; of no kind but these a proposal moves a fact to a place where another one may be.
 ASKED: tuple[tuple[Context, type[Event], str], ...] = (
@@ -45,6 +47,11 @@ ASKED: tuple[tuple[Context, type[Event], str], ...] = (
     (Context.APPEND, BirthYearLearnt, "unknown-player exists-with-different-birth-year needs-a-proposal"),
     (Context.RESTORE, BirthYearLearnt, ""),
     (Context.APPROVAL, BirthYearLearnt, "unknown-player"),
+    (Context.APPEND, StrengthChosen, f"unknown-pool unknown-player {CHOICE} {OTHER} same-instant needs-a-proposal"),
+    (Context.PROPOSAL, StrengthChosen, f"unknown-pool unknown-player {CHOICE} {OTHER} same-instant"),
+    (Context.CHANGE, StrengthChosen, "rating-decides same-instant"),
+    (Context.RESTORE, StrengthChosen, "same-instant"),
+    (Context.APPROVAL, StrengthChosen, "unknown-pool unknown-player"),
     (Context.APPEND, RoundWithoutGame, f"unknown-pool unknown-player {OTHER}"),
     (Context.APPEND, PlayerEntered, "unknown-pool unknown-player"),
     (Context.IMPORT, PlayerEntered, ""),

@@ -282,7 +282,7 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         for player in sorted(points, key=lambda player: (-points[player], player))
     ]
     assert as_rows(ledger.ranking(rule.pool.name, limit=2, min_games=0)) == everybody[:2]
-    places = {row["player"]: row["rank"] for row in ranking}
+    places = {row["player"]: row["rank"] for row in everybody}  # a place is the one among all who have a rating
     for player in rule.members:
         until = rule.predicted_on(player) or TODAY
         summary = as_row(players.summary(ledger, ledger.player(str(player)), rule.pool.name))
@@ -292,7 +292,7 @@ def check_now(ledger: Ledger, rule: Rule) -> None:
         assert ("rating_in_force" in summary) is any(era.scheme.rhythm is not Rhythm.GAME for era in rule.pool.eras)
         if player in rule.rows:
             assert (summary["hera"], summary["hera_date"]) == rule.highest(player, until)
-        assert (summary["rated_players"], summary["games"]) == (len(ranking), len(rule.rows.get(player, ())))
+        assert (summary["rated_players"], summary["games"]) == (len(everybody), len(rule.rows.get(player, ())))
         on_that_day = as_row(players.summary(ledger, ledger.player(str(player)), rule.pool.name, summary["then"]))
         assert on_that_day == summary
         drawn = [

@@ -58,6 +58,7 @@ HOT = {
     "graph": queries.GRAPH,
     "games of a player": queries.GAMES_OF,
     "opposite sides": queries.OPPOSITE_SIDES,
+    "sides between": queries.SIDES_BETWEEN,
     "waiting games": queries.WAITING,
     "latest end": queries.LATEST_END,
     "side of a game": queries.SIDE_OF_GAME,
@@ -87,6 +88,10 @@ HOT_PLANS = {
         BY_GAME_NUMBER.format("theirs"),
     ],
     "opposite sides": [BY_PLAYER.format("mine"), BY_GAME_NUMBER.format("theirs")],
+    "sides between": [
+        "SEARCH mine USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)",
+        BY_POSITION.format("games"),
+    ],
     "waiting games": ["SEARCH h USING PRIMARY KEY (pool=? AND player=? AND n>?)", BY_POSITION.format("games")],
     "latest end": [
         "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)",
@@ -496,6 +501,7 @@ def ask(ledger: Ledger) -> None:
     asked: dict[str, tuple[object, ...]] = {
         "ranking": (1, 1, 10, -(2**62), -(2**62)), "last row": (1, 1), "row": (1, 1, 1),
         "row at an instant": (2, player, batch[0]), "graph": (1, 1, 0, -1), "games of a player": (1, 1, 20),
+        "sides between": (1, 1, 0, 20),
         "opposite sides": (1, 1, 20), "waiting games": (2, player, 0, 2**62), "latest end": (2,),
         "side of a game": (1, 1, position), "game": (position,), "current": (1, 1),
         "row before a batch": (2, player, 2**62, ""), "batch": (2, *batch), "not counted": (1, 1, 20),

@@ -32,6 +32,7 @@ from tests.kit.games import (
     run_closed,
     scheme_adopted,
     source_game,
+    strength_chosen,
     tournament_closed,
     tournament_opened,
 )
@@ -111,6 +112,7 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(game_recorded("r2", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
         Case(RatingSeeded(player=1, pool="rapid", rating="2344"), "no scheme was adopted for pool 'rapid'"),
         Case(bye(pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
+        Case(strength_chosen(pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
         Case(run_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
         Case(tournament_closed("2026-10", pool="rapid"), "no scheme was adopted for pool 'rapid'; adopt one first"),
     ),
@@ -121,6 +123,7 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(BirthYearLearnt(player=3, birth_year=1990), "player 3 was never registered"),
         Case(RatingSeeded(player=3, pool="standard", rating="2344"), "player 3 was never registered"),
         Case(bye(player=3), "player 3 was never registered"),
+        Case(strength_chosen(player=3), "player 3 was never registered"),
     ),
     "erased-player": (
         Case(game_recorded("r2"), "player 2 was erased and plays no further game; register a person who", erased=2),
@@ -251,6 +254,20 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(
             PlayerChanged(player=2, effective_at="2026-12", standing=Standing.FULL, declared_rating=1700),
             "this declared rating holds from 2026-12, after the player's first rated game in pool 'standard', of",
+        ),
+    ),
+    "no-choice-of-strength": (
+        Case(
+            strength_chosen(pool="blitz"),
+            "pool 'blitz' has no strengths under its scheme; the policy 'classes' with everywhere=true has them",
+            before=(adoption(scheme="elo"),),
+        ),
+    ),
+    "rating-decides": (
+        Case(
+            strength_chosen(),
+            "player 1 has completed 50 rated games in pool 'standard' by 2026-11-20: from then on the rating decides",
+            before=(RatingSeeded(player=1, pool="standard", rating="1900", games=60),),
         ),
     ),
     "same-instant": (

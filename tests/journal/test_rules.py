@@ -202,6 +202,8 @@ def test_the_cases_of_precedence_follow_the_list() -> None:
             *reversed(WRONG_ACCEPTANCES),
             *WRONG_WAYS,
             ("after-the-first-game", None),
+            ("no-choice-of-strength", None),
+            ("rating-decides", None),
             *WRONG_PLACES,
             PROPOSED_LAST,
         )

@@ -35,11 +35,12 @@ from ledger.facts.events import (
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentOpened,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
-from ledger.facts.words import Brings, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Outcome, Standing, Strength, Termination
 from ledger.journal import Journal
 from tests.kit.drawn_clubs import CAFE, DAYS_OF_A_WINTER, MOMENTS, PLAYERS, POOLS, WHOLE_TOURNAMENTS, games, schemes
 
@@ -83,6 +84,7 @@ FIELDS: Mapping[type[Event], Mapping[str, st.SearchStrategy[Any]]] = {
         "deviation": st.sampled_from((BLANK, "70")),
         "k_factor": st.sampled_from((BLANK, "20")),
     },
+    StrengthChosen: {"effective_at": _instant, "strength": st.sampled_from(Strength).map(str)},
     SchemeAdopted: {"effective_from": _instant},  # schemes are drawn with their settings
     RatingRunClosed: {"as_of": _instant},
     TournamentOpened: {"starts_at": st.sampled_from(DAYS), "tournament": st.sampled_from((CAFE, "Cup"))},

@@ -15,6 +15,7 @@ from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import PATIENCE, TRUST
+from tools.serve.sessions import FORM_TOKEN, ONCE, Forms, new_once
 
 
 @attrs.define
@@ -33,6 +34,7 @@ class _Forms(HTMLParser):
         super().__init__()
         self.forms: list[Form] = []
         self._select: str | None = None
+        self._text: str | None = None
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         named = {name: value or "" for name, value in attributes}
@@ -45,6 +47,9 @@ class _Forms(HTMLParser):
                 self.forms[-1].fields[named["name"]] = named.get("value", "")
         elif tag == "select":
             self._select = named["name"]
+        elif tag == "textarea":
+            self._text = named["name"]
+            self.forms[-1].fields[self._text] = ""
         elif tag == "option" and self._select is not None:
             is_first = self._select not in self.forms[-1].fields
             if is_first or "selected" in named:
@@ -53,12 +58,16 @@ class _Forms(HTMLParser):
             self.forms[-1].fields.pop(named["name"], None)
 
     def handle_data(self, data: str) -> None:
+        if self._text is not None:
+            self.forms[-1].fields[self._text] += data
         if self._select is not None and self.forms and self.forms[-1].fields.get(self._select) == "\0":
             self.forms[-1].fields[self._select] = data.strip()
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "select":
             self._select = None
+        elif tag == "textarea":
+            self._text = None
 
 
 def forms(page: str) -> list[Form]:
@@ -92,6 +101,11 @@ class Officer:
     def form(self, page: httpx.Response, action: str) -> Form:
         """The form of a page that is sent to an address, and does something."""
         return next(form for form in forms(page.text) if (form.method, urlsplit(form.action).path) == ("post", action))
+
+    def own_form(self, action: str, **fields: str) -> Form:
+        """A form that no page showed this officer, with the token of the session: the library must refuse it."""
+        word = next(cookie.value or "" for cookie in self.client.cookies.jar if "session" in cookie.name)
+        return Form(action, "post", {FORM_TOKEN: Forms(word=word).token(action), ONCE: new_once(), **fields})
 
     def send(self, form: Form, typed: Mapping[str, str] | None = None, **more: Any) -> httpx.Response:
         """Send a form with what is typed, from a page of the site."""

@@ -10,12 +10,13 @@ from ledger.facts.events import (
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TournamentClosed,
     TournamentDescribed,
     TournamentOpened,
 )
 from ledger.facts.player_details import PlayerDetails
-from ledger.facts.words import Brings, Standing
+from ledger.facts.words import Brings, Standing, Strength
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 from tests.kit.clubs import takes_misfits
@@ -51,6 +52,7 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
                     source="club list",
                     effective_at="2004-01",
                 ),
+                StrengthChosen(pool="standard", player=3, effective_at="2004-01", strength=Strength.INTERMEDIATE),
                 RatingRunClosed(pool="standard", as_of="2004-12"),
                 TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
                 TournamentOpened(pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from ledger.facts import events
 from ledger.facts.source_games import SourceGame
-from ledger.facts.words import Brings, Outcome, Termination
+from ledger.facts.words import Brings, Outcome, Strength, Termination
 
 PLAYERS = 40
 GAMES_A_NEWCOMER = 30
@@ -78,6 +78,12 @@ def source_games(count: int, seed: int = 1) -> Iterator[SourceGame]:
 def game_of_2020(key: str) -> events.GameRecorded:
     """The same game on a day that was over when the clubs of made-up games play."""
     return game_recorded(key, ended_at="2020-01-01")
+
+
+def strength_chosen(player: int = 1, **facts: Any) -> events.StrengthChosen:
+    """A player chooses to be advanced."""
+    told = {"pool": "standard", "effective_at": "2026-11-20", "strength": Strength.ADVANCED}
+    return events.StrengthChosen(player=player, **{**told, **facts})
 
 
 def bye(player: int = 1, **facts: Any) -> events.RoundWithoutGame:

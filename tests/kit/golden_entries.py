@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ledger.facts import events
 from ledger.facts.changes import AnnulmentScope, Change, Verb
 from ledger.facts.codec import assemble, facts
-from ledger.facts.words import Brings, Carry, Colour, Format, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
 from tests.kit.places import TESTS
 
 
@@ -606,6 +606,23 @@ GOLDEN: dict[str, Golden] = {
             number=2**53 - 1,
             codes="federation-differs rating-differs",
             warnings=2**53 - 1,
+        ),
+    ),
+    "strength-chosen-1.minimal": Golden(
+        19,
+        "2026-11-21T03:15:15.132Z",
+        "admin",
+        events.StrengthChosen(player=1, pool="a", effective_at="1999", strength=Strength.BEGINNER),
+    ),
+    "strength-chosen-1.full": Golden(
+        20,
+        "2026-11-21T03:15:15.133Z",
+        "admin:eve",
+        events.StrengthChosen(
+            player=2**31 - 1,
+            pool="by_speed-blitz",
+            effective_at="2013-05-27T09:00:00.001Z",
+            strength=Strength.ADVANCED,
         ),
     ),
     "clock-accepted-1.minimal": Golden(14, "2026-11-21T03:15:15.110Z", "admin", events.ClockAccepted(entry=13)),

@@ -42,6 +42,7 @@ from ledger.facts.events import (
     Role,
     RoundWithoutGame,
     SchemeAdopted,
+    StrengthChosen,
     TokenIssued,
     TokenRevoked,
     TournamentClosed,
@@ -51,7 +52,7 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.person_names import actor_faults
-from ledger.facts.words import Brings, Carry, Colour, Format, Outcome, Standing, Termination
+from ledger.facts.words import Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
 from ledger.recording.findings import CHECKS
 from ledger.schemes.scheme import Newcomer, Scheme
 
@@ -254,6 +255,12 @@ def rounds_without_game() -> st.SearchStrategy[RoundWithoutGame]:
         brings=st.sampled_from(Brings),
         player=players(),
     )
+
+
+def strengths() -> st.SearchStrategy[StrengthChosen]:
+    """``strength-chosen/1``."""
+    strength = st.sampled_from(Strength)
+    return st.builds(StrengthChosen, player=players(), pool=names(), effective_at=instants(), strength=strength)
 
 
 def entrants() -> st.SearchStrategy[PlayerEntered]:
@@ -472,6 +479,7 @@ def events() -> st.SearchStrategy[Event]:
         renamings(),
         changes(),
         births(),
+        strengths(),
         seeds(),
         games(),
         adoptions(),

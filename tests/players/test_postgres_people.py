@@ -248,10 +248,11 @@ def test_objects_of_others_on_the_tables_of_names_are_named_before_anything_is_w
 
 @contextmanager
 def following(leader: postgres.Server) -> Iterator[postgres.Server]:
-    """A standby that streams from a leader."""
+    """A standby that streams from a leader, who keeps the log until the standby has asked for it."""
     if not (leader.programs.folder / "pg_basebackup").exists():
         pytest.skip(f"PostgreSQL {leader.version} came without pg_basebackup")
     folder = Path(tempfile.mkdtemp(prefix="ledger-standby-"))
+    run(leader, "ALTER SYSTEM SET wal_keep_size = '512MB'", "SELECT pg_reload_conf()")
     try:
         user = postgres_servers.as_other_user()
         if "user" in user:
@@ -268,6 +269,7 @@ def following(leader: postgres.Server) -> Iterator[postgres.Server]:
         finally:
             standby.stop()
     finally:
+        run(leader, "ALTER SYSTEM RESET wal_keep_size", "SELECT pg_reload_conf()")
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -276,7 +278,9 @@ def wait_until_level(leader: postgres.Server, standby: postgres.Server) -> None:
         psycopg.connect(leader.url(), autocommit=True) as asked,
         psycopg.connect(standby.url(), autocommit=True) as told,
     ):
-        (until,) = asked.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or (None,)
+        # what is inserted is sent only when it is flushed, and the place of the next insertion may lie behind a header
+        asked.execute("SELECT pg_logical_emit_message(true, 'level', '')")
+        (until,) = asked.execute("SELECT pg_current_wal_flush_lsn()").fetchone() or (None,)
         for _ in range(1_500):
             if told.execute("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", [until]).fetchone() == (True,):
                 return

@@ -35,6 +35,9 @@ BUILT_FROM = (
 )  # fmt: skip
 SHIPPED = (
     "tools/*.py",
+    "tools/checker/*.py",
+    "tools/checker/page/*",
+    "tools/checker/stand_ins/**/*.py",
     "tools/commands/*.py",
     "tools/sample/*.py",
     "tools/serve/*.py",

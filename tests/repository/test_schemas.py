@@ -64,6 +64,7 @@ PRINTED = {
     "best": "best DB ann",
     "board": "board DB GAME --format json",
     "calc": "calc 1500 1600 win 1550 draw",
+    "calculation": "calculation DB ann --list 2006-06 --format json",
     "changes": "changes DB ann --since 300",
     "compare": "compare DB --schemes elo,glicko2 --min-games 5",
     "correct-list": "correct DB list",

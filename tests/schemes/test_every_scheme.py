@@ -93,6 +93,24 @@ def test_explanations_of_a_player_s_games_give_the_ratings_that_stand(ledger: Le
 
 
 @each_scheme
+def test_the_calculations_of_lists_add_up_to_the_ratings_that_stand(ledger: Ledger) -> None:
+    by_game, games = ledger.pool().by_game, 0
+    for row in ledger.rows("current", "1 ORDER BY player"):
+        for month in ("2005-06", "2005-12", "2006-03", "2006-06"):
+            try:
+                calculation = ledger.player(row["player"]).calculation(month)
+            except UnknownNameError:  # no list yet
+                continue
+            assert (calculation.adds_up, calculation.differences) == (True, [])
+            lines = [line for batch in calculation.batches for each in batch.tournaments for line in each.lines]
+            games += len(lines)
+            added = sum(line.change or 0.0 for line in lines)
+            if calculation.change is not None and by_game:
+                assert added + (calculation.otherwise or 0.0) == pytest.approx(calculation.change, abs=1e-6)
+    assert games > 100
+
+
+@each_scheme
 def test_predictions_and_rankings_are_numbers(ledger: Ledger) -> None:
     told = as_row(predictions.predict(ledger, ledger.player("ann"), ledger.player("bob")))
     assert 0.0 <= told["expected_score"] <= 1.0

@@ -20,7 +20,7 @@ from tests.kit.games import game_recorded
 from tests.kit.impacts import file_digests
 from tests.kit.places import ROOT
 from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE, Get
-from tools.serve import openapi, readers
+from tools.serve import openapi, pages, readers
 from tools.serve.readers import ENTRY_BYTES, Answer, AnswerCache, Lately, Reader
 from tools.serve.routes import MOST_POINTS, MOST_ROWS, PREFIX, ROUTES, Cost, Route
 
@@ -42,6 +42,7 @@ ADDRESSES = {
     "/players/{player}/streaks": "/players/ann/streaks",
     "/players/{player}/time-losses": "/players/ann/time-losses",
     "/players/{player}/opponents": "/players/ann/opponents",
+    "/players/{player}/lists/{list}/calculation": "/players/ann/lists/2006-06/calculation?limit=3",
     "/ranking": "/ranking?at=2006-05",
     "/upsets": "/upsets?limit=3",
     "/tournaments": "/tournaments",
@@ -78,6 +79,8 @@ def test_what_stands_far_behind_is_found_beside_other_answers(get: Get) -> None:
     then = {"at": "2006", "offset": 0}
     assert [ranking.cost_of(asked) for asked in ({"offset": 0}, far, then)] == [Cost.INDEX, Cost.SCAN, Cost.SCAN]
     assert [players.cost_of({"q": part}) for part in (None, "ann")] == [Cost.INDEX, Cost.SCAN]
+    page = next(route for route in pages.ROUTES if route.path == "/players/{player}")
+    assert [page.cost_of({"by": by}) for by in ("game", "career")] == [Cost.INDEX, Cost.PART]
     assert by_path["/tournaments/{tournament}"].cost is Cost.PART
     assert by_path["/tournaments"].cost is by_path["/games"].cost is Cost.SCAN
     for path in ("/ranking?min_games=0", "/players/ann/games?pool=standard", "/games?on=2006", "/players?q=ann"):
@@ -101,6 +104,17 @@ def test_what_made_a_difference_comes_in_pages_that_are_the_whole_together(get: 
         assert answer.headers.get("link") == (None if place is None else f'<{place}>; rel="next"')
         parts += page["parts"]
     assert parts == whole["parts"]
+
+
+def test_a_calculation_has_the_newest_parts_and_says_how_many_are_older(get: Get) -> None:
+    whole = get("/players/ann/lists/2006-06/calculation?limit=1000").json()
+    assert (whole["list"], whole["adds_up"], whole["omitted"]) == ("standard@2006-06-30/1", True, 0)
+    assert whole["rating"] == whole["published"]
+    part = get("/players/ann/lists/standard@2006-06-30/calculation?limit=2&edition=1").json()
+    assert part["batches"] == whole["batches"][-2:]
+    assert part["omitted"] == len(whole["batches"]) - 2
+    assert get("/players/ann/lists/never/calculation").status_code == 400
+    assert get("/players/ann/lists/1999/calculation").status_code == 404
 
 
 def test_a_whole_rating_history_is_one_answer_and_a_part_of_it_leads_on(get: Get) -> None:

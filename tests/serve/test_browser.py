@@ -16,6 +16,7 @@ import pytest
 
 from ledger.ledger import Ledger
 from tests.kit.browsers import NEEDS_CHROMIUM, answering, serious
+from tests.kit.games import game_recorded
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -120,6 +121,125 @@ def test_on_their_days_the_bars_are_reached_from_left_to_right(visit: Visit, add
         page.keyboard.press("ArrowRight")
     assert places == sorted(places)
     assert places[0] < places[-1]
+
+
+def test_on_their_days_the_mouse_reaches_every_game_of_one_day(chromium: Browser, tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "day.db", scheme="elo") as ledger:
+        ann, bob = ledger.register("name:ann", "Ann"), ledger.register("name:bob", "Bob")
+        for n in range(9):
+            facts = {"ended_at": "2024-05-01", "half_moves": 60, "sequence": n + 1}
+            ledger.append(game_recorded(f"{n}", white=ann, black=bob, **facts))
+        ledger.append(game_recorded("next", white=ann, black=bob, ended_at="2024-06-01", half_moves=60))
+        ledger.ensure_up_to_date()
+    with answering(tmp_path / "day.db") as site:
+        page = chromium.new_page()
+        page.goto(f"{site}/players/1?by=date")
+        met = set()
+        for place in range(10):
+            hit = page.locator("#graph .rg a .hit").nth(place).bounding_box()
+            assert hit is not None
+            page.mouse.move(hit["x"] + hit["width"] / 2, hit["y"] + hit["height"] / 2)
+            met.add(page.inner_text("#panel h2"))
+        page.close()
+    assert len(met) == 10
+
+
+def drag(page: Page, svg: str, begin: float, end: float) -> None:
+    """Drag the mouse over a drawing, between two shares of its width."""
+    box = page.locator(svg).bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * begin, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * (begin + end) / 2, y, steps=4)
+    page.mouse.move(box["x"] + box["width"] * end, y, steps=4)
+    page.mouse.up()
+
+
+def days_of(page: Page) -> tuple[str, str]:
+    """The range in the address of a page."""
+    since, until = re.findall(r"(?:since|until)=([\d-]+)", page.url)
+    return since, until
+
+
+def test_a_range_of_the_career_is_chosen_by_the_mouse(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}?by=career")
+    drag(page, "#graph svg:not(.narrow)", 0.6, 0.4)
+    page.wait_for_url("**by=career&since=**")
+    since, until = days_of(page)
+    assert "2004-10-12" < since < until < "2006-10-01"
+    assert f"{since} to {until}" in page.inner_text("main")
+    page.click("text=its games")
+    page.wait_for_url(f"**?since={since}&until={until}")
+    assert 0 < page.locator("#graph .rg a").count() < 50
+    drag(page, ".strip svg:not(.narrow)", 0.3, 0.4)
+    page.wait_for_url(lambda address: "since=" in address and f"since={since}" not in address)
+    assert page.locator("#graph .rg a").count() > 0
+    page.locator(".strip svg:not(.narrow) a").last.click(force=True)
+    page.wait_for_url("**page=1")
+
+
+def test_a_range_of_the_career_is_chosen_by_a_finger(visit: Visit, addressed: dict[str, Any]) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    page = visit(f"/players/{addressed['ann']}?by=career", **phone)
+    box = page.locator("#graph svg.narrow").bounding_box()
+    assert box is not None
+    assert box["width"] <= 390
+    touches = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        touches.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+    y = box["y"] + 100
+    touch("touchStart", (box["x"] + 120, y))
+    for step in range(1, 11):
+        touch("touchMove", (box["x"] + 120 + 10 * step, y + step))
+    touch("touchEnd")
+    page.wait_for_url("**by=career&since=**")
+    since, until = days_of(page)
+    assert since < until
+
+
+def test_a_range_of_the_career_is_chosen_by_keys(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}?by=career")
+    assert page.locator('#graph svg:not(.narrow) a[tabindex="0"]').count() == 1, "the arrows lead to the others"
+    page.locator('#graph svg:not(.narrow) a[tabindex="0"]').focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator('#graph svg:not(.narrow) a[tabindex="0"]').count() == 1
+    begin, end = (page.locator("#graph svg:not(.narrow) [role=slider]").nth(side) for side in (0, 1))
+    first, last = begin.get_attribute("aria-valuetext"), end.get_attribute("aria-valuetext")
+    begin.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    chosen = begin.get_attribute("aria-valuetext") or ""
+    assert (first or "") < chosen < (last or "")
+    assert f"{chosen} to {last}" in page.inner_text(".range-words")
+    page.keyboard.press("Escape")
+    assert begin.get_attribute("aria-valuetext") == first
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**by=career&since=**")
+    assert days_of(page)[1] < (last or "")
+
+
+def test_years_of_the_career_are_links_without_script(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}?by=career", java_script_enabled=False)
+    page.click(".years >> text=2005")
+    page.wait_for_url("**since=2005&until=2005")
+    assert (page.get_attribute(".years [aria-current]", "href") or "").endswith("until=2005")
+    page.fill("#since", "2006", force=True)
+    page.click(".years >> text=All")
+    page.wait_for_url("**by=career")
+
+
+def test_then_moves_the_graph_to_that_day(visit: Visit, addressed: dict[str, Any]) -> None:
+    page = visit(f"/players/{addressed['ann']}?at=2006-01-31")
+    newest = page.locator("#graph .rg a").first.get_attribute("aria-label") or ""
+    day = re.findall(r"\d{4}-\d\d-\d\d", newest)[0]
+    assert "2005-01" < day <= "2006-01-31"
+    assert page.locator("#graph .fill-now").count() == 0
 
 
 def test_a_first_tap_shows_a_game_and_a_second_one_opens_it(visit: Visit, addressed: dict[str, Any]) -> None:
@@ -283,6 +403,7 @@ def test_every_page_is_as_wide_as_its_window_follows_the_readers_light_and_bars_
     ann = addressed["ann"]
     addresses = [
         "/", "/search?q=ann", "/ranking", f"/players/{ann}", f"/players/{ann}?by=career",
+        f"/players/{ann}?by=career&pools=every&since=2005",
         f"/players/{ann}/lists/2006-06", "/ranking?provisional=yes", f"/players/{ann}?by=date&mono=yes&opponents=yes",
         f"/players/{addressed['evil']}", f"/players/{ann}?against=bob", f"/players/{ann}/games",
         f"/players/{ann}/statistics", f"/players/{ann}/changes?since=2006-01",

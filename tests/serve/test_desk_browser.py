@@ -79,6 +79,38 @@ def test_from_a_file_to_a_published_list(at_desk: Callable[..., Page]) -> None:
     assert "Zoe Falk" in page.inner_text("main")
 
 
+@pytest.mark.parametrize("look", [("light", 1280), ("dark", 390)], ids=str)
+def test_faulty_rows_are_downloaded_or_corrected_where_they_are_shown(
+    at_desk: Callable[..., Page], look: tuple[str, int]
+) -> None:
+    scheme, width = look
+    page = at_desk("otto", color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
+    day = f"2026-02-{width % 28 + 1:02}"
+    rows = f"white,black,result,date,event\nAnn,Bob,1-0,{day},Cup\nBob,Cleo Day,2-0,{day},Cup\n"
+    page.goto("/desk/import")
+    page.set_input_files("#file", {"name": f"cup{width}.csv", "mimeType": "text/csv", "buffer": rows.encode()})
+    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Record 1 game").click()
+    page.get_by_role("heading", name=f"Recorded: cup{width}.csv").wait_for()
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the faults").click()
+    assert "Bob,Cleo Day,2-0" in download.value.path().read_text("utf-8")
+    page.goto("/desk")
+    page.get_by_role("link", name=f"cup{width}.csv").click()
+    field = page.get_by_label("The rows with faults")
+    assert field.input_value() == f"white,black,result,date,event\nBob,Cleo Day,2-0,{day},Cup\n"
+    field.fill(field.input_value().replace("2-0", "1-0"))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Record 1 game").click()
+    page.get_by_role("heading", name=f"Recorded: cup{width}.csv").wait_for()
+    assert page.get_by_label("The rows with faults").count() == 0
+    page.goto("/desk")
+    assert page.get_by_role("link", name=f"cup{width}.csv").count() == 0
+
+
 def test_a_correction_by_two_people_changes_the_graph(at_desk: Callable[..., Page]) -> None:
     eve, adam = at_desk("eve"), at_desk("adam")
     eve.goto(f"/games/{GAME}")

@@ -19,7 +19,7 @@ from tools.serve.routes import PREFIX
 
 pytestmark = pytest.mark.outside  # schemathesis
 
-WORDS = {"tournament": "Club evening", "number": "1"}
+WORDS = {"tournament": "Club evening", "number": "1", "player": "1"}
 PLACES = [post.path for post in POSTS]
 TAKEN = {200, 201, 202, 400, 404, 409}
 

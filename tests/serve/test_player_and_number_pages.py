@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from ledger.facts.events import Decision
+from ledger.answers.graphs import png
+from ledger.facts.events import Decision, RatingSeeded, SchemeAdopted
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE
@@ -73,8 +74,100 @@ def test_a_career_leads_from_its_parts_to_the_games_of_then(open_page: Asked, se
     pages = [
         int(page) for page in re.findall(rf'href="/club/players/{number}\?page=(\d+)"[^>]*aria-label="games', text)
     ]
-    assert pages == sorted(pages, reverse=True)
-    assert pages[-1] == 1, "the newest games are at the right"
+    assert len(pages) % 2 == 0, "one drawing is for a desk, one for a phone"
+    for drawing in (pages[: len(pages) // 2], pages[len(pages) // 2 :]):
+        assert drawing == sorted(drawing, reverse=True)
+        assert drawing[-1] == 1, "the newest games are at the right"
+
+
+def test_a_range_of_the_graph_and_of_the_career_is_chosen_by_days(open_page: Asked, served: Path) -> None:
+    number = player(served, "ann")
+    text = open_page(f"/players/{number}?since=2005-03&until=2005-05").text
+    days = set(re.findall(r'aria-label="Game \d+, (\d{4}-\d\d)', text))
+    assert days
+    assert days <= {"2005-03", "2005-04", "2005-05"}
+    assert "2005-03 to 2005-05" in words(text)
+    empty = open_page(f"/players/{number}?since=1990&until=1991").text
+    assert "No rated game counts in that time" in words(empty)
+    assert len(re.findall('aria-label="Game ', empty)) == 50
+    wrong = open_page(f"/players/{number}?since=2006&until=2005")
+    assert (wrong.status_code, "a range begins before it ends" in words(wrong.text)) == (400, True)
+    graph = open_page(f"/api/v1/players/{number}/graph?since=2005-03&until=2005-05").json()
+    assert {bar["in_force"][:7] for bar in graph["player"]["bars"]} == days
+    assert open_page(f"/api/v1/players/{number}/graph?since=2005-03&page=1").status_code == 400
+    data = open_page(f"/api/v1/players/{number}/career?since=2005&until=2005&marks=yes").json()
+    assert {point["in_force"][:4] for point in data["points"]} == {"2005"}
+    assert {mark["in_force"][:4] for mark in data["tournaments"]} == {"2005"}
+    assert [year["year"] for year in data["years"]] == [2005]
+
+
+def test_then_the_graph_ends_with_that_day(open_page: Asked, served: Path) -> None:
+    number = player(served, "ann")
+    text = open_page(f"/players/{number}?at=2005-06-30").text
+    days = re.findall(r'aria-label="Game \d+, (\d{4}-\d\d-\d\d)', text)
+    assert max(days) <= "2005-06-30"
+    (newer,) = re.findall(r'<a rel="prev" href="[^"]*\?page=(\d+)', text)
+    after = re.findall(r'aria-label="Game \d+, (\d{4}-\d\d-\d\d)', open_page(f"/players/{number}?page={newer}").text)
+    assert min(after) <= max(days) < max(after), "the page of the next newer game"
+    assert 'class="bar fill-now"' not in text
+
+
+def test_a_list_scheme_has_no_hera_and_shows_its_pools_together_on_request(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "club.db", scheme="fide") as ledger:
+        ann, bob = ledger.register("name:ann", "Ann"), ledger.register("name:bob", "Bob")
+        ledger.append(SchemeAdopted(pool="rapid", scheme="fide", settings={"rapid": True}))
+        for pool in ("standard", "rapid"):
+            for who in (ann, bob):
+                ledger.append(RatingSeeded(player=who, pool=pool, effective_at="2024-01", rating="1800", games=50))
+            for n in range(60):
+                facts = {"ended_at": f"2024-{1 + n // 6:02}-10", "half_moves": 60, "tournament": f"Open {n // 6}"}
+                ledger.append(game_recorded(f"{pool}-{n}", pool=pool, white=ann, black=bob, **facts))
+        ledger.ensure_up_to_date()
+    open_page = asking(tmp_path / "club.db")
+    for address in ("/players/1", "/players/1?by=career", "/api/v1/players/1/career?format=svg&marks=yes"):
+        assert not re.search("HERA|[Cc]lass [A-D]", open_page(address).text), address
+    alone = open_page("/players/1?by=career").text
+    (highest,) = set(re.findall(r"highest (\d{4}), (2024-\d\d-\d\d)<", alone))
+    assert f"Highest {highest[0]} {highest[1]}" in words(alone)
+    assert 'href="/club/tournaments/Open%203?pool=standard' in alone
+    assert 'href="/club/players/1?by=career&amp;pools=every"' in alone
+    together = open_page("/players/1?by=career&pools=every").text
+    assert len(re.findall('class="career-line"', together)) == 2 * len(re.findall('class="career-line"', alone)) == 4
+    data = open_page("/api/v1/players/1/career?pools=every").json()
+    assert [line["pool"] for line in data["other_pools"]] == ["rapid"]
+    assert data["has_classes"] is False
+
+
+def test_posts_have_a_picture_of_the_player_and_of_the_game(open_page: Asked, served: Path) -> None:
+    number = player(served, "ann")
+    with Ledger.open(served, follow=False) as ledger:
+        keys = [row["key"] for row in ledger.rows("games", "position IN (20, 21)")]
+    for address in (f"/players/{number}", *(f"/games/{key}" for key in keys)):
+        text = open_page(address).text
+        (image,) = re.findall(r'<meta property="og:image" content="([^"]+)">', text)
+        assert image.startswith(f"{SITE}/pictures/")
+        answer = open_page(image.removeprefix(SITE))
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
+        width, height = (int.from_bytes(answer.content[at : at + 4], "big") for at in (16, 20))
+        assert (width, height) == (1200, 630)
+        assert f'<meta property="og:image:width" content="{width}">' in text
+        assert open_page(image.removeprefix(SITE)).headers["etag"] == answer.headers["etag"]
+    moved = open_page("/pictures/players/ann")
+    assert moved.headers["location"] == f"/club/pictures/players/{number}"
+
+
+def test_without_resvg_posts_have_no_picture_and_the_address_says_why(
+    served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(png, "is_available", lambda: False)
+    open_page = asking(served)
+    number = player(served, "ann")
+    text = open_page(f"/players/{number}").text
+    assert "og:image" not in text
+    assert "format=png" not in text
+    for address in (f"/pictures/players/{number}", f"/api/v1/players/{number}/career?format=png"):
+        answer = open_page(address)
+        assert (answer.status_code, "draws no PNG" in answer.text) == (400, True), address
 
 
 def test_a_number_of_a_list_has_a_page_with_its_games_formula_and_proof(open_page: Asked, served: Path) -> None:
@@ -90,6 +183,22 @@ def test_a_number_of_a_list_has_a_page_with_its_games_formula_and_proof(open_pag
     assert missing.status_code == 404
     assert "2006-06-30" in words(missing.text), "the lists that there are"
     assert open_page("/players/ann/lists/2006-06").headers["location"] == f"/club/players/{number}/lists/2006-06"
+
+
+def test_a_number_leads_to_its_calculation_line_by_line(open_page: Asked, served: Path) -> None:
+    number = player(served, "ann")
+    address = f"/players/{number}/lists/2006-06/calculation"
+    assert 'lists/standard@2006-06-30/calculation"' in open_page(f"/players/{number}/lists/2006-06").text
+    text = words(open_page(address).text)
+    for part in ("calculation of the list standard@2006-06-30", "each rated by itself", "the games add up", "Rc"):
+        assert part in text
+    assert open_page("/players/ann/lists/2006-06/calculation").headers["location"] == f"/club{address}"
+    assert open_page(f"/players/{number}/lists/never/calculation").status_code == 400
+    changes = open_page(f"/players/{number}/changes?since=2006-06").text
+    game = re.search(r'href="/club(/games/[^"]+)"', changes)
+    assert re.search(rf'href="/club/players/{number}/lists/2006-[0-9-]+/calculation" title="How it was', changes)
+    assert game is not None
+    assert f"/players/{number}/lists/" in open_page(game[1]).text
 
 
 def test_a_correction_is_shown_with_players_and_values_and_keys_only_in_details(open_page: Asked) -> None:

@@ -561,3 +561,14 @@ def test_recording_a_game_loads_no_heavy_library_in_any_process(tmp_path: Path) 
             maps = Path(f"/proc/{number}/maps").read_text("utf-8")
             loaded |= {name for name in ("numpy", "polars", "numba") if f"/{name}" in maps}
     assert loaded == set()
+
+
+def test_the_strength_that_a_player_chooses_is_recorded_once(api: Api) -> None:
+    player = api.post("/players", {"identity": "name:stella", "name": "Stella"}).json()["player"]
+    for word in (str(player), "name:stella"):
+        done = api.post(f"/players/{word}/strength", {"strength": "intermediate", "since": "2026-03-01"})
+        assert done.json()["key"] == f"strength:standard:{player}@2026-03-01", done.text
+    assert done.json()["duplicate"] is True
+    wrong = api.post(f"/players/{player}/strength", {"strength": "master"})
+    assert (wrong.status_code, wrong.json()["errors"][0]["pointer"]) == (400, "/strength")
+    assert api.post("/players/nobody/strength", {"strength": "beginner"}).status_code == 404

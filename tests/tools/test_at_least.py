@@ -19,6 +19,7 @@ from tools.docs.command_texts import every_command
 # by command, what it is asked beside the ledger
 QUESTIONS = {
     "players alike": (), "ratings": (), "show": ("1",), "games": ("1",), "graph": ("1",), "explain": ("1", "#20"),
+    "calculation": ("1", "--list", "2020"),
     "changes": ("1", "--since", "1"), "predict": ("1", "2"), "best": ("1",), "streaks": ("1",), "opponents": ("1",),
     "time-losses": ("1",), "upsets": (), "tournaments": (), "crosstable": ("x",), "pools": (), "log": (),
     "scheme eras": (), "runs": (), "policy list": (), "correct list": (), "correct show": ("1",),

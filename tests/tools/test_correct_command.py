@@ -35,6 +35,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "standing": ("Ann", "--to", "guest", "--from", "2026-11-01"), "born": ("Ann", "--to", "1990"),
     "rating": ("Ann", "--to", "1850", "--games", "120", "--list", "national list, May 2004"),
     "declared": ("Ann", "--to", "1700", "--from", "2026-11-01"),
+    "strength": ("Ann", "--to", "beginner", "--from", "2026-11-01"),
 }  # fmt: skip
 ANNOUNCED = ("close-run", "open-tournament", "close-tournament", "bye")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -58,7 +59,9 @@ def test_a_verb_proposes_and_its_approval_is_true(verb: str, journal_of_four: Pa
     before = run("ratings", journal_of_four).out
     done = run("correct", journal_of_four, "approve", str(number), "--by", "adam")
     assert (done.code, done.out.startswith(f"proposal {number} was approved at entry ")) == (0, True)
-    assert (run("ratings", journal_of_four).out != before) == (verb not in {"game", "fact", "born", *ANNOUNCED})
+    assert (run("ratings", journal_of_four).out != before) == (
+        verb not in {"game", "fact", "born", "strength", *ANNOUNCED}
+    )
     assert run("audit", journal_of_four).out.startswith("TRUE")
 
 
@@ -203,3 +206,15 @@ def test_a_proposal_tells_the_fields_that_change_and_players_by_name(journal_of_
 def test_a_word_that_is_no_verb_is_wrong_usage(journal_of_four: Path, run: Run) -> None:
     done = run("correct", journal_of_four, "voidd", "g1")
     assert (done.code, "did you mean 'void'" in done.err) == (2, True)
+
+
+def test_two_open_proposals_of_one_fact_name_each_other_in_the_table(journal_of_four: Path, run: Run) -> None:
+    words = ("void", "g3", "--reason", "x", "--by", "eve")
+    assert "alike" not in run("correct", journal_of_four, "list", "-t").out
+    assert run("correct", journal_of_four, *words).code == 0
+    assert run("correct", journal_of_four, "result", "g3", "--to", "0-1", "--reason", "y", "--by", "bea").code == 0
+    first, second = json.loads(run("correct", journal_of_four, "list", "--open").out)[-2:]
+    assert (first["alike"], second["alike"]) == ([second["proposal"]], [first["proposal"]])
+    heading, *rows = run("correct", journal_of_four, "list", "--open", "-t").out.splitlines()
+    assert heading.split()[-1] == "alike"
+    assert [row.split()[-1] for row in rows[-2:]] == [str(second["proposal"]), str(first["proposal"])]

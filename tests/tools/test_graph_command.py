@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.answers.graphs import html, png
+from ledger.answers.graphs import career_svg, html, png
 from ledger.answers.graphs.graph_data import Page
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.facts.json_schemas import class_schema
@@ -62,6 +62,19 @@ def test_a_career_is_a_picture_of_all_games_or_the_data_that_a_server_gives(grap
     data = json.loads(run("graph", graphed_club, "ann", "--career", "--format", "json").out)
     shown = json.loads(run("show", graphed_club, "ann").out)
     assert (data["name"], data["games"], data["points"][-1]["rating"]) == ("ann", shown["games"], shown["rating_now"])
+    part = json.loads(
+        run("graph", graphed_club, "ann", "--career", "--since", "2005", "--until", "2005-12", "--format", "json").out
+    )
+    assert {point["in_force"][:4] for point in part["points"]} == {"2005"}
+    page = run("graph", graphed_club, "ann", "--career", "--format", "html").out
+    assert (page.startswith("<!doctype html>"), "<script" in page) == (True, False)
+
+
+def test_a_career_is_a_png_like_the_graph(graphed_club: Path, tmp_path: Path, run: Run) -> None:
+    assert run("graph", graphed_club, "ann", "--career", "-o", tmp_path / "career.png").code == 0
+    content = (tmp_path / "career.png").read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert int.from_bytes(content[16:20], "big") == 2 * career_svg.WIDE
 
 
 def test_an_html_page_takes_its_look_from_the_style_sheet_that_css_prints(graphed_club: Path, run: Run) -> None:
@@ -149,8 +162,10 @@ def test_two_players_go_by_date(graphed_club: Path, run: Run) -> None:
         (["--last", "30"], "--last takes 50, 100, 150, ..., or 0 for all games; got 30"),
         (["--last", "50", "--page", "1"], "give --last or --page, not both"),
         (["--against", "bob", "-o", "a.svg"], "--against goes with --by date"),
-        (["--career"], "--career goes with json, svg, not with txt"),
-        (["--career", "--last", "50", "-o", "a.svg"], "--career goes with --theme and --pool, not with --last"),
+        (["--career"], "--career goes with html, json, png, svg, not with txt"),
+        (["--career", "--last", "50", "-o", "a.svg"], "--until, --theme and --pool, not with --last"),
+        (["--since", "2019", "-o", "a.svg"], "--since goes with --career"),
+        (["--career", "--until", "soon", "-o", "a.svg"], "--until: "),
         (["--every-page", "--format", "html"], "--every-page goes with -o FILE"),
         (["--every-page", "--page", "2", "-o", "a.html"], "--every-page goes with -o FILE, and with neither"),
         (["--raw", "-o", "a.json"], "--raw goes with csv, not with json"),

@@ -147,7 +147,7 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 
 # These go on until they are stopped; what a server answers is JSON, and tests/serve asks it.
-ALL = {words: command for words, command in commands() if words not in {"serve", "follow"}}
+ALL = {words: command for words, command in commands() if words not in {"serve", "follow", "checker"}}
 # What the parameters of a command are given where it is to succeed, by their names.
 GOOD: Mapping[str, str] = {
     "player": KEY, "opponent": f"id:{ALLOWED}", "game": "g1-0", "tournament": CUP, "ended": "2020", "as_of": "2020",

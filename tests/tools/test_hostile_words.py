@@ -17,11 +17,11 @@ from tools.commands import REFUSED, USAGE
 from tools.docs.command_texts import every_command
 from tools.groups import MAY_BE_EMPTY
 
-# These two use their words when somebody asks; tests/serve tries those.
+# Two use their words when somebody asks, which tests/serve tries; the checker first fetches Pyodide (test_checker).
 COMMANDS = {
     words: command
     for words, command in every_command().items()
-    if not isinstance(command, click.Group) and words.split()[0] not in {"serve", "datasette"}
+    if not isinstance(command, click.Group) and words.split()[0] not in {"serve", "datasette", "checker"}
 }
 FEW = ("init", "import", "record", "correct void", "query", "player add", "publish", "export", "restore", "show")
 """The commands that stand for all in the quick tests."""
@@ -34,7 +34,7 @@ GOOD: Mapping[str, str] = {
     "result": "1-0", "to": "1/2-1/2", "field": "round", "which": "all", "brings": "half",
     "started": "2026-11-01", "since": "2026-11-01", "ended": "2026-11-09", "as_of": "2026-10",
     "edition": "2026-11-02", "at": "2026-11", "journal": "file", "starts_at": "2026-11-01", "ends_at": "2026-11-09",
-    "roles": "approver", "from": "2026-11-01", "games_played": "1400",
+    "roles": "approver", "from": "2026-11-01", "games_played": "1400", "strength": "advanced",
 }  # fmt: skip
 MORE = {  # what a command needs beside what click calls required
     "games": ("--on", "2026-11-01"), "time-losses": ("--all",), "player add": ("--rating", "1500"),
@@ -45,7 +45,8 @@ MORE = {  # what a command needs beside what click calls required
 OF_A_COMMAND = {  # right words of a command where others mean something else by the same name
     ("policy set", "name"): "upsets", ("correct batch", "file"): "batch.csv", ("correct close-run", "ended"): "2026-10",
     ("correct rating", "to"): "1850", ("correct born", "to"): "1990", ("correct declared", "to"): "1700",
-    ("correct standing", "to"): "guest", ("correct reassign", "to"): "Cleo", ("correct fact", "to"): "3",
+    ("correct standing", "to"): "guest",
+    ("correct strength", "to"): "advanced", ("correct reassign", "to"): "Cleo", ("correct fact", "to"): "3",
     ("correct game", "to"): "3", ("publish", "as_of"): "2026-11-05",
 }  # fmt: skip
 FINDING = {"part", "search", "round_", "quiet_days"}  # such a word finds nothing, or limits nothing
@@ -56,7 +57,7 @@ UNASKED: Mapping[str, set[str]] = {
     "correct unmerge": {"reason", "by", "token_file"}, "checkpoint": {"keep_in"}, "receipt": {"target"},
     "verify-checkpoint": {"since"}, "accept-clock": {"actor"}, "import": {"differences"}, "audit": {"save_head"},
     "backup": {"folder"}, "restore": {"db_path"}, "move": {"schema"}, "query": {"statement"},
-    "export": {"published", "tournament"},
+    "export": {"published", "tournament"}, "health": {"folder", "head_file"},
 }  # fmt: skip
 NO_TEXT, CONTROLS, LONG = "\udcff", "a\x1b[2J\nb", "9" * 5_000  # Python reads no number of so many digits
 TEXTS, NUMBERS, PATHS = (NO_TEXT, CONTROLS, LONG), (NO_TEXT, "", "nan", "1e999", LONG), (NO_TEXT, "", "/", LONG)

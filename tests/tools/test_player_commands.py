@@ -325,3 +325,31 @@ def test_a_rating_that_a_later_list_ends_says_so(fide_pool: Path, run: Run) -> N
     assert json.loads(run("show", fide_pool, "fide:7", "--at", "2024-06-30").out)["rating_then"] == 2300
     assert json.loads(run("show", fide_pool, "fide:7").out)["rating_now"] == 2210
     assert "note" not in run("player", "set", fide_pool, "fide:7", "--rating", "2250", "--since", "2024-08-01").err
+
+
+def test_a_member_chooses_a_strength_during_the_provisional_games(tmp_path: Path, run: Run) -> None:
+    club = tmp_path / "club.db"
+    assert run("init", club, "--set", "provisional_games=2").code == 0
+    assert run("import", club, written(tmp_path, "games.csv", GAMES)).code == 0
+    done = run("player", "set", club, "Ann", "--strength", "advanced", "--since", "2024-01-01")
+    assert (done.code, "player 1: recorded" in done.err) == (0, True)
+    assert (
+        "was known already" in run("player", "set", club, "Ann", "--strength", "advanced", "--since", "2024-01-01").err
+    )
+    shown = json.loads(run("show", club, "Ann").out)
+    assert (shown["strength"], shown["strength_chosen"]) == ("Advanced", True)
+    rows = {row["name"]: row for row in json.loads(run("ratings", club, "--details").out)}
+    assert (rows["Ann"]["strength"], rows["Bob"]["strength_chosen"]) == ("Advanced", False)
+    refused = run("player", "set", club, "Bob", "--strength", "beginner", "--since", "2024-03-06")
+    assert refused.code == REFUSED
+    assert (
+        "has completed 2 rated games in pool 'standard' by 2024-03-06: from then on the rating decides" in refused.err
+    )
+    assert run("player", "set", club, "Ann", "--pool", "standard").code == USAGE
+    corrected = run(
+        "correct", club, "strength", "Ann", "--to", "beginner", "--from", "2024-02-01", "--reason", "x", "--by", "eve"
+    )
+    assert corrected.code == 0, corrected.err
+    assert run("correct", club, "approve", "1", "--by", "adam").code == 0
+    assert json.loads(run("show", club, "Ann").out)["strength"] == "Beginner"
+    assert run("audit", club).code == 0

@@ -340,7 +340,7 @@ def _svg_page(ledger: Ledger, person: Person) -> bytes:
 
 
 def _json_career(ledger: Ledger, person: Person) -> bytes:
-    return json_form.dump_json(career(ledger, person))
+    return json_form.dump_json(career(ledger, person, marks=False))  # as a server gives it unless asked for more
 
 
 def pgn(run: Run) -> Iterator[Line]:

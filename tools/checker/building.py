@@ -215,5 +215,5 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
             replace_file(folder / name, content)
-    except OSError as error:
-        raise StorageError(str(folder), f"takes no files: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise StorageError(str(folder), f"takes no files: {getattr(error, 'strerror', None) or error}") from error

@@ -1,4 +1,4 @@
-"""What the checker's page may load and run, and the name of that page."""
+"""The content security policy of the checker's page, and the name of that page."""
 
 from __future__ import annotations
 

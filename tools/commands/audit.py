@@ -81,7 +81,7 @@ def audit(
     head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
     with Bars() as bars, ledger_as_files(db_path, bars, with_views=not journal_only) as files:
         verdict = prove(files, since=head, journal_only=journal_only, lists=lists, progress=bars)
-    _tell(db_path, verdict)
+    show_verdict(db_path, verdict)
     if verdict.entries:
         output.answer(f"head {verdict.head}")
     for table, digest in verdict.digests.items():
@@ -101,7 +101,7 @@ def audit(
         output.save(Path(save_head), f"{verdict.head}\n".encode())
 
 
-def _tell(db_path: str, verdict: Verdict) -> None:
+def show_verdict(db_path: str, verdict: Verdict) -> None:
     """The verdict in words, and what it says nothing of."""
     tell_falsehoods(db_path, verdict.falsehoods, as_answer=True)
     if not verdict.falsehoods:

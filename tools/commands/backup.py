@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import click
 
 from ledger import backups
+from ledger.audit.audit import audit
 from ledger.backups import Loss, Restored
 from ledger.journal.settings_file import DURABILITIES
 
 from .. import output
 from ..progress import Bars
 from ..wording import counted, entries
-from . import DB, confirmed, place_on_server
-from .audit import head_in
+from . import DB, FALSE, confirmed, place_on_server
+from .audit import head_in, show_verdict
 
 
 @click.command()
 @DB
 @click.argument("folder")
 @click.option("--without-views", is_flag=True, help="Leave the views out; they can be built again.")
-def backup(db_path: str, folder: str, without_views: bool) -> None:
+@click.option("--prove", is_flag=True, help="Restore it into a temporary folder as a test, and audit what is there.")
+def backup(db_path: str, folder: str, without_views: bool, prove: bool) -> None:
     """Copy a ledger into FOLDER as one consistent set, while others go on writing.
 
     FOLDER must not be there yet, or be empty; it appears when the copy is whole and its journal and names are proven.
-    Prints the head of the copied journal: keep it somewhere else, for 'restore --since'.
+    Prints the head of the copied journal: keep it somewhere else, for 'restore --since'. With --prove the backup is
+    restored next to FOLDER, audited, and what was restored is deleted; exit code 3 if something is false.
 
     \b
     Example:
       rating-ledger backup club.db /mnt/backups/2024-05-01 >> heads.txt
+      rating-ledger backup club.db "/mnt/backups/$(date +%F)" --prove
     """
     with Bars() as bars:
         made = backups.backup(db_path, folder, with_views=not without_views, progress=bars)
@@ -39,6 +47,14 @@ def backup(db_path: str, folder: str, without_views: bool) -> None:
     if made.views is not None:
         content += f", views at {made.views:,}"
     output.remark(f"{made.folder}: {content}; {made.bytes / 1e6:,.1f} MB")
+    if prove:
+        with TemporaryDirectory(prefix="restored-", dir=made.folder.parent) as place, Bars() as bars:
+            restored = backups.restore(made.folder, Path(place) / Path(db_path).name, since=made.head, progress=bars)
+            verdict = audit(restored.path, since=made.head, progress=bars)
+        if not verdict:
+            show_verdict(str(made.folder), verdict)
+            sys.exit(FALSE)
+        output.remark(f"{made.folder}: restored as a test and audited: TRUE")
 
 
 @click.command()

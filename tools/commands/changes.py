@@ -42,8 +42,9 @@ def changes(
     as a rating run or a change of scheme ("other fact"), a game, or the games of a period or event together ("game", or
     "late result" where later ones were known), games that were there and were rated again because of late results
     ("rated anew"), and what passes without a game ("time"). If the past has to be computed, temporary views of that
-    time are built. Points are differences of rounded ratings, so that those that are printed add up exactly. Reports to
-    a federation that hold a corrected result of the player are noted.
+    time are built. Points are differences of rounded ratings, so that those that are printed add up exactly.
+    'calculation' shows the games of a list line by line; "counts_from" in JSON and CSV is the day that it takes.
+    Reports to a federation that hold a corrected result of the player are noted.
 
     \b
     Example:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -54,7 +55,7 @@ def checker(target: str, pyodide: str | None, single_file: bool) -> None:
 
 
 @click.command("verify-bundle")
-@click.argument("file", metavar="FILE", type=click.File("rb"))
+@click.argument("file", metavar="FILE")
 @click.option(
     "--key",
     "keys",
@@ -63,7 +64,7 @@ def checker(target: str, pyodide: str | None, single_file: bool) -> None:
     help="The log's public key as 'checkpoint-key' prints it, or a file that holds it; repeatable.",
 )
 @click.option("--since", metavar="HEAD", help="An earlier head, or a file that ends in one, from which it must go on.")
-def verify_bundle(file: BinaryIO, keys: Sequence[str], since: str | None) -> None:
+def verify_bundle(file: str, keys: Sequence[str], since: str | None) -> None:
     """Check a published list with all entries that it follows from, and calculate it again. No ledger is needed.
 
     The file is what 'export DB --format bundle' writes; the page that 'checker' writes does the same in a browser.
@@ -77,17 +78,25 @@ def verify_bundle(file: BinaryIO, keys: Sequence[str], since: str | None) -> Non
     """
     trusted = [key for word in keys for key in keys_in(word)]
     older = None if since is None else head_in(since)
-    with Bars() as bars:
-        verdict = check_bundle(file, trusted, older, bars)
+    with ExitStack() as stack:
+        content = sys.stdin.buffer if file == "-" else stack.enter_context(_opened(file))
+        verdict = check_bundle(content, trusted, older, stack.enter_context(Bars()))
     if verdict.falsehoods:
         for falsehood in verdict.falsehoods:
-            output.verdict("FALSE", f"{file.name}: {falsehood}", alarm=True)
+            output.verdict("FALSE", f"{file}: {falsehood}", alarm=True)
         sys.exit(FALSE)
     assert verdict.signed is not None
     if verdict.not_compared is not None:
         raise click.ClickException(f"{verdict.published} was not compared: {verdict.not_compared}")
     rows = f"{len(verdict.rows):,} rows of {verdict.published} from {entries(verdict.list_entries)}"
-    output.verdict("TRUE", f"{file.name}: {rows}, in the journal of {verdict.signed.origin}")
+    output.verdict("TRUE", f"{file}: {rows}, in the journal of {verdict.signed.origin}")
     output.answer(f"head {verdict.signed.head}")
     if not trusted:
         output.remark(f"signed by {verdict.key}; compare this key with the one that the owner published")
+
+
+def _opened(file: str) -> BinaryIO:
+    try:
+        return Path(file).open("rb")
+    except ValueError:  # a NUL in it
+        raise click.UsageError(f"{file!r} cannot be the name of a file") from None

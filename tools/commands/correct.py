@@ -152,7 +152,7 @@ def _tell_faults(name: str, error: BatchError) -> None:
 @output.format_options
 @click.pass_obj
 def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) -> None:
-    """Proposals: what they change, who made and decided them, and why.
+    """Proposals: what they change, who made and decided them, and why; "alike" names open ones of the same fact.
 
     A name with "proven": true was named by a token; any other is what was typed, which a table marks.
 
@@ -166,7 +166,12 @@ def list_(db_path: str, *, open_only: bool, limit: int | None, fmt: str | None) 
             rows = as_rows(corrections.proposal_rows(ledger, ledger.corrections.proposals(open_only=open_only)))
         if fmt == "table":
             columns = ("proposal", "state", "what", "reason", "proposed_by", "decided_by")
-            rows = [{**{name: row[name] for name in columns}, **_signed(row)} for row in rows]
+            others = [" ".join(map(str, row["alike"])) for row in rows]
+            # Only if two open proposals speak of the same fact: a column of blanks says nothing.
+            rows = [
+                {**{name: row[name] for name in columns}, **_signed(row), **({"alike": same} if any(others) else {})}
+                for row, same in zip(rows, others, strict=True)
+            ]
         elif fmt is not None:
             rows = [{**row, "alike": " ".join(map(str, row["alike"]))} for row in rows]
         limits.write(rows, fmt, limits.shown(limit, fmt, ROWS_IN_A_TABLE), newest_last=True)

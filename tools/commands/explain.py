@@ -44,7 +44,8 @@ def explain(
     GAME is its key as 'games' shows it, the id that its server gave it, or its web address. A table of a long period
     shows the games with the largest terms; JSON, CSV and TSV have every term. CSV and TSV have a row for each term
     (part "term") and for each game that was rated with it (part "game"), the rest of the answer with each. Of a
-    corrected game it says what was recorded and what is in force, and what a published list said.
+    corrected game it says what was recorded and what is in force, and what a published list said. "list" is the list
+    for which it counts: 'calculation --list' shows all its games line by line.
 
     \b
     Example:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,10 +18,10 @@ from ledger.answers.exports.exporting import export as export_to
 from ledger.answers.exports.postgres_copy import copy_to_postgres
 from ledger.answers.exports.trf_report import facts_to_send
 from ledger.answers.player_details import PlayerGroup
-from ledger.audit.bundles import SUFFIX, bundle_lines, bundle_summary
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
+from ledger.runtime.lazy import Lazy
 from ledger.runtime.postgres import is_address
 from ledger.schemes.scheme import unchanged_by_time
 
@@ -31,6 +31,11 @@ from ..progress import Bars
 from . import AS_IF, AT_LEAST, DB, KNOWN_AT, REFUSED, open_up_to_date
 from .group_options import grouping
 from .token_options import acting, recorded_by
+
+if TYPE_CHECKING:
+    from ledger.audit import bundles
+else:
+    bundles = Lazy("ledger.audit.bundles")  # other exports need no audit
 
 _OF_TODAY = "ratings in force today, as 'ratings --at {}' tells them"
 _BUNDLE = "bundle"  # a published list with all entries that it follows from
@@ -105,15 +110,15 @@ def export(
     schemas/exports. The file is whole or not there; without one, CSV or NDJSON of one table, or a tournament's
     report, goes to standard output. It has names of people if --names asks for them; erased players have none.
 
-    --format bundle writes a published list (--list, by default the newest one) with a signed checkpoint and every entry
-    of it into one file, which anybody checks by 'verify-bundle', or in a browser on the page that 'checker' writes. It
-    says what becomes public.
-
     A published list goes out as FIDE's own text or XML (list). Ratings and lists take a group of players, who have
     places of their own. A tournament goes out as FIDE's TRF16 or TRF26. Before it is written, what it lacks and what
     contradicts in it is said, record by record, as FIDE's own check would; with --strict it is then not written. With
     --sent the journal says that this file was sent, by its digest; if a later correction changes one of its results,
     'reports' lists it, and the next file names the corrected results in lines of ###.
+
+    --format bundle writes a published list (--list, by default the newest one) with a signed checkpoint and every entry
+    of it into one file, which anybody checks by 'verify-bundle', or in a browser on the page that 'checker' writes. It
+    says what becomes public.
 
     With --to every documented table of the views is copied into a schema of PostgreSQL (15 or later), for others to
     read, next to a table "origin" with the position and the root of the journal that they are of; with --names a table
@@ -146,7 +151,7 @@ def export(
         return
     if schema is not None:
         raise click.UsageError("--schema goes with --to, the address of a database")
-    if file_format == _BUNDLE or (target is not None and target.endswith(SUFFIX) and not what):
+    if file_format == _BUNDLE or (target is not None and target.endswith(f".{_BUNDLE}") and not what):
         others = [option for option, value in asked.items() if value is not None and option not in _OF_BUNDLE]
         moments = [option for option, value in (("--known-at", known_at), ("--as-if", as_if)) if value is not None]
         _to_bundle(db_path, target, published, pool, [*what, *others, *moments, *(["--names"] if names else [])])
@@ -252,20 +257,22 @@ def _to_bundle(
         raise click.UsageError(f"a bundle holds one published list, whole; it goes without {', '.join(others)}")
     with open_up_to_date(db_path) as ledger:
         lists = ledger.publications
-        publication = lists.list_in_force_at(ledger.pool(pool).name) if published is None else lists.named(published)
+        pool_name = None if pool is None else ledger.pool(pool).name
+        newest = max(lists.all(pool_name), key=lambda each: each.position, default=None)
+        publication = newest if published is None else lists.named(published)
         if publication is None:
             raise click.UsageError("no list was published yet; publish one by 'publish DB --at DAY'")
-        lines = bundle_lines(ledger, publication, read_key(ledger.checkpoints.key_file).verifier)
-        if target is None or target == "-":
-            output.documents(lines)
-        else:
-            output.save(Path(target), b"".join(lines))
-            output.answer(f"{target}: {publication.name}, {publication.event.players:,} rows")
-        shown = bundle_summary(ledger, publication)
+        lines = list(bundles.bundle_lines(ledger, publication, read_key(ledger.checkpoints.key_file).verifier))
+    shown = bundles.bundle_summary(lines)
+    if target is None or target == "-":
+        output.documents(lines)
+    else:
+        output.save(Path(target), b"".join(lines))
+        output.answer(f"{target}: {shown.published}, {shown.players:,} rows")
     output.remark(
-        f"this becomes public: {shown.entries:,} entries with {shown.games:,} games (results, days, tournaments, "
-        "players by their numbers), years of birth and earlier ratings where they are recorded, and who recorded "
-        f"them: {', '.join(shown.recorders)}; no name of a player, no reason"
+        f"this becomes public: {shown.entries:,} entries with {shown.games:,} games: results, days, tournaments, "
+        "players by their numbers, keys of games as their sources have them, corrections, years of birth and earlier "
+        f"ratings if they are recorded, and who recorded ({', '.join(shown.recorders)}); no reason and no moves"
     )
 
 

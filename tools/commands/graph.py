@@ -12,7 +12,7 @@ import attrs
 import click
 
 from ledger.answers.documents import NO_PNG
-from ledger.answers.graphs import career, career_svg, documents, html, json_form, png
+from ledger.answers.graphs import career_documents, documents, html, json_form, png
 from ledger.answers.graphs.documents import PICTURE_FORMATS, RatingGraph, render_page
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page
 from ledger.answers.graphs.looks import Look, Theme
@@ -24,7 +24,7 @@ from ledger.runtime.visible import visible
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from ..wording import counted
-from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, open_up_to_date
+from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, instant, open_up_to_date
 
 MARKS_BELOW_A_GRAPH = 20
 FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess", "css")
@@ -43,13 +43,22 @@ GOES_WITH: Mapping[str, Set[str]] = {
     "--mono": {*PICTURE_FORMATS, "css"},
     "--theme": {*PICTURE_FORMATS, "css"},
     "--every-page": PICTURE_FORMATS,
-    "--career": {"svg", "json"},
+    "--career": career_documents.FORMATS,
+    "--every-pool": career_documents.FORMATS,
+    "--since": career_documents.FORMATS,
+    "--until": career_documents.FORMATS,
     "--style-sheet": {"svg", "html"},
     "--boards": {"html", "json", "csv", "svg"},
     "--no-boards": {"html"},
     "--raw": {"csv"},
 }
+OF_CAREER = ("--every-pool", "--since", "--until")
+WITH_CAREER = ("--career", *OF_CAREER, "--theme")
 _SITE = re.compile(r"[\w.:\[\]-]*")  # host and port of an address; empty where it has none
+
+
+def _instant(_: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    return instant(text, option.opts[0])
 
 
 @click.command()
@@ -59,6 +68,9 @@ _SITE = re.compile(r"[\w.:\[\]-]*")  # host and port of an address; empty where 
 @click.option("--last", metavar="N", type=click.IntRange(0), help="The last N games: 50, 100, 150, ...; 0 for all.")
 @click.option("--page", "number", metavar="K", type=click.IntRange(1), help="Page K of 50 games; 1 is the newest.")
 @click.option("--career", "is_career", is_flag=True, help="All games as one line, thinned so that its peaks stay.")
+@click.option("--every-pool", is_flag=True, help="With --career: a line for each pool, such as rapid and blitz, too.")
+@click.option("--since", metavar="DAY", callback=_instant, help="With --career: from that day, month or year on.")
+@click.option("--until", metavar="DAY", callback=_instant, help="With --career: up to the end of that day or year.")
 @click.option("--by", type=click.Choice(["game", "date"]), default="game", help="Bars side by side, or on their days.")
 @click.option("--opponents", is_flag=True, help="The opponents' ratings as small squares on top.")
 @click.option("--mono", is_flag=True, help="In black and white: patterns alone distinguish results.")
@@ -88,6 +100,9 @@ def graph(
     last: int | None,
     number: int | None,
     is_career: bool,
+    every_pool: bool,
+    since: str | None,
+    until: str | None,
     by: BarOrder,
     opponents: bool,
     mono: bool,
@@ -115,9 +130,10 @@ def graph(
     the bars side by side or on their days, and each game's PGN. Sites that allow no inline styles give --style-sheet
     and put what css prints there. A file that is there is written over.
 
-    --career draws the rating over all games as a line, of a list scheme the ratings in force, with the highest rating,
-    changes of scheme and tournaments marked; it is small however many games there are. Its json is that of the server's
-    /players/N/career.
+    --career draws the rating over all games as one line: svg, png, html or json. Of a list scheme it shows the ratings
+    in force, from list to list. The highest rating, changes of scheme, tournaments with their change and published
+    numbers that would be others now are marked. --since and --until choose a range, --every-pool adds the player's
+    other pools. Its json is that of the server's /players/N/career.
 
     \b
     Example:
@@ -125,7 +141,7 @@ def graph(
       rating-ledger graph club.db ann --last 50 --opponents -o ann.svg
       rating-ledger graph club.db ann --by date --against bob -o ann-and-bob.html
       rating-ledger graph club.db ann --every-page -o ann.html
-      rating-ledger graph club.db ann --career -o career.svg
+      rating-ledger graph club.db ann --career --since 2019 --every-pool -o career.png
       rating-ledger graph club.db ann --style-sheet graph.css -o ann.html
       rating-ledger graph club.db ann --format css -o graph.css
       rating-ledger graph club.db ann --format json | jq .player.highest
@@ -135,11 +151,11 @@ def graph(
         "--last": last is not None, "--page": number is not None, "--by date": by == "date", "--opponents": opponents,
         "--mono": mono, "--theme": theme is not None, "--style-sheet": sheet is not None,
         "--against": against is not None, "--every-page": every_page, "--career": is_career,
+        "--every-pool": every_pool, "--since": since is not None, "--until": until is not None,
         "--boards": boards is True, "--no-boards": boards is False, "--raw": raw,
     }  # fmt: skip
     _check(kind, options, file, last)
-    if sheet is not None:
-        _check_address(sheet)
+    _check_address(sheet or "")
     look = Look(opponents, mono, Theme(theme or Theme.AUTO), sheet)
     if kind == "css":
         _deliver(html.style_sheet(look).encode(), file)
@@ -148,7 +164,8 @@ def graph(
         with ledger.read_snapshot():
             person = ledger.player(player)
             if is_career:
-                _deliver(career_svg.document(career.career(ledger, person, pool), kind, look.theme), file)
+                line = person.career(pool, since=since, until=until, every_pool=every_pool)
+                _deliver(attrs.evolve(line, theme=look.theme).document(kind), file)
                 return
             beside = None if against is None else ledger.player(against)
             rating_graph = RatingGraph(
@@ -204,9 +221,10 @@ def _check(kind: str, options: Mapping[str, bool], file: Path | None, last: int 
         problems.append(f"--last takes {multiples}, ..., or 0 for all games; got {last}")
     if options["--last"] and options["--page"]:
         problems.append("give --last or --page, not both")
-    others = [word for word, is_given in options.items() if is_given and word not in ("--career", "--theme")]
+    others = [word for word, is_given in options.items() if is_given and word not in WITH_CAREER]
     if options["--career"] and others:
-        problems.append(f"--career goes with --theme and --pool, not with {', '.join(others)}")
+        problems.append(f"--career goes with {', '.join(WITH_CAREER[1:])} and --pool, not with {', '.join(others)}")
+    problems += [f"{word} goes with --career" for word in OF_CAREER if options[word] and not options["--career"]]
     if options["--against"] and not options["--by date"]:
         problems.append("--against goes with --by date: the games of two players have no order of their own")
     if options["--every-page"] and (options["--last"] or options["--page"] or file is None):

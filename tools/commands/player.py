@@ -19,7 +19,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.player_details import NO_DETAILS, readable_details
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault
-from ledger.facts.words import Standing
+from ledger.facts.words import Standing, Strength
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.imports.players.fide import KINDS
@@ -60,7 +60,7 @@ _PAST = (
     click.option(
         "--pool",
         metavar="NAME",
-        help="Pool of that rating; the ledger's first one by default.",
+        help="Pool of that rating or strength; the ledger's first one by default.",
     ),
 )
 
@@ -160,6 +160,11 @@ def add(
 @DB
 @click.argument("player", metavar="PLAYER")
 @click.option("--standing", type=_STANDINGS, help="Standing with the site, from --since on.")
+@click.option(
+    "--strength",
+    type=click.Choice([word.value for word in Strength]),
+    help="Strength that a member chooses, from --since on, during the provisional games.",
+)
 @click.option("--since", metavar="INSTANT", help="From when it holds: today by default, --rating from the beginning.")
 @_player_options
 @proposing
@@ -167,6 +172,7 @@ def set_(
     db_path: str,
     player: str,
     standing: str | None,
+    strength: str | None,
     birth_year: int | None,
     declared_rating: int | None,
     since: str | None,
@@ -176,18 +182,24 @@ def set_(
     """Add what is learnt of a registered player later; games that it concerns are rated again.
 
     A declared rating, and the rating of a list, count where the player begins: from a day after the first rated game
-    on they could not act, and are refused.
+    on they could not act, and are refused. Members choose their strength until they have completed the provisional
+    games of the scheme, 50 under ChessWorld's; then the rating decides.
 
     \b
     Example:
       rating-ledger player set club.db ann --born 2010
+      rating-ledger player set club.db ann --strength intermediate
       rating-ledger player set club.db ann --standing welcomer --since 2024-01-01
       rating-ledger player set club.db bob --rating 1850 --games 120 --list 'national list, May 2004'
       rating-ledger player set club.db ann --born 2010 --propose --reason 'her passport' --by eve
     """
-    past = _past(options, since, is_dated=standing is not None or declared_rating is not None)
-    if standing is None and birth_year is None and declared_rating is None and past is None:
-        raise click.UsageError("nothing to set: give --standing, --born, --declared or --rating")
+    pool = options["pool"]
+    if strength is not None and options["rating"] is None:
+        options["pool"] = None  # it is the strength's
+    is_dated = standing is not None or declared_rating is not None or strength is not None
+    past = _past(options, since, is_dated=is_dated)
+    if standing is None and birth_year is None and declared_rating is None and past is None and strength is None:
+        raise click.UsageError("nothing to set: give --standing, --strength, --born, --declared or --rating")
     with Ledger.open(db_path) as ledger:
         person = ledger.player(player)
         with _usage():
@@ -198,6 +210,8 @@ def set_(
                 declared_rating=declared_rating,
                 past=past,
                 since=since,
+                strength=None if strength is None else Strength(strength),
+                pool=pool,
             )
         receipts = record(ledger, news, actor)
         if receipts is None:

@@ -72,9 +72,10 @@ def ratings(
     """The ranking of a pool, best first: now, or at any instant; with --known-at from what was known then.
 
     "percentile" is the share of the ranked players with a lower rating; "class" and "strength" are by the policy
-    'classes' ('policy list' shows it), of the rating to the nearest point; "rd" is the deviation, where the scheme has
-    one. Federation, club, sex, birth and activity are the data in force then, of lists, reports and 'player describe';
-    players of such a group have places of their own.
+    'classes' ('policy list' shows it), of the rating to the nearest point; during the provisional games the strength is
+    that which the player chose ('player set'). "rd" is the deviation, where the scheme has one. Federation, club, sex,
+    birth and activity are the data in force then, of lists, reports and 'player describe'; players of such a group have
+    places of their own.
 
     \b
     Example:
@@ -157,6 +158,8 @@ def _for_people(rows: list[output.Row]) -> list[output.Row]:
         if "percentile" in row:
             shown_row["percentile"] = floor(row["percentile"])
             shown_row["provisional"] = "provisional" if row["provisional"] else None
+            if shown_row.pop("strength_chosen"):
+                shown_row["strength"] = f"{row['strength']} (own choice)"
         if row.get("change") is not None:
             shown_row["change"] = output.shown_difference(row["before"], row["rating"])
         rows_for_people.append(shown_row)

@@ -16,7 +16,7 @@ import attrs
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import class_schema, documented
-from ledger.facts.words import Format, Outcome, Standing, Termination
+from ledger.facts.words import Format, Outcome, Standing, Strength, Termination
 from ledger.imports.json_input import object_pairs_hook
 from ledger.runtime.nearest import did_you_mean
 
@@ -89,6 +89,15 @@ class PlayerTold:
     birth_year: int | None = maybe("year of birth; never shown to strangers")
     joined: str | None = maybe("when the player joined; by default now")
     past: PastTold | None = maybe("the rating of a list with which the player begins")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class StrengthTold:
+    """The strength that a player chooses; the rating decides it after the provisional games."""
+
+    strength: str = documented("the strength", enum=[word.value for word in Strength])
+    pool: str | None = maybe("the pool; by default the ledger's first one")
+    since: str | None = maybe("from when it holds; by default from today on")
 
 
 @attrs.frozen(kw_only=True, slots=False)

@@ -17,6 +17,7 @@ from ledger.errors import MalformedError
 from ledger.facts.events import Decision
 from ledger.facts.player_details import readable_details
 from ledger.facts.source_games import DETAIL_TEXTS
+from ledger.facts.words import Strength
 from ledger.ledger import Ledger
 
 from . import desk_pages as pages
@@ -52,6 +53,9 @@ class DeskPage:
     parameters: tuple[Parameter, ...] = ()
     cost: Cost = Cost.INDEX
     tried: str | None = None
+
+
+FAULTY_FILES = {"faults.csv": "table", "rows": "rows"}  # behind the path of an import: its files of faulty rows
 
 
 class Leads(NamedTuple):
@@ -94,7 +98,9 @@ SAID = {
     "withdrawn": "Taken back.",
     "added": "Registered.",
     "known": "This player is registered already, with the same facts: nothing was recorded.",
+    "strength": "The strength is recorded. It is shown until the player has completed the provisional games.",
     "renamed": "Renamed. The old name is forgotten.",
+    "settled": "Set aside. The rows with faults are forgotten.",
     "described": "Recorded.",
     "described-already": "All of it was stated already: nothing was recorded.",
     "published": "Published.",
@@ -147,7 +153,12 @@ def _look_at_file(ledger: Ledger, typed: Typed) -> Mapping[str, Any]:
 
 
 def _import(_: Mapping[str, str], typed: Typed) -> Ask:
-    return Ask("desk-import", {"upload": typed.get("upload", ""), "sent": _sent(typed)})
+    args = {"upload": typed.get("upload", ""), "sent": _sent(typed), "corrects": _word(typed, "corrects")}
+    return Ask("desk-import", args)
+
+
+def _settle(path: Mapping[str, str], _: Typed) -> Ask:
+    return Ask("desk-import-settle", {"upload": path["upload"]})
 
 
 def _propose(path: Mapping[str, str], typed: Typed) -> Ask:
@@ -222,6 +233,15 @@ def _rename(_: Mapping[str, str], typed: Typed) -> Ask:
     return Ask("desk-rename", args)
 
 
+def _choose_strength(_: Mapping[str, str], typed: Typed) -> Ask:
+    faults: list[str] = []
+    args = {"player": _needed(typed, "player", faults), "strength": _needed(typed, "strength", faults)}
+    if args["strength"] and args["strength"] not in set(Strength):
+        faults.append(f"strength must be one of {', '.join(Strength)}, got {args['strength'][:40]!r}")
+    _sound(faults)
+    return Ask("desk-strength", {**args, "pool": _word(typed, "pool"), "since": _word(typed, "since")})
+
+
 def _describe(_: Mapping[str, str], typed: Typed) -> Ask:
     faults: list[str] = []
     player = _needed(typed, "described_player", faults)
@@ -263,7 +283,7 @@ _ABOUT = (
     text("q", "a game, a player or a tournament"),
 )
 PAGES: tuple[DeskPage, ...] = (
-    DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN),
+    DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN, tried="desk-imports"),
     DeskPage(path="/health", gather=pages.health, template="desk/health.html"),
     DeskPage(path="/import", gather=pages.games_form, template="desk/import.html"),
     DeskPage(
@@ -302,6 +322,9 @@ DEEDS: tuple[Deed, ...] = (
         leads=lambda typed, _: Leads(f"/import/{typed['upload']}"),
     ),
     Deed(
+        path="/import/{upload}/settle", page="/import/{upload}", ask=_settle, leads=lambda _, __: Leads("", "settled"),
+    ),
+    Deed(
         path="/propose/{verb}", page="/propose/{verb}", ask=_propose,
         leads=lambda _, answer: Leads(f"/proposals/{answer['proposal']}", "proposed"),
     ),
@@ -323,6 +346,12 @@ DEEDS: tuple[Deed, ...] = (
     Deed(
         path="/players/rename", page="/players", ask=_rename,
         leads=lambda _, answer: Leads("/players", "renamed", {"player": answer["player"]}),
+    ),
+    Deed(
+        path="/players/strength", page="/players", ask=_choose_strength,
+        leads=lambda _, answer: Leads(
+            "/players", "strength" if answer["recorded"] else "known", {"player": answer["player"]}
+        ),
     ),
     Deed(
         path="/players/describe", page="/players", ask=_describe,

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import attrs
 
-from ledger.answers import corrections, differences, publications, recorded_games, searching
+from ledger.answers import corrections, differences, publications, rankings, recorded_games, searching
 from ledger.answers.asking import display_name, names
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.differences import ListDifference
@@ -23,23 +24,25 @@ from ledger.correcting.verbs import VERBS, WORD_HELP, choices
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
 from ledger.facts.player_details import NO_DETAILS
-from ledger.facts.words import Standing
+from ledger.facts.words import Standing, Strength
 from ledger.imports.files import FORMATS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
+from ledger.publishing.publications import OPEN_PROPOSAL
 from ledger.recording.pool_choice import BY_SPEED
 from ledger.runtime.nearest import expected_names
 
-from .change_cards import change_card, title_of
+from .change_cards import title_of
 from .desk_verbs import complaints_told
-from .desk_work import ProposalCard
+from .desk_work import ProposalCard, cards
 from .parameters import Query
 
 SHOWN = 50  # rows of a table on a page of several
 MOST_REFUSALS = 20
+MOST_NAMED = 10  # players of one complaint
 
 
 @attrs.frozen(kw_only=True)
@@ -210,12 +213,14 @@ class VerbPage:
         help: what it does.
         fields: its words, those that it needs first.
         game: the current state of the game that it is about; None: about none, or it is not known yet.
+        title: that game in words.
     """
 
     verb: str
     help: str
     fields: Sequence[FormField]
     game: recorded_games.RecordedGame | None
+    title: str
 
 
 def verb(ledger: Ledger, query: Query) -> VerbPage:
@@ -240,7 +245,8 @@ def verb(ledger: Ledger, query: Query) -> VerbPage:
     game = None
     if "game" in needed and query["game"]:
         game = recorded_games.recorded_game(ledger, query["game"])
-    return VerbPage(verb=name, help=words.help, fields=fields, game=game)
+    title = "" if game is None else title_of(game)
+    return VerbPage(verb=name, help=words.help, fields=fields, game=game, title=title)
 
 
 @attrs.frozen(kw_only=True)
@@ -263,7 +269,8 @@ def proposal(ledger: Ledger, query: Query) -> ProposalPage:
     row = corrections.proposal(ledger, query["number"])
     shown = ledger.corrections.proposal(row.proposal)
     doubts = corrections.duplicate_warnings(ledger, shown.changes) if row.state == "open" else []
-    return ProposalPage(row=row, card=ProposalCard(row=row, change=change_card(ledger, shown.changes)), doubts=doubts)
+    (card,) = cards(ledger, [row.proposal])
+    return ProposalPage(row=row, card=attrs.evolve(card, row=row), doubts=doubts)
 
 
 def batch(_: Ledger, __: Query) -> Sequence[str]:
@@ -308,6 +315,7 @@ class PlayersPage:
         add: fields of the first.
         rename: fields of the second.
         describe: fields of the third, with the data in force.
+        strength: fields of the strength that a player chooses; empty if no pool has strengths.
         person: the player in the query; None: none.
         alike: in words, who has that player's name, too.
     """
@@ -315,6 +323,7 @@ class PlayersPage:
     add: Sequence[FormField]
     rename: Sequence[FormField]
     describe: Sequence[FormField]
+    strength: Sequence[FormField]
     person: Person | None
     alike: Sequence[str]
 
@@ -325,6 +334,7 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
     person = None if word is None else ledger.player_as_told(word)
     names = [(person.identity, person.name)] if person and person.identity and person.name else []
     standings = [each.value for each in Standing]
+    strengths = [pool.name for pool in ledger.pools() if rankings.has_classes(ledger, pool.name)]
     return PlayersPage(
         add=(
             FormField(name="identity", label="Identity", help="fide:1503014, lichess:ann or name:ann.", needed=True),
@@ -337,6 +347,20 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
         rename=(
             FormField(name="player", label="Player", help=WORD_HELP["player"], needed=True, value=word or ""),
             FormField(name="new_name", label="New name", help="The old one is forgotten.", needed=True),
+        ),
+        strength=()
+        if not strengths
+        else (
+            FormField(name="player", label="Player", help=WORD_HELP["player"], needed=True, value=word or ""),
+            FormField(
+                name="strength",
+                label="Strength",
+                choices=[each.value for each in Strength],
+                needed=True,
+                help="Until the provisional games are completed; later the rating decides.",
+            ),
+            FormField(name="pool", label="Pool", choices=strengths, value=strengths[0], needed=True),
+            FormField(name="since", label="Since", help="A day; empty: today."),
         ),
         describe=_description(ledger, person, word or ""),
         person=person,
@@ -363,9 +387,22 @@ def _description(ledger: Ledger, person: Person | None, word: str) -> Sequence[F
     )
 
 
-def alike(ledger: Ledger, _: Query) -> searching.SimilarPlayers:
-    """Identities that look like one person."""
-    return searching.similar_players(ledger)
+@attrs.frozen(kw_only=True)
+class AlikePage:
+    """The players who may be known under another number.
+
+    Attributes:
+        new: the new ones who resemble known ones.
+        groups: all identities that look like one person.
+    """
+
+    new: searching.ResemblingPlayers
+    groups: searching.SimilarPlayers
+
+
+def alike(ledger: Ledger, _: Query) -> AlikePage:
+    """Return the new players who resemble known ones, and all identities that look like one person."""
+    return AlikePage(new=searching.new_players_like_known_ones(ledger), groups=searching.similar_players(ledger))
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------
@@ -378,7 +415,10 @@ class ListDraft:
     Attributes:
         players: how many are on it.
         seen: how many entries it follows from.
-        complaints: what looks wrong, as ``desk_verbs.complaints_told`` returns it.
+        complaints: what looks wrong, as ``desk_verbs.complaints_told`` returns it, without the open proposals.
+        others: by the text of a complaint and its player, the numbers and names of the other players.
+        proposals: the numbers of the open proposals.
+        new: players who were not on the list before it, by number and name; of a first list nobody.
         since: name of the list before it; None: there is none.
         counts: players by what became of them since then.
         rows: who came, went or changed since then, the largest changes first.
@@ -387,7 +427,10 @@ class ListDraft:
 
     players: int
     seen: int
-    complaints: Sequence[Mapping[str, object]]
+    complaints: Sequence[Mapping[str, Any]]
+    others: Mapping[tuple[int, str], Sequence[tuple[int, str]]]
+    proposals: Sequence[int]
+    new: Sequence[tuple[int, str]]
     since: str | None
     counts: Mapping[str, int]
     rows: Sequence[ListDifference]
@@ -396,7 +439,7 @@ class ListDraft:
     @property
     def is_refused(self) -> bool:
         """True if something prevents its publication."""
-        return any(complaint["refuses"] for complaint in self.complaints)
+        return bool(self.proposals) or any(complaint["refuses"] for complaint in self.complaints)
 
 
 @attrs.frozen(kw_only=True)
@@ -439,11 +482,17 @@ def _draft(ledger: Ledger, pool: str, at: str) -> ListDraft:
         moved = differences.list_differences(ledger, *lists, why=False)
     differ = [row for row in moved if row.change != differences.UNCHANGED]
     first = sorted(draft.rows.values(), key=lambda row: (row.rank, row.player))[:SHOWN]
-    called = names(ledger, {row.player for row in first})
+    complaints = [each for each in ledger.publications.complaints(draft) if each.what != OPEN_PROPOSAL]
+    several = {(each.players[0], each.text): each.players[1:MOST_NAMED] for each in complaints if each.players[1:]}
+    others = {player for numbers in several.values() for player in numbers}
+    called = names(ledger, {row.player for row in first} | others)
     return ListDraft(
         players=len(draft.rows),
         seen=draft.head,
-        complaints=complaints_told(ledger, ledger.publications.complaints(draft)),
+        complaints=complaints_told(ledger, complaints),
+        others={about: [(player, called[player]) for player in numbers] for about, numbers in several.items()},
+        proposals=draft.open_proposals,
+        new=[(row.player, row.name) for row in moved if row.change == "created"],
         since=None if before is None else before.name,
         counts=Counter(row.change for row in moved),
         rows=sorted(differ, key=lambda row: -abs(row.difference or 0.0))[:SHOWN],

@@ -20,7 +20,7 @@ import attrs
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route as Address
 
 from ledger.auth.sessions import LONGEST_MS, Session
@@ -30,7 +30,7 @@ from ledger.handle import utc_now
 from ledger.ledger import Ledger
 
 from . import html_forms, problems, safety
-from .desk import DEEDS, DONE, PAGES, PREFIX, SAID, Deed, DeskPage, Leads, Typed
+from .desk import DEEDS, DONE, FAULTY_FILES, PAGES, PREFIX, SAID, Deed, DeskPage, Leads, Typed
 from .middleware import PERSON
 from .parameters import Parameter, choice, parse_query
 from .problems import Problem, RefusedError
@@ -61,6 +61,8 @@ SOON = 1.5  # seconds after which what takes long is looked after on a page of i
 WAITS = "waits-"  # begins the names of uploaded files until they are confirmed
 KEPT = "kept."  # begins the names of fields that wait for their form until the officer has signed in
 KEPT_FOR = "kept_for"  # the form that they are of
+ROWS = "rows"  # the field of rows that are corrected in a form, in the place of a file
+_ENDINGS = {"pgn": "pgn", "lichess-ndjson": "ndjson", "chess-com": "json", "ledger-jsonl": "jsonl", "csv": "csv"}
 _NEXT = "next"
 HTML = "text/html; charset=utf-8"
 _DONE = choice(DONE, "what was done", tuple(SAID))
@@ -177,6 +179,8 @@ class Visits:
         """Return every address of the desk."""
         made = [Address(f"{PREFIX}{page.path}", self._looking(page), methods=["GET"]) for page in PAGES]
         made += [Address(f"{PREFIX}{deed.path}", self._doing(deed), methods=["POST"]) for deed in DEEDS]
+        faulty = f"{PREFIX}/import/{{upload}}/"
+        made += [Address(f"{faulty}{name}", self._faulty_rows, methods=["GET"]) for name in FAULTY_FILES]
         return [
             *made,
             Address(SIGN_IN, self._sign_in_page, methods=["GET"]),
@@ -295,6 +299,8 @@ class Visits:
                 return await self._kept_until_signed_in(request)
             path = {name: str(word) for name, word in request.path_params.items()}
             typed = await html_forms.typed(request, self._folder, deed.file)
+            if deed.file is not None and "file" not in typed and typed.get(ROWS):  # corrected in the form itself
+                typed["file"] = str(html_forms.spooled_text(typed[ROWS], self._folder))
             spooled = Path(typed["file"]) if "file" in typed else None
             try:
                 if not Forms(word=asks.word).takes(f"{PREFIX}{deed.path.format(**path)}", typed.get(FORM_TOKEN)):
@@ -377,6 +383,24 @@ class Visits:
             with suppress(FileNotFoundError):
                 waits.rename(taken)
         return {"file": next((str(place) for place in (taken, waits) if place.is_file()), "")}
+
+    async def _faulty_rows(self, request: Request) -> Response:
+        """Send a file of the rows of an import that have faults."""
+        asks = await self._asks(request)
+        if asks is None:
+            return self._to_sign_in(request)
+        upload, what = str(request.path_params["upload"]), request.url.path.rpartition("/")[2]
+        state = await self._client.ask("desk-import-state", {"upload": upload}, token=asks.word)
+        faulty = state.get("faulty") or {}
+        place = Path(faulty.get("folder", "")) / (faulty.get(FAULTY_FILES[what]) or "")
+        if not faulty or not place.is_file():
+            message = "the rows with faults are kept no more: send the file again, games are recorded once"
+            raise RefusedError(problems.problem(404, message))
+        name = Path(state["name"]).name.partition(".")[0] or "games"
+        ending = "csv" if what != ROWS else _ENDINGS[faulty["said"]["format"]]
+        headers = {**safety.headers(AnswerKind.DESK, index=False), "Vary": "Cookie"}
+        media = "text/csv; charset=utf-8" if ending == "csv" else "text/plain; charset=utf-8"
+        return FileResponse(place, headers=headers, media_type=media, filename=f"{name}-faults.{ending}")
 
     async def _is_known(self, typed: Typed, asks: SignedIn) -> bool:
         """Return whether a file that waits no longer was confirmed before, as by a button that is pressed twice."""

@@ -24,15 +24,17 @@ from ledger.auth.sessions import Session
 from ledger.correcting.corrections import IdempotencyKey, RecordedProposal
 from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
+from ledger.facts.instants import Precision, instant_text
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.player_details import readable_details
 from ledger.facts.prior_ratings import PriorRating
-from ledger.facts.words import Standing
+from ledger.facts.words import Standing, Strength
 from ledger.handle import DEFAULT_ACTOR
+from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.publishing.publications import ONLY_NOTED, Complaint
 
-from .importing import Sent, imported
+from .importing import OF_A_FILE, Sent, imported
 
 Args = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -237,6 +239,20 @@ def rename_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     }
 
 
+def choose_strength(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
+    """Record the strength that a player chooses."""
+    person = ledger.player(args["player"])
+    learnt = ledger.registry.learn(
+        person.player,
+        strength=Strength(args["strength"]),
+        pool=args["pool"],
+        since=args["since"],
+        actor=DEFAULT_ACTOR,
+        token=asks.token,
+    )
+    return {"player": person.player, "recorded": bool(learnt.recorded), "position": ledger.journal.size()}
+
+
 def describe_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     """Record data about a player."""
     person = ledger.player(args["player"])
@@ -250,6 +266,8 @@ def describe_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
 # -- files ---------------------------------------------------------------------------------------------------------
 
 _files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, how far it is and what became of it
+_NOTHING_FAULTY: Answer = {"faulty": None, "forgotten": None}
+ERASED = "a player was erased since, whom its rows may name: they were deleted; send the file again"
 
 
 def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
@@ -257,9 +275,11 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     number = args["upload"]
     if number in _files:
         return _files[number]
-    state = _files[number] = {"state": "running", "read": 0, "name": args["sent"]["name"]}
+    state = _files[number] = {"state": "running", "read": 0, "name": args["sent"]["name"], **_NOTHING_FAULTY}
     while len(_files) > MOST_FILES:
-        _files.popitem(last=False)
+        settle(_files.popitem(last=False)[1])
+
+    erased = sum(1 for _ in ledger.journal.keys(*rules.ERASED))
 
     def advance(games: int) -> None:
         state["read"] += games
@@ -267,7 +287,7 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
             asks.between()
 
     try:
-        account = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
+        account, faulty = imported(ledger, Sent.of(args["sent"]), asks.token, advance)
     except Exception as error:  # in any case: whoever looks after it must not wait for ever
         words = str(error) if isinstance(error, LedgerError) else "the program failed here; its log tells how"
         state |= {"state": "refused", "words": words, "read": 0 if args["sent"]["strict"] else state["read"]}
@@ -275,7 +295,64 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     finally:
         Path(args["sent"]["path"]).unlink(missing_ok=True)
     state |= {"state": "done", "position": account["position"], "account": account}
+    if (corrected := _files.get(args.get("corrects") or "")) is not None and account["recorded"]:
+        settle(corrected)
+    if faulty is not None:
+        by = ledger.tokens.authenticate_recorder(asks.token, DEFAULT_ACTOR, DEFAULT_ACTOR)
+        said = {name: args["sent"][name] for name in (*OF_A_FILE, "strict", "record_alike")}
+        state["faulty"] = {
+            **faulty,
+            "folder": str(Path(args["sent"]["path"]).parent),
+            "by": by,
+            "at": instant_text(ledger.now_ms(), Precision.SECOND),
+            "said": {**said, "format": account["format"]},
+            "erased": erased,
+        }
     return state
+
+
+def settle(state: Answer) -> None:
+    """Forget the rows with faults of an import."""
+    faulty = state.get("faulty")
+    state |= _NOTHING_FAULTY
+    if faulty is not None:
+        for name in filter(None, (faulty["table"], faulty["rows"])):
+            (Path(faulty["folder"]) / name).unlink(missing_ok=True)
+
+
+def forget_erased(erased: int) -> None:
+    """Forget the rows with faults of imports that came before a player was erased.
+
+    Args:
+        erased: how many people are erased by now.
+    """
+    for state in [*_files.values()]:
+        faulty = state.get("faulty")
+        if faulty is not None and faulty["erased"] < erased:
+            settle(state)
+            state["forgotten"] = ERASED
+
+
+def imports_with_faults(_: Ledger, __: AskingOfficer, ___: Args) -> Answer:
+    """Return the imports whose faulty rows nobody has corrected or set aside, the newest first."""
+    rows = [
+        {
+            "upload": upload,
+            "name": state["name"],
+            "faults": state["account"]["fault_count"],
+            **{name: faulty[name] for name in ("count", "by", "at")},
+        }
+        for upload, state in reversed([*_files.items()])
+        if (faulty := state.get("faulty")) is not None
+    ]
+    return {"rows": rows}
+
+
+def settle_import(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
+    """Set the faulty rows of an import aside: they need no correction, or were corrected elsewhere."""
+    ledger.tokens.authenticate_recorder(asks.token, DEFAULT_ACTOR, DEFAULT_ACTOR)
+    settle(_files.get(args["upload"], {}))
+    return {}
 
 
 def import_state(_: Ledger, __: AskingOfficer, args: Args) -> Answer:
@@ -354,9 +431,14 @@ DEEDS: Mapping[str, Deed] = {
     "desk-decide": decide,
     "desk-player": add_player,
     "desk-rename": rename_player,
+    "desk-strength": choose_strength,
     "desk-describe": describe_player,
     "desk-publish": publish,
+    "desk-import-settle": settle_import,
 }  # by verb, as the wire has it
-QUESTIONS: Mapping[str, Deed] = {"desk-import-state": import_state}  # record nothing
+QUESTIONS: Mapping[str, Deed] = {  # record nothing
+    "desk-import-state": import_state,
+    "desk-imports": imports_with_faults,
+}
 LONG_QUESTIONS: Mapping[str, Deed] = {"desk-preview": preview}
 LONG_DEEDS: Mapping[str, Deed] = {"desk-import": import_file}

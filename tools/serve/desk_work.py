@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import attrs
 
-from ledger.answers import corrections, publications
+from ledger.answers import corrections, publications, searching
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.sent_reports import SentReport, sent_reports
-from ledger.book.timeline import Pool
-from ledger.facts.instants import Precision, instant_end_ms, instant_text
+from ledger.journal import late_facts
 from ledger.ledger import Ledger
-from ledger.schemes.scheme import Rhythm
 
 from .change_cards import ChangeCard, change_card
 from .page_data import Paging
@@ -24,10 +22,17 @@ TO_DECIDE = 20  # proposals on the first page of the desk
 
 @attrs.frozen(kw_only=True)
 class ProposalCard:
-    """A proposal as an officer reads it: its first change, and its persons and reasons."""
+    """A proposal as an officer reads it.
+
+    Attributes:
+        row: its persons and reasons.
+        change: its first change.
+        four_eyes: whether somebody else than who proposed it must approve it.
+    """
 
     row: ProposalRow
     change: ChangeCard
+    four_eyes: bool
 
 
 @attrs.frozen(kw_only=True)
@@ -53,12 +58,14 @@ class WorkPage:
         open: the number of proposals that wait.
         cards: the first of them.
         lists: the last list of each pool.
+        alike: the new players who resemble known ones.
         reports: the reports to a federation that are to be sent again.
     """
 
     open: int
     cards: Sequence[ProposalCard]
     lists: Sequence[LastList]
+    alike: searching.ResemblingPlayers
     reports: Sequence[SentReport] = ()
 
 
@@ -77,19 +84,14 @@ def work(ledger: Ledger, _: Query) -> WorkPage:
     for pool in ledger.pools():
         published = publications.published_lists(ledger, pool.name)
         last = published[-1] if published else None
-        lists.append(LastList(pool=pool.name, row=last, due=_due(ledger, pool, last)))
-    again = sent_reports(ledger, again=True)
-    return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists, reports=again)
-
-
-def _due(ledger: Ledger, pool: Pool, last: publications.PublishedListRow | None) -> str | None:
-    """Return the last day of the last rating period, if it is over and later than the last published list."""
-    if pool.scheme.rhythm is not Rhythm.PERIOD:
-        return None
-    closing_ms = ledger.states(pool).last_closing_ms(ledger.now_ms())
-    if closing_ms is None or (last is not None and instant_end_ms(last.as_of) >= closing_ms):
-        return None
-    return instant_text(closing_ms, Precision.DAY)
+        lists.append(LastList(pool=pool.name, row=last, due=publications.due_day(ledger, pool)))
+    return WorkPage(
+        open=len(waiting),
+        cards=cards(ledger, waiting[:TO_DECIDE]),
+        lists=lists,
+        alike=searching.new_players_like_known_ones(ledger),
+        reports=sent_reports(ledger, again=True),
+    )
 
 
 def queue(ledger: Ledger, query: Query) -> ProposalsPage:
@@ -110,7 +112,8 @@ def cards(ledger: Ledger, numbers: Sequence[int]) -> list[ProposalCard]:
         return []
     shown = list(ledger.corrections.proposals(numbers=numbers))
     rows = corrections.proposal_rows(ledger, shown)
+    four_eyes = late_facts.are_four_eyes_on(ledger.journal.find)
     return [
-        ProposalCard(row=row, change=change_card(ledger, proposal.changes))
+        ProposalCard(row=row, change=change_card(ledger, proposal.changes), four_eyes=four_eyes)
         for proposal, row in zip(shown, rows, strict=True)
     ]

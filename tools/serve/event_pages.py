@@ -89,18 +89,19 @@ def one_list(ledger: Ledger, query: Query) -> forms.ListPage:
     every = get_handlers.list_rows(ledger, query)
     rows, paging = paged(query, every)
     revised = sum(row.revised for row in every)
-    is_last = all(other.as_of != shown.as_of or other.edition < shown.edition for other in others)
-    checkable = is_last and is_signed(ledger, shown.entry)
+    checkable = is_checkable(ledger, shown)
     return forms.ListPage(shown=shown, others=others, rows=rows, revised=revised, checkable=checkable, paging=paging)
 
 
-def is_signed(ledger: Ledger, entry: int) -> bool:
-    """Return whether the last checkpoint contains an entry."""
+def is_checkable(ledger: Ledger, shown: PublicList) -> bool:
+    """Return whether strangers can check a list: it is the last edition, and the last checkpoint contains it."""
     try:
         last = ledger.checkpoints.last()
     except StorageError:
         return False
-    return last is not None and entry <= last.head.size
+    if last is None or shown.entry > last.head.size:
+        return False
+    return ledger.publications.named(shown.list.partition("/")[0]).name == shown.list
 
 
 def _lists_of_pool(ledger: Ledger, query: Query) -> tuple[PublicList, list[PublicList]]:

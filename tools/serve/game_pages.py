@@ -10,7 +10,7 @@ from ledger.errors import MalformedError, StorageError, UnknownNameError
 from ledger.imports.reading import game_address
 from ledger.ledger import Ledger
 
-from . import get_handlers
+from . import get_handlers, post_pictures
 from . import page_data as forms
 from .get_handlers import FileAnswer, Redirection
 from .parameters import Query
@@ -82,6 +82,14 @@ def board_title(board: forms.BoardShown) -> str:
         return "Before the first move"
     number, is_black = divmod(board.move - 1, 2)
     return f"After {number + 1}{'...' if is_black else '.'} {board.moves[board.move - 1]}"
+
+
+def post_picture(ledger: Ledger, query: Query) -> FileAnswer:
+    """Return a game's players, result and last position as a picture for posts."""
+    get_handlers.with_png("png")
+    stands = recorded_games.recorded_game(ledger, query["game"])
+    board = _board(ledger, stands.game, query["move"])
+    return post_pictures.file(post_pictures.game_post(stands, None if board is None else board.position))
 
 
 def picture(ledger: Ledger, query: Query) -> FileAnswer:

@@ -20,6 +20,7 @@ from ledger.answers import (
     boards,
     corrections,
     explanations,
+    list_calculations,
     opponents,
     player_games,
     players,
@@ -39,8 +40,9 @@ from ledger.answers.asking import Naming, current_naming, names, shown_identity
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.crosstables.crosstable import TableOptions
 from ledger.answers.game_pgn import game_pgn
-from ledger.answers.graphs import career_svg, html, json_form, page_reader, svg
+from ledger.answers.graphs import career_documents, json_form, page_reader, png
 from ledger.answers.graphs.career import career
+from ledger.answers.graphs.documents import render_page
 from ledger.answers.graphs.looks import Look, Theme
 from ledger.answers.player_details import PlayerGroup
 from ledger.answers.read_models import last_game_row
@@ -61,6 +63,14 @@ if TYPE_CHECKING:
 Form = TypeVar("Form", bound=attrs.AttrsInstance)
 PROGRAM = version("rating-ledger")
 MOST_PLAYERS = 100  # that are looked up in one question
+
+
+GRAPH_MEDIA: Mapping[str, str] = {
+    "json": "application/json",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "html": "text/html; charset=utf-8",
+}  # by format
 
 
 class FileAnswer(NamedTuple):
@@ -239,6 +249,21 @@ def of_rated(ask: Callable[[Ledger, Person, Query], list[Any] | Part]) -> Callab
     return asking
 
 
+def calculation(ledger: Ledger, query: Query) -> list_calculations.ListCalculation:
+    """Return how a player's rating on a list was calculated, game by game; the list may be a day or month, too."""
+    return calculation_of(
+        ledger, player_asked(ledger, query["player"]), list_name(query), query["pool"], query["limit"]
+    )
+
+
+def calculation_of(
+    ledger: Ledger, person: Person, listed: str, pool: str | None, most: int
+) -> list_calculations.ListCalculation:
+    """Return the calculation as strangers see it: without the reasons of corrections."""
+    answer = list_calculations.list_calculation(ledger, person, listed, pool, most=most)
+    return attrs.evolve(answer, left_out=[attrs.evolve(game, why=None) for game in answer.left_out])
+
+
 @of_rated
 def games(ledger: Ledger, person: Person, query: Query) -> Part:
     """Return a player's rated games, newest first."""
@@ -306,6 +331,7 @@ def prediction(ledger: Ledger, query: Query) -> predictions.Prediction:
 def graph(ledger: Ledger, query: Query) -> Any:
     """Return the rating graph of a player: as data, or as a picture."""
     against = None if query["against"] is None else player_asked(ledger, query["against"])
+    kind = with_png(query["format"])
     page = page_reader.read_page(
         ledger,
         player_asked(ledger, query["player"]),
@@ -314,25 +340,34 @@ def graph(ledger: Ledger, query: Query) -> Any:
         last=query["last"],
         by="date" if against is not None else query["by"],
         against=against,
-        boards=query["format"] == "html",
+        boards=kind == "html",
+        since=query["since"],
+        until=query["until"],
     )
     look = Look(query["opponents"] == "yes", query["mono"] == "yes", Theme(query["theme"]))
-    match query["format"]:
-        case "svg":
-            return FileAnswer(svg.draw(page, look).encode(), "image/svg+xml")
-        case "html":
-            return FileAnswer(html.draw(page, look).encode(), "text/html; charset=utf-8")
-        case "json":
-            return FileAnswer(json_form.graph_json(page), "application/json")
-    raise AssertionError(query["format"])
+    return FileAnswer(render_page(page, kind, look), GRAPH_MEDIA[kind])
 
 
 def career_of(ledger: Ledger, query: Query) -> Any:
     """Return all rated games of a player as one line, oldest first, thinned so that peaks survive."""
-    drawn = career(ledger, player_asked(ledger, query["player"]), query["pool"])
-    kind = query["format"]
-    media = "image/svg+xml" if kind == "svg" else "application/json"
-    return FileAnswer(career_svg.document(drawn, kind, Theme(query["theme"])), media)
+    kind = with_png(query["format"])
+    drawn = career(
+        ledger,
+        player_asked(ledger, query["player"]),
+        query["pool"],
+        since=query["since"],
+        until=query["until"],
+        every_pool=query["pools"] == "every",
+        marks=query["marks"] == "yes",
+    )
+    return FileAnswer(career_documents.document(drawn, kind, Theme(query["theme"])), GRAPH_MEDIA[kind])
+
+
+def with_png(kind: str) -> str:
+    """Return a format if it can be made here: PNG needs a program that a server need not have."""
+    if kind == "png" and not png.is_available():
+        raise MalformedError(["format: this server draws no PNG; ask for svg"])
+    return kind
 
 
 # -- rankings, tournaments, lists --------------------------------------------------------------------------------------

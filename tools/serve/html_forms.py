@@ -6,9 +6,11 @@ Whoever is not signed in may send a form, too, and gets back what was typed: of 
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import shutil
 from pathlib import Path
+from typing import BinaryIO
 
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import FormData, UploadFile
@@ -49,6 +51,8 @@ async def typed(request: Request, folder: Path, field: str | None = None) -> dic
             await form.close()
     except OSError as error:
         raise problems.no_room(error) from None
+    if len(words.get("rows", "")) >= LONGEST_FIELD:
+        raise RefusedError(problems.problem(413, "these rows are longer than a form takes: send them as a file"))
     if "filename" in words:  # for people alone: nothing is opened by it
         words["filename"] = Path(words["filename"].replace("\\", "/")).name[:200]
     return words
@@ -83,18 +87,30 @@ class _FieldsAlone(MultiPartParser):
             super().on_part_data(data, start, end)
 
 
+def spooled_text(text: str, folder: Path) -> Path:
+    """Where a text that was typed waits, as an uploaded file does.
+
+    Raises:
+        RefusedError: there is no room for it.
+    """
+    try:
+        return _copied(io.BytesIO(text.encode()), folder)
+    except OSError as error:
+        raise problems.no_room(error) from None
+
+
 async def _spooled(file: UploadFile, folder: Path) -> Path:
     """Where an uploaded file waits."""
+    return await asyncio.get_running_loop().run_in_executor(None, _copied, file.file, folder)
+
+
+def _copied(file: BinaryIO, folder: Path) -> Path:
     place = folder / f"upload-{new_once()}"
-
-    def copied() -> None:
-        try:
-            with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
-                file.file.seek(0)
-                shutil.copyfileobj(file.file, target, 1 << 20)
-        except OSError:
-            place.unlink(missing_ok=True)
-            raise
-
-    await asyncio.get_running_loop().run_in_executor(None, copied)
+    try:
+        with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+            file.seek(0)
+            shutil.copyfileobj(file, target, 1 << 20)
+    except OSError:
+        place.unlink(missing_ok=True)
+        raise
     return place

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -18,8 +19,10 @@ from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
+from ledger.facts.source_games import FileFault
 from ledger.imports.csv.games import PREFIX, parse_results
 from ledger.imports.csv.header import parse_headings
+from ledger.imports.faulty_rows import read_faulty_rows
 from ledger.imports.files import FORMATS, Source, detect_format, foreign_kind, open_source
 from ledger.imports.formats import REPORTS, read_game_frames
 from ledger.imports.reading import FileHints
@@ -31,6 +34,8 @@ from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 
 FIRST_GAMES = 10  # that are shown as they were understood
 MOST_TOLD = 200  # faults, notes, games held back, new players
+MOST_IN_PLACE = 32_000  # characters of rows that are corrected in a form, whose field takes twice as many
+FAULTY = "faulty-"  # begins the names of files with the rows that have faults
 MOST_ALIKE = 20  # players who have the name of a new one: all of a crowd were more than a message has room for
 Account = dict[str, Any]
 
@@ -176,6 +181,17 @@ class Sent:
             raise MalformedError(faults)
         return sent
 
+    @property
+    def hints(self) -> FileHints:
+        """The hints about the file, as importers take them."""
+        return FileHints(
+            source=self.source,
+            day=self.day,
+            dates=self.dates,
+            headings=parse_headings(_pairs(self.columns)),
+            results=parse_results(_pairs(self.results)),
+        )
+
     def choice(self, ledger: Ledger) -> PoolChoice:
         """Return the pool of its games.
 
@@ -202,7 +218,7 @@ def _pairs(words: str | None) -> list[str]:
 def previewed(ledger: Ledger, sent: Sent) -> Account:
     """Return what an import would record, with the first games as they were understood; nothing is written."""
     with closing(ImportPreview(ledger, FIRST_GAMES)) as preview:
-        account = _taken(ledger, sent, preview.import_games, lambda _: None)
+        account, _ = _taken(ledger, sent, preview.import_games, lambda _: None)
         newcomers = [(person.identity or "", person.name or "") for person in preview.new_players]
         return {
             **account,
@@ -212,8 +228,10 @@ def previewed(ledger: Ledger, sent: Sent) -> Account:
         }
 
 
-def imported(ledger: Ledger, sent: Sent, token: str | None, advance: Callable[[int], None]) -> Account:
-    """Record the games of a file.
+def imported(
+    ledger: Ledger, sent: Sent, token: str | None, advance: Callable[[int], None]
+) -> tuple[Account, Account | None]:
+    """Record the games of a file; return its account, and that of its rows with faults, which are written next to it.
 
     Args:
         ledger: where they are recorded.
@@ -222,10 +240,41 @@ def imported(ledger: Ledger, sent: Sent, token: str | None, advance: Callable[[i
         advance: called with the number of games of each part that was taken, outside of any transaction unless the
             import is strict.
     """
-    return _taken(ledger, sent, partial(ledger.import_games, token=token), advance)
+    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token), advance)
+    return account, _faulty(sent, account["format"], faults) if faults else None
 
 
-def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advance: Callable[[int], None]) -> Account:
+def _faulty(sent: Sent, fmt: str, faults: list[FileFault]) -> Account | None:
+    """Write the rows with faults; return the names of the files, and the rows themselves if a form has room for them.
+
+    ``table`` has the faults of each row and its cells; ``rows`` the rows alone, in the format of the file. None: the
+    disk has no room for them; what was recorded of the file stays so.
+    """
+    place = Path(sent.path)
+    table, rows = (place.with_name(f"{FAULTY}{place.name}.{ending}") for ending in ("csv", "rows"))
+    try:
+        with open_source(sent.path) as source:
+            faulty = read_faulty_rows(source, fmt, faults, sent.hints)
+        text = faulty.as_file()
+        table.write_text(f"\ufeff{faulty.as_table(sent.name)}", encoding="utf-8")  # Excel knows UTF-8 by the mark
+        if text is not None:
+            rows.write_text(text, encoding="utf-8")
+    except OSError:
+        for file in (table, rows):
+            file.unlink(missing_ok=True)
+        return None
+    return {
+        "count": len(faulty.rows),
+        "left_out": faulty.left_out,
+        "table": table.name,
+        "rows": None if text is None else rows.name,
+        "text": text if text is not None and len(text) <= MOST_IN_PLACE else None,
+    }
+
+
+def _taken(
+    ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advance: Callable[[int], None]
+) -> tuple[Account, list[FileFault]]:
     choice = sent.choice(ledger)
     try:
         with open_source(sent.path) as source:
@@ -233,15 +282,8 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
                 raise MalformedError([f"{sent.name} is {kind}"])
             fmt = sent.format or detect_format(source.first, sent.name)
             outside = outside_games(ledger, choice.pool)
-            said = FileHints(
-                source=sent.source,
-                day=sent.day,
-                dates=sent.dates,
-                headings=parse_headings(_pairs(sent.columns)),
-                results=parse_results(_pairs(sent.results)),
-            )
             report = take(
-                outside.checked_frames(read_game_frames(source, fmt, said)),
+                outside.checked_frames(read_game_frames(source, fmt, sent.hints)),
                 choice=choice,
                 strict=sent.strict,
                 record_alike=sent.record_alike,
@@ -252,7 +294,9 @@ def _taken(ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advanc
                 is_report=fmt in REPORTS,
                 accept=sent.accept,
             )
-            return _account(ledger, sent, fmt, source, report, outside, choice)
+            reading = source.reading
+            faults = sorted({*reading.faults, *report.faults, *([reading.ending] if reading.ending else [])})
+            return _account(ledger, sent, fmt, source, report, outside, choice, faults), faults
     except StorageError as error:
         if error.path != sent.path:
             raise
@@ -267,10 +311,10 @@ def _account(
     report: ImportReport,
     outside: OutsideGames,
     choice: PoolChoice,
+    faults: list[FileFault],
 ) -> Account:
     """Return the result of a file as plain data."""
     reading = source.reading
-    faults = sorted({*reading.faults, *report.faults, *([reading.ending] if reading.ending else [])})
     count = reading.fault_count + report.fault_count
     notes = [*report.notes, *reading.notes]
     alike = [(each.line, str(each)) for each in report.alike]

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
-import attrs
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Address
@@ -21,44 +21,52 @@ from ledger.audit.bundles import bundle_lines
 from ledger.errors import LedgerError, UnknownNameError
 from ledger.ledger import Ledger
 
-from . import encodings, problems, safety
+from . import encodings, log, problems, safety
 from .problems import RefusedError
 from .readers import Reader
+from .rendering import MEDIA
 from .safety import AnswerKind
 from .sites import Site
 
 PROGRAM, BUNDLE = "/check/program/{name}", "/check/lists/{list}"
 MOST_ENTRIES = 200_000  # of a bundle that a browser checks in some minutes
-_MEDIA = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript"}
+_MEDIA = {**MEDIA, ".html": "text/html; charset=utf-8"}
 _BYTES = "application/octet-stream"
 
 
-@attrs.frozen
-class _File:
+class _File(NamedTuple):
+    """A file of the checker, with its media type and its entity tag."""
+
     content: bytes
     media: str
-
-    @property
-    def tag(self) -> str:
-        return f'"{sha256(self.content).hexdigest()[:32]}"'
+    tag: str
 
 
 def _program(folder: Path) -> Mapping[str, _File]:
     """Return the files of a checker, by name; they stay as they are while a process runs."""
-    paths = [path for path in sorted(folder.iterdir()) if path.suffix == ".gz" or path.suffix in _MEDIA]
-    return {path.name: _File(path.read_bytes(), _MEDIA.get(path.suffix, _BYTES)) for path in paths}
+    files = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".gz" or path.suffix in _MEDIA:
+            content = path.read_bytes()
+            files[path.name] = _File(content, _MEDIA.get(path.suffix, _BYTES), _tag(content))
+    return files
+
+
+def _tag(content: bytes) -> str:
+    return f'"{sha256(content).hexdigest()[:32]}"'
 
 
 class _Bundles:
-    """The last bundle that was asked for, packed; several readers of one list come together."""
+    """The last bundle that was asked for, packed, with its tag: many visitors check the same list."""
 
     def __init__(self, verifier: str) -> None:
         self._verifier = verifier
-        self._last: tuple[str, str, bytes] | None = None  # checkpoint, list, packed bytes
+        self._key: tuple[str, str] | None = None  # checkpoint and list of the last one
+        self._last = (b"", "")
         self._lock = Lock()
 
-    def packed(self, ledger: Ledger, word: str) -> bytes:
-        """Return the bundle of a list, packed by gzip."""
+    def packed(self, ledger: Ledger, word: str) -> tuple[bytes, str]:
+        """Return the bundle of a list, packed by gzip, and the tag of what it holds."""
         publication = ledger.publications.named(word)
         last = ledger.checkpoints.last()
         size = 0 if last is None else last.head.size
@@ -66,11 +74,11 @@ class _Bundles:
             hint = f"its {size:,} entries are too many for a browser; whoever keeps the ledger exports it"
             raise UnknownNameError("bundle", word, hint)
         with self._lock:
-            asked = "" if last is None else last.note, publication.name
-            if self._last is None or self._last[:2] != asked:
-                lines = bundle_lines(ledger, publication, self._verifier)
-                self._last = (*asked, encodings.packed(b"".join(lines)))
-            return self._last[2]
+            key = "" if last is None else last.note, publication.name
+            if self._key != key:
+                content = b"".join(bundle_lines(ledger, publication, self._verifier))
+                self._key, self._last = key, (encodings.packed(content), _tag(content))
+            return self._last
 
 
 def addresses(reader: Reader, site: Site) -> list[Address]:
@@ -79,28 +87,23 @@ def addresses(reader: Reader, site: Site) -> list[Address]:
         return []
     files, bundles = _program(Path(site.checker)), _Bundles(site.verifier)
     headers = safety.headers(AnswerKind.CHECKER, index=site.index)
-    of_data = {**safety.headers(AnswerKind.DATA, index=False), "Content-Type": _BYTES, "Content-Encoding": "gzip"}
+    of_data = {**safety.headers(AnswerKind.DATA, index=False), "Content-Type": _BYTES}
 
     async def program(request: Request) -> Response:
         file = files.get(request.path_params["name"])
         if file is None:
             raise RefusedError(problems.problem(404, "the checker has no file of this name"))
-        return _unless_there(request, file.content, file.tag, {**headers, "Content-Type": file.media})
+        shown = {**headers, "Content-Type": file.media, "ETag": file.tag}
+        return log.unless_there(request, file.tag, file.content, shown)
 
     async def bundle(request: Request) -> Response:
-        def made() -> bytes:
+        def made() -> tuple[bytes, str]:
             return bundles.packed(reader.open().ledger, request.path_params["list"])
 
         try:
-            content = await asyncio.get_running_loop().run_in_executor(reader.executor, made)
+            content, tag = await asyncio.get_running_loop().run_in_executor(reader.executor, made)
         except LedgerError as error:
             raise RefusedError(problems.refusal(error)) from None
-        return _unless_there(request, content, f'"{sha256(content).hexdigest()[:32]}"', of_data)
+        return log.send_packed(request, tag, content, of_data)
 
     return [Address(PROGRAM, program, methods=["GET"]), Address(BUNDLE, bundle, methods=["GET"])]
-
-
-def _unless_there(request: Request, content: bytes, tag: str, headers: Mapping[str, str]) -> Response:
-    if tag in encodings.tags(request.headers.get("if-none-match", "")):
-        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": headers["Cache-Control"]})
-    return Response(content, headers={**headers, "ETag": tag})

@@ -141,7 +141,7 @@ def _newest(safe: Mapping[str, str], reader: Reader, route: Route, request: Requ
     document = route.ask(reader.open().ledger, {})
     tag = f'"{sha256(document.content).hexdigest()[:32]}"'
     headers = {**safe, "Cache-Control": "no-cache", "ETag": tag, "Content-Type": document.media}
-    return _unless_there(request, tag, document.content, headers)
+    return unless_there(request, tag, document.content, headers)
 
 
 def _lasting(safe: Mapping[str, str], reader: Reader, route: Route, request: Request) -> Response:
@@ -152,17 +152,23 @@ def _lasting(safe: Mapping[str, str], reader: Reader, route: Route, request: Req
     query: Mapping[str, Any] = request.path_params
     answer = reader.lasting(request.url.path, lambda ledger: route.ask(ledger, query))
     content, headers = answer.body or b"", {**safe, "Cache-Control": FOREVER, "Content-Type": answer.media}
-    tag = answer.tag
     if route.ask is bundle:
-        headers["Vary"] = "Accept-Encoding"
-        if encodings.takes_gzip(request.headers.get("accept-encoding", "")):
-            headers["Content-Encoding"], tag = "gzip", encodings.tag_of_packed(tag)
-        else:
-            content = gzip.decompress(content)
-    return _unless_there(request, tag, content, {**headers, "ETag": tag})
+        return send_packed(request, answer.tag, content, headers)
+    return unless_there(request, answer.tag, content, {**headers, "ETag": answer.tag})
 
 
-def _unless_there(request: Request, tag: str, content: bytes, headers: Mapping[str, str]) -> Response:
+def send_packed(request: Request, tag: str, packed: bytes, headers: Mapping[str, str]) -> Response:
+    """Return bytes that are kept packed by gzip, unpacked if the client takes no gzip; *tag* is of the unpacked."""
+    headers, content = {**headers, "Vary": "Accept-Encoding"}, packed
+    if encodings.takes_gzip(request.headers.get("accept-encoding", "")):
+        headers["Content-Encoding"], tag = "gzip", encodings.tag_of_packed(tag)
+    else:
+        content = gzip.decompress(packed)
+    return unless_there(request, tag, content, {**headers, "ETag": tag})
+
+
+def unless_there(request: Request, tag: str, content: bytes, headers: Mapping[str, str]) -> Response:
+    """Return an answer, or that the client has it already: 304, by its entity tag."""
     tags = {word.strip().removeprefix("W/") for word in request.headers.get("if-none-match", "").split(",")}
     if tags & {tag, "*"}:
         return Response(status_code=304, headers={name: headers[name] for name in headers if name != "Content-Type"})

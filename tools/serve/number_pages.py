@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from ledger.answers import explanations, player_games, publications
+from ledger.answers import calculation_page, explanations, player_games, publications
+from ledger.answers.calculation_page import CalculationPage
 from ledger.answers.explanations import GameExplanation
 from ledger.answers.player_games import PlayerGame
 from ledger.errors import StorageError, UnknownNameError
@@ -19,6 +20,7 @@ from .player_pages import of_player
 from .public_view import PublicList
 
 MOST_GAMES = 1_000  # newest games of a player among which those of the list are sought
+MOST_BATCHES = 100  # newest games, periods or events on the page of a calculation
 MOST_EXPLAINED = 8  # formulas on a page, which prints on two sheets
 
 
@@ -51,6 +53,35 @@ class NumberPage:
     checkable: bool
 
 
+@attrs.frozen(kw_only=True)
+class PlayerCalculation:
+    """The calculation of a player's number on a list.
+
+    Attributes:
+        head: the player.
+        listed: the list as it was asked for.
+        drawn: the tables.
+        is_published: whether the list is, so that the number has a page.
+    """
+
+    head: forms.PlayerHead
+    listed: str
+    drawn: CalculationPage
+    is_published: bool
+
+
+@of_player("/players/{}/lists/{}/calculation")
+def calculation(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> PlayerCalculation:
+    """Return how a player's number on a list was calculated: each tournament, each opponent, the sums."""
+    answer = get_handlers.calculation_of(ledger, person, query["list"], head.pool, MOST_BATCHES)
+    return PlayerCalculation(
+        head=head,
+        listed=query["list"],
+        drawn=calculation_page.calculation_page(answer),
+        is_published=answer.published is not None,
+    )
+
+
 @of_player("/players/{}/lists/{}")
 def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> NumberPage:
     """Return a player's number on a published list, with its games and their formulas."""
@@ -60,7 +91,6 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         hint = f"there are {', '.join(each.as_of[:10] for each in every[-3:])}" if every else "none was published yet"
         raise UnknownNameError("list", query["list"], hint, where=f"of pool {head.pool}")
     shown = every[places[-1]]
-    newest = [each for each in every if each.as_of == shown.as_of][-1]
     earlier = [each for each in every[: places[-1]] if each.as_of < shown.as_of]
     before = earlier[-1] if earlier else None
     publication = ledger.publications.named(shown.list)
@@ -85,7 +115,7 @@ def number(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
         games=games,
         explained=_explained(ledger, person, games),
         checkpoint=None if last is None else last.note,
-        checkable=shown is newest and event_pages.is_signed(ledger, shown.entry),
+        checkable=event_pages.is_checkable(ledger, shown),
     )
 
 

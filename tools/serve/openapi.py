@@ -220,7 +220,9 @@ def _content(route: Route, parts: dict[str, Any]) -> dict[str, Any]:
                 "required": ["position", *whole["required"]],
             }
         own = {"application/json": {"schema": named}}
-        return own | {media: {"schema": {"type": "string"}} for media in route.media if media != "application/json"}
+        text: dict[str, Any] = {"schema": {"type": "string"}}  # bytes have no schema (OpenAPI 3.1, 4.8.14.2)
+        others = [media for media in route.media if media not in own]
+        return own | {media: {} if media == "image/png" else text for media in others}
     page = {
         "type": "object",
         "properties": {

@@ -11,7 +11,7 @@ from ledger.answers.crosstables.crosstable_data import Crosstable, CrossTableRow
 from ledger.answers.crosstables.layout import Cells, TableLayout
 from ledger.answers.crosstables.listing import TournamentRow
 from ledger.answers.differences import ListDifference
-from ledger.answers.graphs.career import Career
+from ledger.answers.graphs.career import Career, CareerPoint
 from ledger.answers.graphs.graph_data import Page
 from ledger.answers.news import PoolNews
 from ledger.answers.opponents import ColourStatistics, OpponentBatch, ResultsAgainst, StrengthStatistics
@@ -238,16 +238,23 @@ class Trend:
 
 @attrs.frozen(kw_only=True)
 class PlayerPage:
-    """A player: then and now, the highest title that is held, the rating graph, and the latest games."""
+    """A player: then and now, the highest title, the strength chosen before any game, the graph, the latest games."""
 
     head: PlayerHead
     title: str | None
+    strength: str | None
     summary: PlayerSummary | None
     trend: Trend | None
     latest: list[PlayerGame]
     graph: Page | None
     career: Career | None
+    highest: CareerPoint | None  # of the whole career, in a pool without HERA
     is_career: bool  # True if the career is shown in place of the bars
+    every_pool: bool  # True if its other pools are in it, too
+    since: str | None
+    until: str | None
+    years: list[str]  # in which a rated game counts, of a large career
+    is_range_empty: bool  # True if no game counts within the range, so that the last games are shown
     at: str | None
     last: int | None
     against: str | None

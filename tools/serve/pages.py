@@ -10,7 +10,8 @@ from ledger.ledger import Ledger
 from . import event_pages, game_pages, number_pages, player_pages, site_pages
 from .paging import AT, PAGE, POOL
 from .parameters import GROUP, GROUP_NAMES, Parameter, Query, choice, instant, text, whole
-from .routes import SINCE, UNTIL, Cost, Route
+from .post_pictures import PNG
+from .routes import POOLS, SINCE, UNTIL, Cost, Route
 from .safety import AnswerKind
 from .sites import Site
 
@@ -48,8 +49,10 @@ ROUTES: tuple[Route, ...] = (
         choice("by", "bars side by side, on their days, or a line of all games", ("game", "date", "career"), "game"),
         _LAST, _OPPONENTS, _MONO,
         whole("page", "a page of 50 games, 1 the newest; by default the last 50 games", None, 1),
+        SINCE, UNTIL,
+        POOLS,
         text("against", "a second player, next to the first on their days: name, identity or number"),
-        of_today=True,
+        of_today=True, part_with=(("by", "career"),),
     ),
     _page(
         f"{_PLAYER}/games", player_pages.games, "games.html", POOL, PAGE,
@@ -58,6 +61,10 @@ ROUTES: tuple[Route, ...] = (
     _page(
         f"{_PLAYER}/lists/{{list}}", number_pages.number, "number.html", POOL, cost=Cost.SCAN, of_today=True,
         of_checkpoints=True,
+    ),
+    _page(
+        f"{_PLAYER}/lists/{{list}}/calculation", number_pages.calculation, "calculation.html", POOL, cost=Cost.SCAN,
+        of_today=True,
     ),
     _page(
         f"{_PLAYER}/statistics", player_pages.statistics, "statistics.html", POOL, AT, PAGE,
@@ -79,6 +86,14 @@ ROUTES: tuple[Route, ...] = (
     Route(
         path="/boards/{game:path}", ask=game_pages.picture, form=None, prefix="", media=(game_pages.SVG,),
         parameters=(choice("flipped", "Black below", _YES, "no"), _MOVE),
+    ),
+    Route(
+        path="/pictures/players/{player}", ask=player_pages.post_picture, form=None, prefix="", media=(PNG,),
+        parameters=(POOL,), cost=Cost.PART, of_today=True,
+    ),
+    Route(
+        path="/pictures/games/{game:path}", ask=game_pages.post_picture, form=None, prefix="", media=(PNG,),
+        parameters=(_MOVE,), cost=Cost.PART,
     ),
     _page(
         "/tournaments", event_pages.tournaments, "tournaments.html", POOL, SINCE, UNTIL, PAGE,

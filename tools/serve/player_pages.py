@@ -20,16 +20,16 @@ from ledger.answers import (
 )
 from ledger.answers.asking import display_name, shown_identity
 from ledger.answers.graphs import page_reader as graph_pages
-from ledger.answers.graphs.career import career
+from ledger.answers.graphs.career import Career, career
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.periods import DAY_MS
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 
-from . import get_handlers
+from . import get_handlers, post_pictures
 from . import page_data as forms
-from .get_handlers import Redirection
+from .get_handlers import FileAnswer, Redirection
 from .paging import before, paged, up_to
 from .parameters import Query
 
@@ -41,6 +41,7 @@ SHOWN = 50  # games of a graph, unless the reader asks for more
 LATEST = 6  # games on the player's own page
 TREND_DAYS = 90
 MOST_GAMES = 2_000  # newest games among which those of a change are looked up
+MOST_IN_RANGE = 200  # newest games of a range
 MOST_BESIDE = 200  # games of a second player in a graph
 
 
@@ -70,6 +71,7 @@ def of_player(path: str) -> Callable[[Callable[[Ledger, Person, forms.PlayerHead
 
 def _is_told(name: str, value: object) -> bool:
     defaults: dict[str, object] = {"page": None, "by": "game", "opponents": "no", "mono": "no", "everything": "no"}
+    defaults |= {"pools": "one"}
     return value not in (None, defaults.get(name)) and not (name == "page" and value == 1)
 
 
@@ -94,15 +96,28 @@ def player(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query)
     """Return a player, then and now, with the rating graph."""
     summary = players.summary(ledger, person, head.pool, query["at"]) if head.is_rated else None
     is_played = summary is not None and summary.results.games > 0
+    is_career = query["by"] == "career"
+    is_part = is_career and (query["since"] or query["until"] or query["pools"] == "every")
+    whole = career(ledger, person, head.pool, marks=is_career and not is_part) if is_played else None
+    span = {} if query["page"] is not None else {"since": query["since"], "until": query["until"] or query["at"]}
+    graph = _graph(ledger, person, head, query, **span) if head.is_rated else None
+    is_range_empty = is_played and graph is not None and not graph.player.bars
     return forms.PlayerPage(
         head=head,
         title=titles.held_title(ledger, person, head.pool) if head.is_rated else None,
+        strength=None if head.is_rated else rankings.chosen_strength(ledger, head.pool, person.player),
         summary=summary,
         trend=_trend(ledger, person, head.pool, summary),
         latest=player_games.games(ledger, person, head.pool, last=LATEST) if is_played else [],
-        graph=_graph(ledger, person, head, query) if head.is_rated else None,
-        career=career(ledger, person, head.pool) if is_played else None,
-        is_career=query["by"] == "career",
+        graph=_graph(ledger, person, head, query) if is_range_empty else graph,
+        career=_part_of_career(ledger, person, head, query) if is_part and is_played else whole,
+        highest=None if whole is None or head.has_classes else whole.highest,
+        is_career=is_career,
+        every_pool=query["pools"] == "every",
+        since=query["since"],
+        until=query["until"],
+        years=[f"{year.year:04}" for year in whole.years] if is_career and whole is not None else [],
+        is_range_empty=is_range_empty,
         at=query["at"],
         last=query["last"],
         against=query["against"],
@@ -122,14 +137,37 @@ def _trend(ledger: Ledger, person: Person, pool: str, summary: players.PlayerSum
     return forms.Trend(since=instant_text(since_ms, Precision.DAY), days=TREND_DAYS, change=summary.rating_now - before)
 
 
-def _graph(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Any:
+def _part_of_career(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> Career:
+    """Return a range of a player's career, or that of every pool, with its marks."""
+    span = {"since": query["since"], "until": query["until"]}
+    return career(ledger, person, head.pool, every_pool=query["pools"] == "every", **span)
+
+
+@of_player("/pictures/players/{}")
+def post_picture(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Query) -> FileAnswer:  # noqa: ARG001
+    """Return a player's rating and career as a picture for posts."""
+    get_handlers.with_png("png")
+    summary = players.summary(ledger, person, head.pool)
+    return post_pictures.file(post_pictures.player_post(career(ledger, person, head.pool, marks=False), summary))
+
+
+def _graph(
+    ledger: Ledger,
+    person: Person,
+    head: forms.PlayerHead,
+    query: Query,
+    since: str | None = None,
+    until: str | None = None,
+) -> Any:
     against = None if query["against"] is None else get_handlers.player_asked(ledger, query["against"])
     return graph_pages.read_page(
         ledger,
         person,
         head.pool,
         number=query["page"],
-        last=None if query["page"] is not None else query["last"] or SHOWN,
+        last=None if query["page"] is not None else query["last"] or (SHOWN if since is None else MOST_IN_RANGE),
+        since=since,
+        until=until,
         by="date" if against is not None or query["by"] == "date" else "game",
         against=against,
         second_player_limit=MOST_BESIDE,
@@ -142,12 +180,19 @@ def embedded(ledger: Ledger, person: Person, head: forms.PlayerHead, query: Quer
     return forms.PlayerPage(
         head=head,
         title=None,
+        strength=None,
         summary=players.summary(ledger, person, head.pool) if head.is_rated else None,
         trend=None,
         latest=[],
         graph=_graph(ledger, person, head, {**query, "page": None, "against": None}) if head.is_rated else None,
         career=None,
+        highest=None,
         is_career=False,
+        every_pool=False,
+        since=None,
+        until=None,
+        years=[],
+        is_range_empty=False,
         at=None,
         last=query["last"],
         against=None,

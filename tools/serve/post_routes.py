@@ -18,7 +18,15 @@ import attrs
 from ledger.answers.recorded_games import RecordedGame
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.events import GameRecorded, RatingRunClosed, Role, TournamentClosed, TournamentOpened
+from ledger.facts.events import (
+    GameRecorded,
+    RatingRunClosed,
+    Role,
+    StrengthChosen,
+    TournamentClosed,
+    TournamentOpened,
+)
+from ledger.facts.instants import Precision, instant_text
 from ledger.facts.json_schemas import documented
 from ledger.facts.source_games import plain_key
 from ledger.facts.words import Standing
@@ -35,6 +43,7 @@ from .bodies import (
     Nothing,
     PlayerTold,
     RunTold,
+    StrengthTold,
     TournamentTold,
 )
 from .desk_verbs import PreviewAnswer
@@ -240,6 +249,14 @@ def player(_: Ledger, body: PlayerTold, __: Mapping[str, str], ___: str | None) 
     return Ask("desk-player", {**words, "standing": body.standing or Standing.FULL.value})
 
 
+def strength(ledger: Ledger, body: StrengthTold, path: Mapping[str, str], _: str | None) -> Ask:
+    """Return the strength that a player chooses, as a fact of the player's number."""
+    since = body.since or instant_text(ledger.now_ms(), Precision.DAY)
+    words = {"player": player_asked(ledger, path["player"]).player, "pool": _pool(ledger, body.pool)}
+    words |= {"effective_at": since, "strength": body.strength}
+    return Ask("fact", {"kind": StrengthChosen.KIND, "facts": _checked(StrengthChosen.KIND, words)})
+
+
 def _fact(kind: str, ledger: Ledger, body: Any, path: Mapping[str, str], _: str | None) -> Ask:
     """Return a fact of a kind, in the words of the body and of the path."""
     words = {**attrs.asdict(body), **path, "pool": _pool(ledger, body.pool)}
@@ -293,6 +310,10 @@ POSTS: tuple[Post, ...] = (
         path="/players", body=PlayerTold, role=Role.RECORDER, ask=player, answer=PlayerAnswer,
         doc="Register a player; who is registered already keeps the number.",
         where=lambda answer: f"/players/{answer['player']}",
+    ),
+    Post(
+        path="/players/{player}/strength", body=StrengthTold, role=Role.RECORDER, ask=strength, answer=Recorded,
+        doc="Record the strength that a player chooses; after the provisional games the rating decides.",
     ),
     Post(
         path="/runs", body=RunTold, role=Role.RECORDER, answer=Recorded, ask=partial(_fact, RatingRunClosed.KIND),

@@ -15,18 +15,20 @@ from typing import Any, NamedTuple
 import attrs
 from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ledger.answers.asking import format_average
 from ledger.answers.boards import PGN_RESULTS
-from ledger.answers.graphs import career_svg, looks, mini_boards, svg, wording
+from ledger.answers.graphs import career_svg, looks, mini_boards, png, svg, wording
 from ledger.answers.graphs.career import Career
+from ledger.answers.graphs.career_svg import CareerLinks
 from ledger.answers.graphs.graph_data import Bar, Page, PlayerBars
 from ledger.answers.graphs.looks import Look
 from ledger.facts.words import Outcome
 from ledger.runtime.visible import in_markup, visible
 
 from . import encodings
+from .browser_words import in_browser
 from .game_pages import board_title
 from .get_handlers import PROGRAM
 from .page_data import BoardShown
@@ -39,7 +41,7 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _DATA = ("bar", "colour")  # what a bar's title does not give the script
-_MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+MEDIA = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 
 class StaticFile(NamedTuple):
@@ -107,6 +109,7 @@ class Renderer:
             "graph": self.graph,
             "career": self.career,
             "board_words": board_words,
+            "has_pictures": png.is_available(),
             "tip": tip,
         }
         self._environment.filters |= FILTERS
@@ -138,14 +141,24 @@ class Renderer:
 
     def career(self, career: Career, shown: Page, *, height: int, **query: object) -> Markup:
         """Return a player's career, in which the games of a graph are marked; its parts lead to those games."""
-        bars = shown.player.bars
-        drawn = career_svg.drawn(
-            career,
-            height=height,
-            shown=(bars[-1].n, bars[0].n) if bars else None,
-            link=lambda page: self.site.to("/players/{}", career.player, page=page, **query),
+        bars, to = shown.player.bars, self.site.to
+        links = CareerLinks(
+            page=lambda page: to("/players/{}", career.player, page=page, **query),
+            tournament=lambda mark: self.site.tournament(mark.tournament, pool=career.pool, edition=mark.ended_at),
+            published=lambda name: to("/lists/{}", list_name(name), edition=name.rpartition("/")[2]),
         )
-        return Markup(drawn)  # noqa: S704  # escaped
+        # One for a desk and one for a phone, of which the style sheet shows the one that fits.
+        drawn = [
+            career_svg.drawn(
+                career,
+                width=width,
+                height=height,
+                shown=(bars[-1].n, bars[0].n) if bars and not career.since and not career.until else None,
+                links=links,
+            )
+            for width in (career_svg.WIDE, career_svg.NARROW)
+        ]
+        return Markup("".join(drawn))  # noqa: S704  # escaped
 
 
 @cache
@@ -164,7 +177,7 @@ def static_files() -> Mapping[str, StaticFile]:
         if path.name == "style.css":
             body += _style_of_graphs().encode()
         mark = sha256(body).hexdigest()[:12]
-        files[path.name] = StaticFile(body, encodings.packed(body), _MEDIA[path.suffix], mark)
+        files[path.name] = StaticFile(body, encodings.packed(body), MEDIA[path.suffix], mark)
     return MappingProxyType(files)
 
 
@@ -237,6 +250,11 @@ def lines(text: str) -> Markup:
     return Markup("\n".join(in_markup(line) for line in text.rstrip("\n").split("\n")))  # noqa: S704  # escaped
 
 
+def typed_lines(text: str) -> Markup:
+    """Return a text of several lines for a field in which it is edited: its line ends and tabs stay what they are."""
+    return escape(visible(text, "\n\r\t"))
+
+
 def tip(rows: Sequence[str]) -> Markup:
     """Return a tooltip, line by line, as an attribute; nothing if there are no lines."""
     # In an attribute a line feed must be written so for the mouse-over to have several lines.
@@ -278,6 +296,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "instant": instant,
     "lines": lines,
     "month": month,
+    "typed_lines": typed_lines,
     "list_name": list_name,
     "average": format_average,
+    "in_browser": in_browser,
 }

@@ -14,6 +14,7 @@ import attrs
 from ledger.answers import (
     achievements,
     boards,
+    list_calculations,
     opponents,
     player_games,
     pools,
@@ -74,6 +75,7 @@ class Route:
         guard: what browsers may do with it.
         of_checkpoints: whether it says what was signed last, which changes without an entry.
         scanned_by: parameters with which it is a scan, whatever it costs without.
+        part_with: values of parameters with which it costs a part, by name.
         whole: the largest number of rows of one answer, which is also the default; None: the rows come in pages.
     """
 
@@ -90,6 +92,7 @@ class Route:
     guard: AnswerKind = AnswerKind.DATA
     of_checkpoints: bool = False
     scanned_by: tuple[str, ...] = ()
+    part_with: tuple[tuple[str, str], ...] = ()
     whole: int | None = None
 
     @property
@@ -116,7 +119,10 @@ class Route:
             return self.cost
         is_far = query.get("offset", 0) >= MOST_ROWS or (query.get("page") or 1) * PAGE > MOST_ROWS
         is_scan = is_far or any(query.get(name) is not None for name in self.scanned_by)
-        return Cost.SCAN if is_scan else self.cost
+        if is_scan:
+            return Cost.SCAN
+        is_part = self.cost is Cost.INDEX and any(query.get(name) == word for name, word in self.part_with)
+        return Cost.PART if is_part else self.cost
 
 
 ROWS_MEDIA: Mapping[str, str] = {
@@ -144,16 +150,21 @@ POOL = text("pool", "name of the pool; the ledger's first one by default", read=
 AT = instant("at", "the state at the end of that day, month or year; by default after all that is recorded")
 SINCE = instant("since", "not before that day, month or year")
 UNTIL = instant("until", "not after that day, month or year")
+POOLS = choice("pools", "the career in the pool alone, or in the player's other pools, too", ("one", "every"), "one")
 _YES = ("yes", "no")
+_FORMAT = choice("format", "json, a page, or a picture", tuple(get_handlers.GRAPH_MEDIA), "json")
+_THEME = choice("theme", "for light or dark pages; auto: as the reader has it", ("auto", "light", "dark"), "auto")
 _GRAPH = (
-    choice("format", "json, or a picture", ("json", "svg", "html"), "json"),
+    _FORMAT,
+    SINCE,
+    UNTIL,
     whole("page", "a page of 50 games, 1 the newest; by default the last 100 games", None, 1),
     whole("last", "so many of the last games, a multiple of 50", None, 50, 1_000),
     choice("by", "bars side by side, or on their days", ("game", "date"), "game"),
     text("against", "a second player, next to the first on their days: name, identity or number"),
     choice("opponents", "the opponents' ratings as small squares on top", _YES, "no"),
     choice("mono", "in black and white: patterns alone distinguish results", _YES, "no"),
-    choice("theme", "for light or dark pages; auto: as the reader has it", ("auto", "light", "dark"), "auto"),
+    _THEME,
 )
 _EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
 _PLAYER = "/players/{player}"
@@ -193,13 +204,12 @@ ROUTES: tuple[Route, ...] = (
     ),
     _one(
         f"{_PLAYER}/graph", _q.graph, Page, POOL, *_GRAPH,
-        of_today=True, media=("application/json", "image/svg+xml", "text/html; charset=utf-8"),
+        of_today=True, media=tuple(get_handlers.GRAPH_MEDIA.values()),
     ),
     _one(
-        f"{_PLAYER}/career", _q.career_of, Career, POOL,
-        choice("format", "json, or a picture", ("json", "svg"), "json"),
-        choice("theme", "for light or dark pages; auto: as the reader has it", ("auto", "light", "dark"), "auto"),
-        cost=Cost.PART, media=("application/json", "image/svg+xml"),
+        f"{_PLAYER}/career", _q.career_of, Career, POOL, SINCE, UNTIL,
+        POOLS, choice("marks", "tournaments and published numbers that would be others now, too", _YES, "no"),
+        _FORMAT, _THEME, cost=Cost.PART, of_today=True, media=tuple(get_handlers.GRAPH_MEDIA.values()),
     ),
     _one(
         f"{_PLAYER}/changes", _q.changes, public_view.ChangesInParts, POOL,
@@ -215,6 +225,11 @@ ROUTES: tuple[Route, ...] = (
     _rows(f"{_PLAYER}/streaks", _q.streaks_of, streaks.Streak, POOL, AT),
     _rows(f"{_PLAYER}/time-losses", _q.time_losses_of, time_losses.TimeLossWindow, POOL, AT, of_today=True),
     _rows(f"{_PLAYER}/opponents", _q.opponents_of, opponents.OpponentBatch, POOL, AT),
+    _one(
+        f"{_PLAYER}/lists/{{list}}/calculation", _q.calculation, list_calculations.ListCalculation, POOL, _EDITION,
+        whole("limit", "how many of the newest games, periods or events that were rated together", PAGE, 1, MOST_ROWS),
+        cost=Cost.SCAN, of_today=True,
+    ),
     _rows(
         "/ranking", _q.ranking, rankings.RankingRow, POOL, AT,
         whole("min_games", "leave out who has fewer rated games", 1),

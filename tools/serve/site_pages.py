@@ -160,16 +160,16 @@ def check(ledger: Ledger, _: Query) -> forms.CheckPage:
         root=None if last is None else last.head.root.hex(),
         cosigned=None if cosigned is None else cosigned.head.size,
         position=ledger.views.position(),
-        lists=_checkable_lists(ledger, 0 if last is None else last.head.size),
+        lists=_checkable_lists(ledger),
     )
 
 
-def _checkable_lists(ledger: Ledger, size: int) -> list[public_view.PublicList]:
-    """Return the newest list of each pool, if it is among the first *size* entries."""
+def _checkable_lists(ledger: Ledger) -> list[public_view.PublicList]:
+    """Return the newest list of each pool, if strangers can check it."""
     newest: dict[str, public_view.PublicList] = {}
     for each in get_handlers.lists(ledger, {"pool": None}):  # the newest first
         newest.setdefault(each.pool, each)
-    return [each for each in newest.values() if each.entry <= size]
+    return [each for each in newest.values() if event_pages.is_checkable(ledger, each)]
 
 
 def programs(_: Ledger, __: Query) -> forms.ApiPage:

@@ -32,7 +32,7 @@ from ledger.ledger import Ledger
 from ledger.recording.recorder import Submission
 
 from .. import output
-from . import job_runner, problems
+from . import desk_verbs, job_runner, problems
 from .parents import end_with, is_gone
 from .problems import Problem
 from .settings import Serving
@@ -311,6 +311,7 @@ class WriterProcess:
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), 1.0)
             self.jobs.forget_erased(self.folding.erased)
+            desk_verbs.forget_erased(self.folding.erased)
         await self._end(server)
 
     async def _end(self, server: asyncio.Server) -> None:

@@ -75,7 +75,7 @@ def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
     return rows
 
 
-_STYLE = """
+PAGE_STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #222; --faint: #d0d0d0; --soft: #f4f4f4; --quiet: #5a5a5a;
   --win: #0072b226; --draw: #8c8c8c30; --loss: #d55e0026; --edge-win: #0072b2; --edge-draw: #8c8c8c;
   --edge-loss: #d55e00; }
@@ -109,7 +109,7 @@ def as_html(page: Crosstable) -> str:
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{in_markup(layout.caption)}</title>",
-        f"<style>{_STYLE}</style></head><body>",
+        f"<style>{PAGE_STYLE}</style></head><body>",
         # A wide table is scrolled sideways: without a mouse that takes the focus.
         '<div class="scroll" tabindex="0" role="region" aria-label="cross-table">',
         *_html_table(layout),

@@ -24,6 +24,7 @@ LEAST_SPAN = 100.0  # points from the lower to the upper end of the scale
 LARGEST = 1e300  # points: what is larger is drawn there
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL_ROOM = 44.0  # between two labels of the axis
+_DIGIT, _NOW_WORD = 7.0, 30.0  # pixels: how wide a digit and "now" come out, in most fonts
 _MONTH = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _MONTHS_BETWEEN = {  # two labels, with the room that one of them needs: Jan, Jan-Mar, 2006, 2000-2009
     1: 30.0,
@@ -124,8 +125,12 @@ def _by_game(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
     width = max(LEFT + NARROWEST, begin + step * len(bars)) + RIGHT
     every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500) if n * step >= _LABEL_ROOM)
     place_of = dict(zip([bar.n for bar in bars], places, strict=True))
+    numbers = [n for n in place_of if n % every == 0] or [*place_of][:1]
+    free = 0.0 if now is None else now + _NOW_WORD / 2  # the word below the rating now stays readable
     labels = tuple(
-        [AxisLabel(place_of[n], f"{n:,}") for n in [n for n in place_of if n % every == 0] or [*place_of][:1]]
+        AxisLabel(place_of[n], text)
+        for n, text in ((n, f"{n:,}") for n in numbers)
+        if place_of[n] - _DIGIT * len(text) / 2 > free
     )
     seams = tuple(place_of[seam.n] + step / 2 for seam in page.player.seams)
     gap = 2.0 if step >= 9 else 1.0
@@ -136,16 +141,14 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
     ends = [bar.ended_ms for player in page.players for bar in player.bars]
     if not ends:
         return _by_game(page, scale, now, begin)
-    first, last = _month_of(min(ends)), _month_of(max(ends)) + 1  # from its beginning, to its end
+    first, last = month_number(min(ends)), month_number(max(ends)) + 1  # from its beginning, to its end
     room = min(max(NARROWEST - (begin - LEFT), len(page.player.bars) * 2.0), WIDEST_BY_DATE)
     from_ms, to_ms = _ms(first), _ms(last)
 
     def x(ms: float) -> float:
         return begin + DAY_BAR / 2 + (room - DAY_BAR) * (to_ms - ms) / (to_ms - from_ms)
 
-    per_month = room / (last - first)
-    every = next((n for n, width in _MONTHS_BETWEEN.items() if n * per_month >= width), max(_MONTHS_BETWEEN))
-    labels = tuple(_labels(first, last, every, x))
+    labels = tuple(month_labels(first, last, room, x))
     seams = tuple(x(seam.ended_ms) + DAY_BAR / 2 + 1 for seam in page.player.seams)
     return GraphLayout(
         begin + room + RIGHT,
@@ -159,8 +162,17 @@ def _by_date(page: Page, scale: Scale, now: float | None, begin: float) -> Graph
     )
 
 
-def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> list[AxisLabel]:
-    """Return the labels of single months or of groups of *every* months, each in the middle of its span."""
+def month_labels(first: int, last: int, room: float, x: Callable[[float], float]) -> list[AxisLabel]:
+    """Return the labels of months or of groups of them, each in the middle of its span.
+
+    Args:
+        first: the number of the first month, as ``month_number`` returns it.
+        last: that of the month after the last one.
+        room: the pixels that they have together.
+        x: returns the place of an instant, milliseconds since 1970.
+    """
+    per_month = room / (last - first)
+    every = next((n for n, width in _MONTHS_BETWEEN.items() if n * per_month >= width), max(_MONTHS_BETWEEN))
     begin = first - first % every if every > 1 else first
     labels = []
     for month in range(begin, last, every):
@@ -179,7 +191,8 @@ def _labels(first: int, last: int, every: int, x: Callable[[float], float]) -> l
     return labels
 
 
-def _month_of(ms: int) -> int:
+def month_number(ms: int) -> int:
+    """Return the number of the month of an instant: twelve times its year, and the months before it."""
     moment = _EPOCH + timedelta(milliseconds=ms)
     return moment.year * 12 + moment.month - 1
 

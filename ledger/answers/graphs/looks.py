@@ -19,6 +19,11 @@ COLOURS: Mapping[str, str] = {
     "now": "#E040FB",
 }
 SECOND_PLAYER_COLOUR = "#009E73"
+# Of several lines in one graph each has a colour for every colour vision (Okabe and Ito) and a dash.
+LINES = (
+    ("#0072B2", ""), ("#D55E00", "8 5"), ("#009E73", "2 4"), ("#CC79A7", "10 4 2 4"), ("#E69F00", "14 6"),
+    ("#56B4E9", "6 3 2 3 2 3"),
+)  # fmt: skip
 FONT = '"DejaVu Sans", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 # What is drawn over the ground of a pattern, in a square of 6 by 6.
 _DOTS = '<circle cx="1.5" cy="1.5" r="1"/><circle cx="4.5" cy="4.5" r="1"/>'

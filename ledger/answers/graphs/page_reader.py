@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.answers import marks
 from ledger.answers.asking import RESULT, day, display_name, in_force_from, in_one_snapshot, names
@@ -14,12 +14,16 @@ from ledger.answers.graphs.graph_data import GAMES_PER_PAGE, Bar, BarOrder, Page
 from ledger.answers.read_models import last_game_row
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
 from ledger.imports.reading import game_address
 from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerStates
+
+if TYPE_CHECKING:
+    import sqlite3
 
 DEFAULT_LAST_GAMES = 100  # games: "the 100 game default setting" of the FAQ
 ALL_GAMES = 0
@@ -41,6 +45,8 @@ def read_page(
     against: Person | None = None,
     boards: bool = False,
     second_player_limit: int | None = None,
+    since: str | None = None,
+    until: str | None = None,
 ) -> Page:
     """Return a page of a player's rating graph.
 
@@ -54,12 +60,17 @@ def read_page(
         against: another player, whose games of the same days are drawn, too; requires *by* date.
         boards: whether the final position of each game is calculated from the stored moves.
         second_player_limit: the number of the other player's latest games; ``MOST_SECOND_PLAYER_GAMES`` by default.
+        since: of the last games only those that count from this day, month or year on.
+        until: the last games are those that count by the end of this one.
 
     Raises:
         UnknownNameError: a player has neither a rated game in the pool nor a list rating, or the page does not exist.
         MalformedError: arguments that do not go together.
     """
     check_arguments(number, last, by, person, against)
+    since_ms, until_ms = range_ms(since, until)
+    if number is not None and (since is not None or until is not None):
+        raise MalformedError(["a page of 50 games, or the last games of a range: give one of the two"])
     rated_by = ledger.pool(pool)
     states = ledger.states(rated_by)
     games = _count_games(ledger, person, rated_by)
@@ -68,18 +79,23 @@ def read_page(
         hint = f"{display_name(person)} has {pages}, of {GAMES_PER_PAGE} games each"
         raise UnknownNameError("page", str(number), hint, where="of the graph")
     if number is not None:
-        until = games - (number - 1) * GAMES_PER_PAGE
-        first = max(1, until - GAMES_PER_PAGE + 1)
+        newest = games - (number - 1) * GAMES_PER_PAGE
+        first = max(1, newest - GAMES_PER_PAGE + 1)
     else:
-        first, until = max(1, games - (DEFAULT_LAST_GAMES if last is None else last or games) + 1), games
+        who, connection = (rated_by.pool, person.player), ledger.views.connection
+        newest = games if until_ms is None else count_rated_until(connection, who, until_ms)
+        first = max(1, newest - (DEFAULT_LAST_GAMES if last is None else last or games) + 1)
+        if since_ms is not None:
+            first = max(first, count_rated_until(connection, who, since_ms - 1) + 1)
     read = _Reader(ledger, rated_by, states, boards)
-    bars = read.player_bars(person, first, until, games)
+    bars = read.player_bars(person, first, newest, games)
     second_player = None
     if against is not None:
         most = second_player_limit or MOST_SECOND_PLAYER_GAMES
-        second_player = read.second_player_bars(against, bars, most, is_newest=until == games)
+        second_player = read.second_player_bars(against, bars, most, is_newest=newest == games)
     # Games behind the page with the first of these games are older.
-    newer, older = (number or 1) - 1, (games - first) // GAMES_PER_PAGE + 2
+    newer = (number or 1) - 1 if newest == games or number else (games - newest - 1) // GAMES_PER_PAGE + 1
+    older = (games - first) // GAMES_PER_PAGE + 2
     return Page(
         pool=rated_by.name,
         position=ledger.views.position(),
@@ -88,7 +104,7 @@ def read_page(
         pages=pages,
         newer=newer or None,
         older=older if first > 1 else None,
-        is_newest=until == games,
+        is_newest=newest == games,
         player=bars,
         against=second_player,
     )
@@ -111,6 +127,25 @@ def check_arguments(number: int | None, last: int | None, by: BarOrder, person: 
         problems.append(f"{display_name(person)} cannot be compared with the same player: give another one")
     if problems:
         raise MalformedError(problems)
+
+
+def range_ms(since: str | None, until: str | None) -> tuple[int | None, int | None]:
+    """Return the first and the last millisecond of a range of days, months or years; None where it has no end.
+
+    Raises:
+        MalformedError: it ends before it begins.
+    """
+    since_ms = None if since is None else instant_ms(since)
+    until_ms = None if until is None else instant_end_ms(until)
+    if since_ms is not None and until_ms is not None and until_ms < since_ms:
+        raise MalformedError([f"a range begins before it ends; got {since} to {until}"])
+    return since_ms, until_ms
+
+
+def count_rated_until(connection: sqlite3.Connection, who: tuple[int, int], ms: int) -> int:
+    """Return how many games of a player, by pool and number, count by an instant."""
+    row = queries.fetch_first(connection, queries.ROW_AT, (*who, ms))
+    return 0 if row is None else int(row["n"])
 
 
 def count_pages(games: int) -> int:

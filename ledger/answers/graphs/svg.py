@@ -66,8 +66,8 @@ def draw_fragment(
     top = 0.0 if has_heading else _HEADING
     height = _BASE + BELOW - top
     bars = [
-        _bar(bar, page.player, x, layout, drawn, with_spot=look.opponents and page.by == "game")
-        for bar, x in zip(page.player.bars, layout.places, strict=True)
+        _bar(bar, page.player, x, layout, drawn, band, with_spot=look.opponents and page.by == "game")
+        for bar, x, band in zip(page.player.bars, layout.places, bands(layout.places), strict=True)
     ]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="rg" width="{_n(layout.width)}" height="{_n(height)}" '
@@ -205,18 +205,47 @@ def _spot(bar: Bar, x: float, layout: GraphLayout, *further: str) -> str:
     return f'<rect class="spot" x="{_n(x - _SPOT / 2)}" y="{_n(y)}" width="5" height="5"><title>{title}</title></rect>'
 
 
-def _bar(bar: Bar, player: PlayerBars, x: float, layout: GraphLayout, how: _Drawn, *, with_spot: bool) -> str:
+def bands(places: Sequence[float]) -> list[tuple[int, int]]:
+    """Return, for bars from the left, which band of its place reaches each, and how many there are at that place.
+
+    Of games of one day only the newest bar would be reached, for it lies on the others: so each has a part of the
+    height.
+    """
+    reached: list[tuple[int, int]] = []
+    begin = 0
+    for place in range(1, len(places) + 1):
+        if place == len(places) or places[place] - places[begin] >= 1.0:
+            reached += [(each, place - begin) for each in range(place - begin)]
+            begin = place
+    return reached
+
+
+def _bar(
+    bar: Bar,
+    player: PlayerBars,
+    x: float,
+    layout: GraphLayout,
+    how: _Drawn,
+    band: tuple[int, int],
+    *,
+    with_spot: bool,
+) -> str:
     y, kind, fill = _BASE - 6.0, "bar none", "none"
     if bar.rating is not None and isfinite(bar.rating):
         result = wording.result_kind(bar)
         y, fill = layout.scale.y(bar.rating), bar_fill(result, how.look)
         kind = f"bar fill-{result} provisional" if bar.provisional else f"bar fill-{result}"
     left, width = _n(x - layout.bar / 2), _n(layout.bar)
+    place, count = band
     drawn = [_box("hit", left, TOP, width, "transparent")]
     if bar.provisional:
         # a paler one hides the marks under it, too
         drawn.append(_box("page", left, y, width, "#FFFFFF"))
     drawn.append(_box(kind, left, y, width, fill))
+    if count > 1:
+        hit = f'<rect class="hit" x="{left}" y="{_n(TOP + HEIGHT * place / count)}" width="{width}" '
+        drawn[0] = f'{hit}height="{_n(HEIGHT / count)}" fill="transparent"/><g pointer-events="none">'
+        drawn.append("</g>")
     if bar.corrected:
         drawn.append(f'<path class="mark" d="M{_n(x)} {_n(_BASE + 1.5)}l3.5 6h-7z"/>')
     if bar.published_list is not None:

@@ -321,7 +321,7 @@ def _value(lines: Sequence[str], number: int, word: str) -> str:
 
 def _proven(extra: str, position: int, path: Sequence[bytes], signed: SignedCheckpoint) -> ProvenReceipt:
     try:
-        content = _with_fields(_canonical_json(extra), {"entry"}, {"name"})
+        content = _with_fields(canonical_json(decode_base64(extra)), {"entry"}, {"name"})
         entry = _entry(content["entry"], position, path, signed.head, (GAME,))
         if "name" not in content:
             return ProvenReceipt(signed, position, entry)
@@ -335,9 +335,8 @@ def _proven(extra: str, position: int, path: Sequence[bytes], signed: SignedChec
     return ProvenReceipt(signed, position, entry, player, identity, name)
 
 
-def _canonical_json(extra: str) -> Any:
-    """Return the value in the line ``extra``, which could be written in no other way."""
-    content = decode_base64(extra)
+def canonical_json(content: bytes) -> Any:
+    """Return the value of JSON that could be written in no other way; ValueError if there is none."""
     try:
         value = json.loads(content)
         again = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()

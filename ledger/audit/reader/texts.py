@@ -250,6 +250,7 @@ def is_list_row(row: Any) -> bool:
         # ``isinstance`` would take ``true`` for a whole number.
         # Not strict: the day, which may be missing, is judged by itself.
         and all(type(value) is kind for value, kind in zip(row, kinds, strict=False))
+        and all(abs(value) <= 2**53 for value in row[:5])  # the largest whole number of an entry; NaN is none
         and (row[5] is None or type(row[5]) is str)
     )
 

@@ -179,6 +179,11 @@ def _fields(block: bytes, start: int, delimiter: str) -> tuple[int, list[str] | 
         place += 1
 
 
+def read_row(block: bytes, delimiter: str) -> tuple[int, list[str] | str]:
+    """Return the end of the row with which a block begins, -1 if it goes on behind it; and its cells or its fault."""
+    return _fields(block, 0, delimiter)
+
+
 class RowReader:
     """The rows of a CSV file, in blocks of *size* bytes or a little more.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledger.schemes.scheme import EXACT
 from ledger.schemes.settings import require_not_negative, setting
 
 OURS = "our choice; Lichess has 700, 400 and 4000"
@@ -67,3 +68,8 @@ def rounding(numbers: Any) -> str:
         if value
     ]
     return f"held to {' and '.join(bounds)}" if bounds else "none"
+
+
+def limited(result: float, unrounded: float) -> str:
+    """Return words for a result that a bound of the pool keeps from what the formula gives; else nothing."""
+    return "" if abs(result - unrounded) <= EXACT * max(1.0, abs(result)) else "a bound of the pool's settings"

@@ -177,6 +177,26 @@ def test_by_date_a_months_tick_stands_in_its_middle_and_the_latest_at_the_left()
     assert (march + february) / 2 == pytest.approx(layout.places[0], abs=(february - march) / 15)
 
 
+def test_by_date_each_game_of_a_day_has_a_part_of_the_height_in_which_it_is_reached() -> None:
+    page = page_with(player_bars([bar(n, ended_ms=1_583_020_800_000) for n in (4, 3, 2, 1)]), by="date")
+    picture = ET.fromstring(svg.draw(page, Look()))
+    hits = [each for each in picture.iter(f"{SVG}rect") if each.get("class") == "hit"]
+    parts = sorted((float(hit.get("y") or 0), float(hit.get("height") or 0)) for hit in hits)
+    assert [y + height for y, height in parts[:-1]] == [y for y, _ in parts[1:]]
+    assert {height for _, height in parts} == {70.0}
+    assert len([each for each in picture.iter() if each.get("pointer-events") == "none"]) == 4
+    assert svg.bands([10.0, 10.5, 30.0]) == [(0, 2), (1, 2), (0, 1)]
+
+
+def test_the_word_now_covers_no_number_of_a_game() -> None:
+    for newest in (7, 10_000, 1_000_000):
+        page = attrs.evolve(page_with(player_bars([bar(n) for n in range(newest, newest - 7, -1)])), is_newest=True)
+        layout = lay_out(page, opponents=False)
+        assert layout.now is not None
+        assert layout.labels
+        assert all(label.x - 3.5 * len(label.text) > layout.now + 15 for label in layout.labels)
+
+
 def test_by_date_no_bar_hides_the_rating_of_an_opponent() -> None:
     page = page_with(player_bars([bar(n) for n in (3, 2, 1)]), by="date")  # on one day
     picture = ET.fromstring(svg.draw(page, Look(opponents=True)))

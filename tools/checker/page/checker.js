@@ -7,6 +7,7 @@
   const at = (id) => document.getElementById(id);
   const number = new Intl.NumberFormat();
   let worker = null;
+  let working = false; // one list at a time: an answer belongs to the list that was asked for last
   let loaded = false; // whether the worker has Python
 
   // -- what is fetched: the parts of the program, and a list that the address names, both from this site alone --------
@@ -70,6 +71,7 @@
   }
 
   function end() {
+    working = false;
     at("work").hidden = true;
     at("choose").hidden = false;
   }
@@ -82,6 +84,7 @@
   }
 
   async function check(bundle) {
+    working = true;
     try {
       if (!window.crypto || !crypto.subtle)
         throw new Error("the browser verifies signatures only on pages that came by https, or that lie on this computer");
@@ -109,7 +112,8 @@
   }
 
   async function checkFile(file) {
-    if (!file) return;
+    if (!file || working) return;
+    working = true;
     begin();
     check(await file.arrayBuffer());
   }
@@ -154,6 +158,10 @@
 
   function sayFalse(found) {
     const [table, place, message] = found.false[0];
+    if (table === "head") {
+      verdict("false", "False: this history is not the one that you kept", [element("p", `${message}.`), element("p", "Keep your checkpoint and this file, and show both to others.")]);
+      return;
+    }
     const where = table === "journal" ? `entry ${place}` : table === "bundle" ? `the file, ${place}` : `${table}, ${/^\d+$/.test(place) ? "player " : ""}${place}`;
     const more = found.false.length > 1 ? [element("p", `${number.format(found.false.length)} faults were found; this is the first.`)] : [];
     verdict("false", `False: ${where}`, [
@@ -220,14 +228,15 @@
   const offered = ownAddress(words.get("bundle"));
   if (offered) {
     const name = (words.get("list") || "").slice(0, 80);
-    if (name) at("offer").querySelector("button").textContent = `Check the list ${name}`;
+    if (name) at("offer").querySelector("button").textContent = `Check the list of ${name}`;
     const loading = Object.values(FILES).reduce((sum, size) => sum + size, 0);
     at("size").textContent = `Loads ${(loading / 1e6).toFixed(1)} MB, once.`;
     at("offer").hidden = false;
   }
   at("choose").addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (!offered) return;
+    if (!offered || working) return;
+    working = true;
     begin();
     try {
       const bundle = await received(offered, () => {});

@@ -1,4 +1,4 @@
-// What pages do beside what they say without it: times as the reader's clock has them, and the panel of the graph.
+// What pages do beside what they say without it: times as the reader's clock has them, the panel of the graph, ranges.
 (function () {
   "use strict";
 
@@ -57,15 +57,159 @@
     });
   }
 
+  // Of elements in a row one is reached by the tabulator, from which the arrows lead to the others.
+  function rove(elements) {
+    function reach(element) {
+      elements.forEach(function (other) { other.setAttribute("tabindex", other === element ? "0" : "-1"); });
+    }
+    elements.forEach(function (element, place) {
+      element.addEventListener("focus", function () { reach(element); });
+      element.addEventListener("keydown", function (event) {
+        if (event.ctrlKey || event.altKey || event.metaKey) return;
+        var steps = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: elements.length - 1 };
+        var next = elements[steps[event.key]];
+        if (!next) return;
+        event.preventDefault();
+        next.focus();
+      });
+    });
+    return reach;
+  }
+
+  function fromTheLeft(elements) {
+    var places = new Map(elements.map(function (each) { return [each, each.getBoundingClientRect().left]; }));
+    return elements.sort(function (one, other) { return places.get(one) - places.get(other); });
+  }
+
+  // A range of a career by dragging, with mouse or finger, or by the keys of its two handles.
+  function offerRange(figure, svg, words) {
+    var knots = svg.dataset.knots.split(" ").map(function (knot) { return knot.split(",").map(Number); });
+    var ends = [knots[0][0], knots[knots.length - 1][0]];
+    var chosen = ends.slice();
+    var hint = "Drag over the line to choose a time.";
+    var base = Number(svg.dataset.base);
+    var links = fromTheLeft(Array.prototype.slice.call(svg.querySelectorAll("a")));
+    if (links.length) rove(links)(links[0]);
+
+    function part(height, kind) {
+      var element = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      Object.keys(kind).forEach(function (name) { element.setAttribute(name, kind[name]); });
+      element.setAttribute("y", base - height);
+      element.setAttribute("height", height);
+      svg.appendChild(element);
+      return element;
+    }
+
+    var area = part(base - svg.dataset.top, { "class": "window", "pointer-events": "none", visibility: "hidden" });
+    var handles = ["Beginning", "End"].map(function (name) {
+      var label = name + " of the time";
+      return part(18, { "data-handle": "", width: 7, rx: 3, tabindex: 0, role: "slider", "aria-label": label });
+    });
+
+    function dayAt(x) {
+      var after = Math.max(1, knots.findIndex(function (knot) { return knot[0] >= x; }));
+      var one = knots[after - 1];
+      var other = knots[after] || one;
+      var share = other[0] === one[0] ? 0 : (x - one[0]) / (other[0] - one[0]);
+      return Math.round(one[1] + (other[1] - one[1]) * share);
+    }
+
+    function written(day) { return new Date(day * 864e5).toISOString().slice(0, 10); }
+
+    function isWhole() { return chosen[0] === ends[0] && chosen[1] === ends[1]; }
+
+    function draw() {
+      var days = chosen.map(dayAt);
+      area.setAttribute("x", chosen[0]);
+      area.setAttribute("width", chosen[1] - chosen[0]);
+      area.setAttribute("visibility", isWhole() ? "hidden" : "visible");
+      handles.forEach(function (handle, side) {
+        handle.setAttribute("x", chosen[side] - 3.5);
+        handle.setAttribute("aria-valuemin", dayAt(ends[0]));
+        handle.setAttribute("aria-valuemax", dayAt(ends[1]));
+        handle.setAttribute("aria-valuenow", days[side]);
+        handle.setAttribute("aria-valuetext", written(days[side]));
+      });
+      words.textContent = isWhole() ? hint : written(days[0]) + " to " + written(days[1]);
+    }
+
+    function show() {
+      var address = figure.dataset.range;
+      var range = "since=" + written(dayAt(chosen[0])) + "&until=" + written(dayAt(chosen[1]));
+      location.href = isWhole() ? address : address + (address.indexOf("?") < 0 ? "?" : "&") + range;
+    }
+
+    function place(event) {
+      var frame = svg.getBoundingClientRect();
+      var x = (event.clientX - frame.left) / frame.width * svg.viewBox.baseVal.width;
+      return Math.min(Math.max(x, ends[0]), ends[1]);
+    }
+
+    var pressed = null;
+    var isDragged = false;
+    svg.addEventListener("pointerdown", function (event) {
+      if (event.button !== 0) return;
+      var side = handles.indexOf(event.target);
+      pressed = { from: side < 0 ? place(event) : chosen[1 - side], at: event.clientX };
+      isDragged = false;
+    });
+    svg.addEventListener("pointermove", function (event) {
+      if (pressed === null || !isDragged && Math.abs(event.clientX - pressed.at) < 6) return;
+      if (!isDragged) svg.setPointerCapture(event.pointerId);
+      isDragged = true;
+      var x = place(event);
+      chosen = [Math.min(pressed.from, x), Math.max(pressed.from, x)];
+      draw();
+    });
+    svg.addEventListener("pointerup", function () {
+      pressed = null;
+      if (isDragged) show();
+    });
+    svg.addEventListener("pointercancel", function () {
+      pressed = null;
+      isDragged = false;
+      chosen = ends.slice();
+      draw();
+    });
+    svg.addEventListener("click", function (event) { if (isDragged) event.preventDefault(); }, true);
+    svg.addEventListener("dragstart", function (event) { event.preventDefault(); });
+    svg.addEventListener("keydown", function (event) {
+      var side = handles.indexOf(event.target);
+      if (side < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
+      var step = (ends[1] - ends[0]) / (event.shiftKey ? 10 : 50);
+      var limits = [side === 0 ? ends[0] : chosen[0], side === 0 ? chosen[1] : ends[1]];
+      var to = {
+        ArrowLeft: chosen[side] - step, ArrowDown: chosen[side] - step, ArrowRight: chosen[side] + step,
+        ArrowUp: chosen[side] + step, Home: limits[0], End: limits[1], Escape: ends[side]
+      }[event.key];
+      if (event.key === "Enter") show();
+      else if (to === undefined) return;
+      else chosen[side] = Math.min(Math.max(to, limits[0]), limits[1]);
+      event.preventDefault();
+      draw();
+    });
+    draw();
+  }
+
+  document.querySelectorAll("figure[data-range]").forEach(function (figure) {
+    var drawings = figure.querySelectorAll("svg[data-knots]");
+    if (!drawings.length) return;
+    var words = made("p");
+    words.className = "range-words";
+    words.setAttribute("role", "status");
+    figure.classList.add("ranged");
+    figure.after(words);
+    drawings.forEach(function (svg) { offerRange(figure, svg, words); });
+  });
+
   var figure = document.getElementById("graph");
   var panel = document.getElementById("panel");
   if (!figure || !panel) return;
   var bars = Array.prototype.slice.call(figure.querySelectorAll(".rg:not(.career) a"));
   if (!bars.length) return;
   // On their days the newest is drawn last, to lie on top: here they stand as they are seen, from left to right.
-  bars.sort(function (one, other) {
-    return one.getBoundingClientRect().left - other.getBoundingClientRect().left;
-  });
+  bars = fromTheLeft(bars.reverse());
+  var reach = rove(bars);
   var shown = null;
   var waiting = 0;
 
@@ -174,13 +318,6 @@
     }, 150);
   }
 
-  // Of all bars one is reached by the tabulator, from which the arrows lead to the others.
-  function reach(bar) {
-    bars.forEach(function (other) {
-      other.setAttribute("tabindex", other === bar ? "0" : "-1");
-    });
-  }
-
   function barOf(event) {
     return event.target.closest ? event.target.closest(".rg:not(.career) a") : null;
   }
@@ -203,18 +340,7 @@
   });
   figure.addEventListener("focusin", function (event) {
     var bar = barOf(event);
-    if (!bar) return;
-    reach(bar);
-    show(bar);
-  });
-  figure.addEventListener("keydown", function (event) {
-    var place = bars.indexOf(barOf(event));
-    if (place < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
-    var steps = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: bars.length - 1 };
-    var next = bars[steps[event.key]];
-    if (!next) return;
-    event.preventDefault();
-    next.focus();
+    if (bar) show(bar);
   });
   figure.removeAttribute("tabindex");
   // Beside a second player's marks it is the player's own bars that come first.

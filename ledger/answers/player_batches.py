@@ -1,0 +1,139 @@
+"""One player's games that were rated together, with the numbers that the scheme's kernels had before and after.
+
+The batch is rated again from the states in the views with which it began, so that an explanation has the intermediate
+numbers, too. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ledger.answers.asking import in_one_snapshot
+from ledger.answers.read_models import rated_game_row
+from ledger.book import stored_editions
+from ledger.book.timeline import Era, Pool
+from ledger.book.whole_tournaments import single_game_edition
+from ledger.facts.periods import DAY_MS
+from ledger.handle import OpenLedger
+from ledger.ratings import engine, queries
+from ledger.ratings.engine import RateableGames
+from ledger.ratings.player_states import PlayerStates
+from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, tournament_starts
+from ledger.schemes.scheme import ExplainedPlayer, OpponentGame, Rhythm, When
+
+_SCORE = {2: 1.0, 1: 0.5, 0: 0.0}
+
+
+class PlayerBatch(NamedTuple):
+    """A player's games that were rated together: one game, or those of a period or event.
+
+    Attributes:
+        side: the player before and after them.
+        meetings: the games, in rating order.
+        when: when they were rated.
+        opponents: by game, the number of the opponent.
+        positions: by game, its place in the journal.
+        began_ms: by game, when its tournament began, where tournaments are rated whole.
+    """
+
+    side: ExplainedPlayer
+    meetings: tuple[OpponentGame, ...]
+    when: When
+    opponents: tuple[int, ...]
+    positions: tuple[int, ...] = ()
+    began_ms: tuple[int, ...] = ()
+
+
+@in_one_snapshot
+def player_batch(ledger: OpenLedger, pool: Pool, side_row: dict[str, Any]) -> PlayerBatch:
+    """Return the games that were rated together with a player's game.
+
+    Args:
+        ledger: the ledger.
+        pool: the pool of the game.
+        side_row: the player's row of the history, with ``rated_ms`` and ``batch`` of the game.
+    """
+    number, states = pool.era_at(side_row["rated_ms"]), ledger.states(pool)
+    if pool.eras[number].scheme.rhythm is Rhythm.GAME:
+        return _of_game(ledger, states, side_row)
+    return _of_batch(ledger, states, number, side_row)
+
+
+def rates_whole_tournaments(era: Era) -> bool:
+    """Return whether tournaments are rated whole, from the ratings in force when they began."""
+    return era.scheme.in_force is not None and era.scheme.calendar(era.numbers).by_event
+
+
+def _of_game(ledger: OpenLedger, states: PlayerStates, side_row: dict[str, Any]) -> PlayerBatch:
+    other_row = rated_game_row(ledger, states.pool, side_row["opponent"], side_row["opponent_n"])
+    player_of = states.pool.eras[states.pool.era_at(side_row["rated_ms"])].scheme.player_of
+    side = ExplainedPlayer(player_of(states.into_game(side_row)), player_of(states.era_state(side_row).state))
+    meeting = OpponentGame(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
+    return PlayerBatch(
+        side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],), (side_row["game"],)
+    )
+
+
+def _of_batch(ledger: OpenLedger, states: PlayerStates, number: int, side_row: dict[str, Any]) -> PlayerBatch:
+    pool = states.pool
+    era, place = pool.eras[number], (side_row["rated_ms"], side_row["batch"])
+    games = list(queries.fetch_dicts(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
+    last_ms = games[-1]["ended_ms"]
+    # by player, the end of the first game in the batch: a newcomer has declared by then
+    first: dict[int, int] = {}
+    for game in games:
+        first.setdefault(game["white"], game["ended_ms"])
+        first.setdefault(game["black"], game["ended_ms"])
+    # opponents count as before the batch: the player's own games suffice
+    if len(era.scheme.passes) == 1:
+        games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
+        concerned = {player for game in games for player in (game["white"], game["black"])}
+        first = {player: ms for player, ms in first.items() if player in concerned}
+    roster = {player: i for i, player in enumerate(first)}
+    players = [era.scheme.player_of(states.into_batch(who, *place, number, ms)) for who, ms in first.items()]
+    when = pool.when(number, side_row["rated_ms"], last_ms)
+    began: Sequence[float] = ()
+    if rates_whole_tournaments(era):  # days since 1970
+        ends = [game["ended_ms"] for game in games]
+        began_ms = [STARTS_ON_LAST_DAY if game["began_ms"] is None else game["began_ms"] for game in games]
+        began = tournament_starts(ends, began_ms, [game["tournament"] for game in games], [0] * len(games))
+    rateable = RateableGames(
+        [roster[game["white"]] for game in games],
+        [roster[game["black"]] for game in games],
+        [game["score"] for game in games],
+        [game["ended_ms"] / DAY_MS for game in games],
+        [0, len(games)],
+        [when.period],
+        [when.day],
+        began,
+    )
+    player = side_row["player"]
+    batch = _meetings(era, rateable, players, list(first), roster[player], when)
+    own = tuple(game["position"] for game in games if player in {game["white"], game["black"]})
+    batch = batch._replace(positions=own)
+    return batch._replace(began_ms=_starts(ledger, pool, games, player)) if began else batch
+
+
+def _starts(ledger: OpenLedger, pool: Pool, games: Sequence[Mapping[str, Any]], player: int) -> tuple[int, ...]:
+    """Return the start of the tournament of each of a player's games; the games of a league are rated by period."""
+    own = [game for game in games if player in {game["white"], game["black"]}]
+    played = sorted({game["tournament"] for game in own if game["tournament"]})
+    editions = {name: stored_editions.editions_of_tournament(ledger.views.connection, pool, name) for name in played}
+    ends = [(editions.get(game["tournament"], {}), game["ended_ms"]) for game in own]
+    return tuple(by_end.get(ms, single_game_edition(ms)).first_ms for by_end, ms in ends)
+
+
+def _meetings(
+    era: Era, games: RateableGames, players: list[Any], numbers: list[int], player: int, when: When
+) -> PlayerBatch:
+    sides = engine.rate_one_batch(era.scheme, era.numbers, games, players)
+    begins = games.began or [when.day] * len(games.white)
+    met = [
+        (numbers[other], OpponentGame(sides[other].before, score, colour, sides[other].work, began))
+        for white, black, points, began in zip(games.white, games.black, games.score, begins, strict=True)
+        for me, other, score, colour in ((white, black, points, 0), (black, white, 1.0 - points, 1))
+        if me == player
+    ]
+    opponents, meetings = zip(*met, strict=True)
+    return PlayerBatch(sides[player], meetings, when, opponents)
