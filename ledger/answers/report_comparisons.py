@@ -39,7 +39,7 @@ MOST_DIFFERING = 5  # ratings from which on they may be of another list, if they
 UNRATED = 0  # in place of a rating, as reports write it
 _LEAST_LISTED = 4  # entrants who must be on the list before one without a rating there is remarkable
 _NO_FEDERATION = frozenset({"FID", "NON"})  # under FIDE's flag, or none
-_COMPARED = {"federation": "federation-differs", "sex": "sex-differs"}
+_COMPARED = {"federation": "federation-differs", "sex": "sex-differs", "national": "national-differs"}
 
 
 @in_one_snapshot
@@ -102,8 +102,8 @@ class _ListRatings:
         self._publications = Publications(ledger)
         self._days = self._days_of(report)
         first_ms = instant_ms(report.edition)
-        self.are_compared = pool.eras[pool.era_at(first_ms)].scheme.name in RATED_BY_FIDE
-        self._lists = list(dict.fromkeys(self._published(pool.name))) if self.are_compared else []
+        self.are_of_fide = pool.eras[pool.era_at(first_ms)].scheme.name in RATED_BY_FIDE
+        self._lists = list(dict.fromkeys(self._published(pool.name)))
         self.pool = pool
 
     @staticmethod
@@ -184,7 +184,10 @@ class _Comparison:
         for side in certain:
             if side.player is not None:
                 yield from self._data(side, self._details.get(side.player, NO_DETAILS))
+        yield from self._national_numbers()
         listed = {side.entrant.start_number: self._ratings(side) for side in certain}
+        if not self._are_of_the_pool(certain, listed):
+            listed = {rank: {} for rank in listed}
         yield from self._ratings_differ(certain, listed)
         for side in certain:
             shown = side.entrant.rating or 0
@@ -295,7 +298,8 @@ class _Comparison:
         details = details_at(self._ledger, {person.player}, instant_end_ms(self._report.edition))
         born = (details.get(person.player, NO_DETAILS).birth or "")[:4]
         shown = side.entrant.rating
-        has_rating = shown is not None and self._lists is not None and shown in self._lists.of(person.player)
+        lists = self._lists if self._lists is not None and self._lists.are_of_fide else None
+        has_rating = shown is not None and lists is not None and shown in lists.of(person.player)
         is_contradicted = bool(born and side.born and born != side.born)
         return (has_rating or bool(born and born == side.born)) and not is_contradicted, is_contradicted
 
@@ -303,6 +307,7 @@ class _Comparison:
 
     def _data(self, side: _Side, details: PlayerDetails) -> Iterator[ReportFinding]:
         stated, _ = readable_details(side.entrant.details)
+        lines = {each.rank: each.line for each in self._report.national}
         born = (details.birth or "")[:4]
         if born and side.born and born != side.born:
             message = f"{side} is born in {side.born} by the report, and in {born} in the ledger"
@@ -310,22 +315,59 @@ class _Comparison:
         for field, code in _COMPARED.items():
             here, there = getattr(stated, field), getattr(details, field)
             if here and there and here != there and not {here, there} & _NO_FEDERATION:
-                yield ReportFinding(
-                    side.entrant.line, code, f"{side} has the {field} {here}, and {there} in the ledger"
-                )
+                is_national = field == "national"
+                line = lines.get(side.entrant.start_number, side.entrant.line) if is_national else side.entrant.line
+                named = "national number" if is_national else field
+                message = f"{side} has the {named} {here}, and {there} in the ledger"
+                yield ReportFinding(line, code, message)
+
+    def _national_numbers(self) -> Iterator[ReportFinding]:
+        """Yield the national numbers that two lines have, or that are of players with other names."""
+        numbers = self._report.national
+        if not numbers:
+            return
+        sides = {side.entrant.start_number: side for side in self._sides}
+        everybody = details_at(self._ledger, None, instant_end_ms(self._report.edition))
+        owners = {details.national: player for player, details in everybody.items() if details.national}
+        persons = self._ledger.people.by_number([owners[each.number] for each in numbers if each.number in owners])
+        lines: dict[str, int] = {}
+        for each in numbers:
+            if (before := lines.setdefault(each.number, each.line)) != each.line:
+                message = f"the national number {each.number} is that of line {before}, too"
+                yield ReportFinding(each.line, "player-twice", message)
+            side, owner = sides.get(each.rank), persons.get(owners.get(each.number, 0))
+            if side is None:
+                continue
+            name, entrant = side.entrant.player_name, side.entrant
+            if each.name and name_agreement(each.name, name) is NameAgreement.OTHER:
+                message = f"the national number {each.number} is of {each.name!r}, and line {entrant.line} has {name!r}"
+                yield ReportFinding(each.line, "number-of-another", message)
+            elif owner is not None and owner.name and name_agreement(owner.name, name) is not NameAgreement.SAME:
+                message = f"the national number {each.number} is of {owner.name!r} in the ledger, and of {name!r} here"
+                is_other = name_agreement(owner.name, name) is NameAgreement.OTHER
+                yield ReportFinding(each.line, "number-of-another" if is_other else "name-differs", message)
 
     # -- ratings ---------------------------------------------------------------------------------------------------
 
     def _ratings(self, side: _Side) -> Mapping[int, str]:
         """Return the ratings of an entrant on the lists in force, each with its list."""
-        if side.player is None or self._lists is None or not self._lists.are_compared:
-            return {}
-        return self._lists.of(side.player)
+        return {} if side.player is None or self._lists is None else self._lists.of(side.player)
+
+    def _are_of_the_pool(self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]]) -> bool:
+        """Return whether the report shows ratings of the pool: by FIDE's scheme, or because most agree."""
+        if self._lists is not None and self._lists.are_of_fide:
+            return True
+        agreements = [
+            (side.entrant.rating or UNRATED) in listed[side.entrant.start_number]
+            for side in sides
+            if listed[side.entrant.start_number]
+        ]
+        return sum(agreements) >= _LEAST_LISTED and 2 * sum(agreements) > len(agreements)
 
     def _ratings_differ(
         self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]]
     ) -> Iterator[ReportFinding]:
-        if self._lists is None or not self._lists.are_compared or not any(side.entrant.rating for side in sides):
+        if self._lists is None or not any(side.entrant.rating for side in sides):
             return
         rated = [side for side in sides if listed[side.entrant.start_number]]
         differing = [side for side in rated if (side.entrant.rating or 0) not in listed[side.entrant.start_number]]

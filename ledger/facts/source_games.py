@@ -108,6 +108,15 @@ class SourceEntrant(NamedTuple):
     points: tuple[float, float] | None = None
 
 
+class SourceNational(NamedTuple):
+    """The number of an entrant at a federation: line, starting number, name and number."""
+
+    line: int
+    rank: int
+    name: str
+    number: str
+
+
 class SourcePairing(NamedTuple):
     """One game of a report: its round, the lines and starting numbers of both players, and White's half points."""
 
@@ -141,6 +150,7 @@ class SourceReport(NamedTuple):
         lines: the line of each record that its checks name.
         doubts: fields of entrants that cannot be read, with their lines, if most other lines can be read whole.
         lost_by_both: the rounds of games that both players lost, with the lines of the two.
+        national: the numbers of entrants at federations.
     """
 
     line: int
@@ -163,6 +173,7 @@ class SourceReport(NamedTuple):
     lines: Mapping[str, int] = {}
     doubts: tuple[tuple[int, str], ...] = ()
     lost_by_both: tuple[tuple[int, int, int], ...] = ()
+    national: tuple[SourceNational, ...] = ()
 
 
 class FileFault(NamedTuple):

@@ -130,6 +130,11 @@ CHECKS: Mapping[str, Check] = {
         "an entrant has another year of birth than is known, or one that cannot be",
         "correct it, or look whether the number is another player's",
     ),
+    "national-differs": Check(
+        Severity.WARNING,
+        "an entrant has another national number than is known",
+        "correct it, or look whether the line is another player's",
+    ),
     "federation-differs": Check(
         Severity.WARNING, "an entrant has another federation than is known", "correct it, or see to a transfer"
     ),

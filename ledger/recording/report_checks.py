@@ -22,7 +22,7 @@ UNLIKELY = 4e-4
 LARGEST_DIFFERENCE = 400  # points; a larger difference of ratings counts as this
 AGES = range(3, 111)
 HIGHEST = 3_000  # no list over the board has a higher rating
-LONGEST = 366  # days of a tournament; leagues take a season
+LONGEST = 360  # days of a tournament; leagues take a season
 FARTHEST = 31  # days from the beginning to the first round, and from the last round to the end
 _PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
 
@@ -112,7 +112,7 @@ def _repeated_pairings(report: SourceReport) -> Iterator[ReportFinding]:
     turned = sum(len({game.white for game in games}) > 1 for games in repeated.values())
     is_double = 2 * len(repeated) >= len(played) and 2 * turned >= len(repeated)
     is_double |= "double" in str(report.facts.get("system", "")).lower()
-    is_league = report.is_of_teams and report.format is not Format.SWISS
+    is_league = report.is_of_teams and report.format != Format.SWISS
     if is_league or report.format in _PAIRED_AGAIN or is_double:
         return
     names = {entrant.start_number: entrant for entrant in report.entrants}

@@ -14,6 +14,7 @@ from ledger.facts.events import (
     GameSupplemented,
     PersonErased,
     PlayerChanged,
+    PlayerDescribed,
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
@@ -222,6 +223,12 @@ CASES: dict[str, tuple[Case, ...]] = {
             "new details of game 'r1-b1' are added by recording the game again with all its details",
         ),
         Case(GameSupplemented(game="r9", entry=3, number=2), "new details of game 'r9' are added by recording"),
+    ),
+    "not-by-describe": (
+        Case(
+            PlayerDescribed(player=1, effective_at="2024-05-03", number=1, details="0" * 64),
+            "data about player 1 are recorded by 'player describe' or Registry.describe, which store them",
+        ),
     ),
     "not-by-append": (
         Case(

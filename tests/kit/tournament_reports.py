@@ -52,9 +52,9 @@ def known_players() -> list[Known]:
     return players
 
 
-def ledger_with_list(place: Path) -> Path:
-    """A ledger of FIDE's scheme with the published lists of two months and the players' data."""
-    with Ledger.create(place, pool="standard", scheme="fide") as ledger:
+def ledger_with_list(place: Path, scheme: str = "fide") -> Path:
+    """A ledger, by default of FIDE's scheme, with the published lists of two months and the players' data."""
+    with Ledger.create(place, pool="standard", scheme=scheme) as ledger:
         players = known_players()
         numbers = ledger.register_many([(player.identity, player.name) for player in players])
         for since, more in ((EARLIER_DAY, EARLIER), (LIST_DAY, 0)):

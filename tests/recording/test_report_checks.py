@@ -9,6 +9,7 @@ from ledger import Ledger
 from ledger.errors import MalformedError
 from ledger.facts.events import Role, WarningsAccepted
 from ledger.facts.name_agreement import NameAgreement, name_agreement
+from ledger.facts.player_details import PlayerDetails
 from ledger.imports.reading import FileHints
 from ledger.recording.findings import CHECKS, Severity
 from ledger.recording.report_checks import score_probability
@@ -226,7 +227,7 @@ def test_a_planted_error_stops_the_report_with_its_line(name: str, officers_ledg
 def test_there_are_thirty_planted_errors_of_most_kinds() -> None:
     assert len(PLANTED) >= 30
     stopping = {code for code, check in CHECKS.items() if check.severity is not Severity.NOTE}
-    assert stopping - {"no-players", "too-many-rounds"} == {code for code, _, _ in PLANTED.values()}
+    assert stopping - {"no-players", "too-many-rounds", "national-differs"} == {code for code, _, _ in PLANTED.values()}
 
 
 TRUE = [
@@ -339,6 +340,50 @@ def test_ratings_are_compared_in_pools_of_fide_alone(tmp_path: Path) -> None:
         later[0], later[3], later[4] = "012 Another", "042 2024/07/01", "052 2024/07/09"
         del later[8]
         assert ledger.import_file(saved(tmp_path, later)).ok
+
+
+def test_ratings_of_other_lists_are_compared_where_most_agree(tmp_path: Path) -> None:
+    with Ledger.open(ledger_with_list(tmp_path / "club.db", "elo")) as ledger:
+        for names, codes in (([], []), (["a rating is wrong"], ["rating-differs"])):
+            report = ledger.import_file(spoiled(tmp_path, *names))
+            assert [finding.code for finding in report.warnings] == codes
+    # a federation's list, and a report with the ratings of FIDE
+    with Ledger.open(ledger_with_list(tmp_path / "other.db", "elo")) as ledger:
+        assert ledger.import_file(spoiled(tmp_path, "all ratings are those of the list before")).ok
+
+
+def national(rank: int, number: str, name: str | None = None) -> str:
+    """The line of TRF26 with the number of a player at the Norwegian federation."""
+    return f"NOR {rank:4}      {name or BASE.players[rank - 1].name:33}{'':10}{number:>11}"
+
+
+NATIONAL: dict[str, tuple[str, int, list[str]]] = {
+    "another than is known": ("national-differs", HEAD + 25, [national(2, "4711")]),
+    "that of another player": ("number-of-another", HEAD + 25, [national(2, "10003")]),
+    "on two lines": ("player-twice", HEAD + 26, [national(2, "10002"), national(10, "10002")]),
+    "of another name": ("number-of-another", HEAD + 25, [national(2, "10002", "Quist, Ulrikke")]),
+}
+
+
+@pytest.mark.parametrize("name", NATIONAL)
+def test_national_numbers_are_compared(name: str, tmp_path: Path) -> None:
+    code, line, lines = NATIONAL[name]
+    right = [national(rank, f"{10000 + rank}") for rank in (2, 3)]
+    with Ledger.open(ledger_with_list(tmp_path / "club.db")) as ledger:
+        for rank in (2, 3):
+            number = ledger.player(BASE.players[rank - 1].identity).player
+            ledger.registry.describe(number, PlayerDetails(national=f"{10000 + rank}"), since="2024-04-01", actor="eve")
+        report = ledger.import_file(saved(tmp_path, [*BASE.lines(), *lines]))
+        assert not report.ok
+        found = [(finding.line, finding.code) for finding in report.warnings]
+        found += [(fault.line, fault.message.partition(":")[0]) for fault in report.faults]
+        assert (line, code) in found
+        assert ledger.import_file(saved(tmp_path, [*BASE.lines(), *right])).ok
+
+
+def test_anonymous_names_with_other_numbers_are_of_other_players() -> None:
+    assert name_agreement("Test0005 Player0005", "Test0007 Player0007") is NameAgreement.OTHER
+    assert name_agreement("Test0005 Player0005", "Player0005 Test0005") is NameAgreement.SAME
 
 
 def test_an_acceptance_is_no_fact_that_callers_append(officers_ledger: Path) -> None:

@@ -274,6 +274,7 @@ def _source_report(
         facts["rounds"] = rounds
     if days.rounds:
         facts["round_days"] = " ".join(days.rounds.get(number, "-") for number in range(1, max(days.rounds) + 1))
+    numbers = {each.rank: each.number for each in header.national}
     entrants = tuple(
         SourceEntrant(
             entrant.line,
@@ -282,7 +283,7 @@ def _source_report(
             rank,
             entrant.read.rating or None,
             entrant.read.place or None,
-            _details(entrant.read),
+            _details(entrant.read, numbers.get(rank)),
             doubtful.get(rank),
         )
         for rank, entrant in sorted(tournament.entrants.items())
@@ -308,7 +309,8 @@ def _source_report(
         is_of_teams=header.is_of_teams,
         lines={kind: line for kind, (line, _) in header.records.items()},
         doubts=tuple(tournament.doubts) if tournament.are_doubts_rare else (),
-        lost_by_both=tuple((number, one.line, other.line) for number, one, other in pairings.lost_by_both),
+        lost_by_both=tuple((number, first.line, second.line) for number, first, second in pairings.lost_by_both),
+        national=tuple(header.national),
     )
 
 
@@ -328,7 +330,7 @@ def _doubtful_points(tournament: _Tournament) -> dict[int, tuple[float, float]]:
     if header.has_other_wins:
         return {}
     entrants = tournament.entrants
-    if header.is_of_teams:
+    if header.is_of_teams and len(list(differing_points(entrants, header.allotted_half_points()))) * 4 > len(entrants):
         entrants = {rank: entrant for rank, entrant in entrants.items() if has_usual_results(entrant.read)}
     differing = list(differing_points(entrants, header.allotted_half_points()))
     if 2 * len(differing) > len(entrants):
@@ -336,9 +338,10 @@ def _doubtful_points(tournament: _Tournament) -> dict[int, tuple[float, float]]:
     return {entrant.read.rank: (entrant.read.points or 0.0, points) for entrant, points in differing}
 
 
-def _details(read: PlayerLine) -> dict[str, str]:
+def _details(read: PlayerLine, national: str | None) -> dict[str, str]:
     """Return the data about a player that a line states."""
     fields = {"sex": read.sex, "title": read.title, "federation": read.federation, "birth": read.birth_date}
+    fields["national"] = national
     return {name: value for name, value in fields.items() if value}
 
 

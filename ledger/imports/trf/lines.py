@@ -17,6 +17,7 @@ from typing import NamedTuple
 import attrs
 
 from ledger.facts.player_details import OLD_TITLES
+from ledger.facts.source_games import SourceNational
 from ledger.facts.words import USUALLY_BRINGS, Brings, Colour
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.csv.values import parse_time_control
@@ -289,6 +290,10 @@ _ALLOTTED = (
     ("BBU", re.compile(r"^\s*(\d\.\d)\b")),
 )
 _OTHER_WINS = re.compile(r"\bW\s+(?!1\.0)\d")
+# Starting rank, name and number of a player at a federation, in the columns of 001; programs' own records begin with
+# XX or BB.
+_NATIONAL = re.compile(r"(?!XX|BB)[A-Z]{3} ([ \d]{3}\d)[ ].{4} (.{33}).{10}([ \w/.-]{10}\w)(?: .*)?", re.ASCII)
+_MAX_NATIONAL = 10_000
 _SHORT_YEAR = re.compile(r"(\d\d)([/.-])(\d\d)\2(\d\d)", re.ASCII)
 _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
 
@@ -304,6 +309,7 @@ class TournamentHeader:
         deputies: the deputy arbiters, each on a line of its own.
         passed_over: how many lines of each other kind.
         first_passed_over: the first of these lines, 0 where there is none.
+        national: the numbers of players at their federations, from the lines of TRF26 that begin with its code.
     """
 
     line: int
@@ -312,6 +318,7 @@ class TournamentHeader:
     deputies: list[str] = attrs.Factory(list)
     passed_over: Counter[str] = attrs.Factory(Counter)
     first_passed_over: int = 0
+    national: list[SourceNational] = attrs.Factory(list)
 
     def add_line(self, number: int, raw: bytes) -> None:
         """Add one line that is not a player's."""
@@ -324,6 +331,11 @@ class TournamentHeader:
             self.deputies += [name] if name else []
         if kind in UNIQUE:
             self.met.add(kind)
+        national = _NATIONAL.fullmatch(text)
+        if national is not None and kind not in _KNOWN and len(self.national) < _MAX_NATIONAL:
+            rank, name, register_number = (part.strip() for part in national.groups())
+            self.national.append(SourceNational(number, int(rank), one_line(name), register_number))
+            return
         # lines of ### are remarks, such as the ruler of columns that programs write above the players
         if kind not in _KNOWN and kind != "###":
             self.first_passed_over = self.first_passed_over or number
