@@ -471,7 +471,10 @@ class PlayerDescribed(_Fact):
 
 @attrs.frozen(kw_only=True)
 class WarningsAccepted(_Fact):
-    """The importer accepted the warnings about a tournament report, which was recorded in this transaction."""
+    """A person accepted the warnings about a tournament report, to record it in this transaction or a later one.
+
+    It is a later one if four eyes ask for the acceptance of another person, too.
+    """
 
     KIND: ClassVar[str] = "warnings-accepted/1"
 

@@ -24,9 +24,10 @@ from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted, WarningsAccepted
+from ledger.facts.person_names import same_person
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceReport, SourceRound, excerpt
 from ledger.facts.words import Brings, Colour
-from ledger.journal import FindEntries, KeyTakenError, Writer, rules, stored_texts
+from ledger.journal import FindEntries, KeyTakenError, StoredEntry, Writer, late_facts, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
@@ -70,6 +71,7 @@ class ImportReport(FaultsFound):
         note_count: number of such games.
         warnings: warnings about a tournament report, by line.
         accepted: the codes of warnings that the importer accepted.
+        is_awaiting: True if nothing is recorded but the acceptance, because four eyes ask for another person's.
         differences: games that the file reports with other facts than the current ones, if the caller asked for them;
             else they are faults.
         faults, fault_count: refused games.
@@ -91,6 +93,7 @@ class ImportReport(FaultsFound):
     note_count: int = 0
     warnings: list[ReportFinding] = attrs.Factory(list)
     accepted: frozenset[str] = frozenset()
+    is_awaiting: bool = False
     differences: list[Difference] = attrs.Factory(list)
 
     def differ(self, difference: Difference) -> None:
@@ -122,8 +125,13 @@ class ImportReport(FaultsFound):
 
     @property
     def ok(self) -> bool:
-        """True if there is no fault, and no warning that nobody accepted."""
-        return not (self.fault_count or self.unaccepted)
+        """True if there is no fault, and no warning that nobody accepted, or that another person has to accept."""
+        return not (self.fault_count or self.unaccepted or self.is_awaiting)
+
+    @property
+    def adds_games(self) -> bool:
+        """True if there is anything new in the file."""
+        return bool(self.recorded or self.supplemented or self.rounds)
 
     @property
     def players(self) -> int:
@@ -156,6 +164,7 @@ class ImportReport(FaultsFound):
             alike_count=self.alike_count,
             warnings=self.warnings,
             accepted=self.accepted,
+            is_awaiting=self.is_awaiting,
             differences=self.differences,
         )
 
@@ -240,9 +249,11 @@ class GameImport:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        awaited: list[WarningsAccepted] = []
         if check is not None:
             strict, blocks = True, list(blocks)
             self._report.take_findings(check.find(reports()), check.accepted)
+            awaited = [] if check.is_trial else self._accepted_by_one(reports())
         with suppress(_NothingRecordedError):
             with self._journal.writing() if strict else nullcontext() as file_writer:
                 for games in blocks:
@@ -256,10 +267,29 @@ class GameImport:
                     with self._transaction(file_writer) as transaction:
                         self._take_reports(source_reports, transaction)
                 is_stopped = check is not None and not check.is_trial and self._report.unaccepted
-                if strict and (self._report.fault_count or faults_so_far() or is_stopped):
+                is_faulty = self._report.fault_count or faults_so_far() or is_stopped
+                self._report.is_awaiting = bool(awaited and self._report.adds_games and not is_faulty)
+                if strict and (is_faulty or self._report.is_awaiting):
                     raise _NothingRecordedError  # only an exception undoes the transaction
             return self._report
+        if self._report.is_awaiting:
+            with self._transaction(None) as transaction:
+                for event in awaited:
+                    transaction.append([_numbered(event, transaction.writer.find)])
         return self._report.undone()
+
+    def _accepted_by_one(self, reports: Sequence[SourceReport]) -> list[WarningsAccepted]:
+        """Return the acceptances that nobody else has given, if four eyes ask for two people."""
+        find = self._journal.find
+        if not late_facts.need_warnings_two_people(find):
+            return []
+        named = {report.line: self._choice.pool_of(report.variant, report.speed) for report in reports}
+        pools = {line: pool for line, pool in named.items() if pool is not None}
+        return [
+            event
+            for event in self._acceptances([report for report in reports if report.line in pools], pools)
+            if not any(_is_other_persons(stored, event, self._actor) for stored in _earlier(event, find))
+        ]
 
     @contextmanager
     def _transaction(self, file_writer: Writer | None) -> Iterator[Transaction]:
@@ -348,8 +378,12 @@ class GameImport:
         self, transaction: Transaction, reports: Sequence[SourceReport], pools: Mapping[int, str]
     ) -> None:
         """Append an acceptance of the warnings about each report, if it brings anything new."""
-        if not (self._report.recorded or self._report.supplemented or self._report.rounds):
-            return
+        if self._report.adds_games:
+            for event in self._acceptances(reports, pools):
+                transaction.append([_numbered(event, transaction.writer.find)])
+
+    def _acceptances(self, reports: Sequence[SourceReport], pools: Mapping[int, str]) -> Iterator[WarningsAccepted]:
+        """Yield the acceptance of the warnings about each report."""
         lines = sorted(report.line for report in reports)
         for report in reports:
             following = next((line for line in lines if line > report.line), None)
@@ -359,7 +393,7 @@ class GameImport:
                 if finding.line >= report.line and (following is None or finding.line < following)
             ]
             if codes:
-                event = WarningsAccepted(
+                yield WarningsAccepted(
                     pool=pools[report.line],
                     tournament=report.tournament or None,
                     edition=report.edition,
@@ -367,7 +401,6 @@ class GameImport:
                     codes=" ".join(sorted(set(codes))),
                     warnings=len(codes),
                 )
-                transaction.append([_numbered(event, transaction.writer.find)])
 
     def _adopt(self, entries: Entries, pools: Collection[str]) -> list[str]:
         """Add the ledger's scheme for each pool that has none yet; return these pools."""
@@ -549,6 +582,21 @@ def _numbered(event: WarningsAccepted, find: FindEntries) -> WarningsAccepted:
     while find([event.key]):
         event = attrs.evolve(event, number=event.number + 1)
     return event
+
+
+def _earlier(event: WarningsAccepted, find: FindEntries) -> Iterator[StoredEntry]:
+    """Yield the acceptances of a report that are recorded."""
+    while stored := find([event.key]):
+        yield stored[event.key]
+        event = attrs.evolve(event, number=event.number + 1)
+
+
+def _is_other_persons(stored: StoredEntry, event: WarningsAccepted, actor: str) -> bool:
+    """Return whether another person accepted as many warnings of the same codes."""
+    recorded = codec.decode(stored.body)
+    assert isinstance(recorded.event, WarningsAccepted)  # keys of its family are of acceptances
+    is_same = recorded.event == attrs.evolve(event, number=recorded.event.number)
+    return is_same and not same_person(recorded.actor, actor)
 
 
 class _NothingRecordedError(Exception):

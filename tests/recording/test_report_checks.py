@@ -293,6 +293,31 @@ def test_accepted_warnings_are_recorded_with_the_person(tmp_path: Path, run: Run
         assert len(list(ledger.entries("warnings-accepted"))) == 1
 
 
+def test_four_eyes_ask_for_a_second_person_who_accepts_the_warnings(tmp_path: Path, run: Run) -> None:
+    club = ledger_with_list(tmp_path / "club.db")
+    place, others = spoiled(tmp_path, "a rating is wrong"), ("--accept", "rating-differs", "--actor")
+    assert run("policy", "set", club, "four-eyes", "on=true", "warnings=true", "--by", "eve").code == 0
+    with Ledger.open(club) as ledger:
+        people = ledger.people.highest()
+    for actor, entries in (("eve", 1), ("eve", 2), ("EVE", 3)):
+        done = run("import", club, place, *others, actor)
+        assert (done.code, "four eyes ask for another person" in done.err) == (REFUSED, True)
+        with Ledger.open(club) as ledger:
+            assert len(list(ledger.entries("warnings-accepted"))) == entries
+            assert (len(list(ledger.entries("game-recorded"))), ledger.people.highest()) == (0, people)
+    assert run("import", club, place).code == REFUSED, "who accepts nothing adds no second person"
+    # a dry run of the second person shows what would be recorded, and accepts nothing
+    assert run("import", club, place, *others, "adam", "--dry-run").code == 0
+    assert run("import", club, place, *others, "adam").code == 0
+    with Ledger.open(club) as ledger:
+        assert [entry.actor for entry in ledger.entries("warnings-accepted")] == ["eve", "eve", "EVE", "adam"]
+        assert list(ledger.entries("game-recorded"))
+    assert run("audit", club).code == 0
+    assert run("import", club, place, *others, "eve").code == 0, "sent again, it brings nothing to accept"
+    # a report without warnings needs one person
+    assert run("import", club, saved(tmp_path, made_report(101).lines())).code == 0
+
+
 def test_an_acceptance_names_the_person_whose_token_it_was(tmp_path: Path) -> None:
     with Ledger.open(ledger_with_list(tmp_path / "club.db")) as ledger:
         token = ledger.tokens.add("rita", [Role.RECORDER])

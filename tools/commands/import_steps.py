@@ -243,7 +243,12 @@ def _tell(
         output.remark(
             f"{name}: nothing is recorded with these warnings: correct the report, or accept them by {options}"
         )
-    return not (count or report.unaccepted)
+    if report.is_awaiting:
+        output.remark(
+            f"{name}: nothing is recorded but that you accept these warnings: four eyes ask for another person, "
+            "who imports the same file with the same --accept"
+        )
+    return not (count or report.unaccepted or report.is_awaiting)
 
 
 def _counts(report: ImportReport) -> list[str]:

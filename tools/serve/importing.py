@@ -99,6 +99,7 @@ class ImportAnswer:
     warning_count: int = documented("how many of them there are")
     accepted: list[str] = documented("codes of warnings that were accepted")
     unaccepted: list[str] = documented("codes of warnings that stop the report, because nobody accepted them")
+    awaits_another: bool = documented("whether only the acceptance is recorded: four eyes ask for another person's")
     notes: list[LineTold] = documented("what deserves a look")
     note_count: int = documented("how many of them there are")
     newcomers: list[NewcomerTold] = documented("who is new, those first whose name, or nearly, is known")
@@ -341,6 +342,7 @@ def _account(
         "warning_count": len(report.warnings),
         "accepted": sorted(report.accepted & {finding.code for finding in report.warnings}),
         "unaccepted": report.unaccepted,
+        "awaits_another": report.is_awaiting,
         "notes": [list(note) for note in [*outside.games, *sorted(notes)][:MOST_TOLD]],
         "note_count": outside.count + report.note_count + reading.note_count,
         "newcomers": _newcomers(ledger, report.newcomers),

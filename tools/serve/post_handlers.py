@@ -104,7 +104,7 @@ class Posting:
                 account = (await self._client.ask("desk-import", upload, token=token, patience=LONG))["account"]
         finally:
             place.unlink(missing_ok=True)
-        is_stopped = account["unaccepted"] and query["dry_run"] == "0"
+        is_stopped = (account["unaccepted"] or account["awaits_another"]) and query["dry_run"] == "0"
         if is_stopped or (
             (flags["strict"] or (account["strict"] and query["dry_run"] == "0")) and account["fault_count"]
         ):
@@ -279,4 +279,10 @@ def _of_lines(account: Mapping[str, Any]) -> problems.Problem:
     words = f"nothing was recorded: {account['name']} has {account['fault_count']:,} faults"
     if account["unaccepted"]:
         words += f", and warnings that accept={','.join(account['unaccepted'])} would accept"
+    if account["awaits_another"]:
+        words = (
+            f"{account['name']} waits: nothing is recorded but that you accept its warnings; four eyes ask for another "
+            "person, who sends the same file with the same accept="
+        )
+        return problems.problem(409, words, errors=faults)
     return problems.problem(400, words, errors=faults)
