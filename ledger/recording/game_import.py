@@ -274,8 +274,10 @@ class GameImport:
             return self._report
         if self._report.is_awaiting:
             with self._transaction(None) as transaction:
+                find = transaction.writer.find
                 for event in awaited:
-                    transaction.append([_numbered(event, transaction.writer.find)])
+                    if not any(_accepts(stored, event) for stored in _earlier(event, find)):
+                        transaction.append([_numbered(event, find)])
         return self._report.undone()
 
     def _accepted_by_one(self, reports: Sequence[SourceReport]) -> list[WarningsAccepted]:
@@ -288,7 +290,7 @@ class GameImport:
         return [
             event
             for event in self._acceptances([report for report in reports if report.line in pools], pools)
-            if not any(_is_other_persons(stored, event, self._actor) for stored in _earlier(event, find))
+            if not any(_accepts(stored, event, but_of=self._actor) for stored in _earlier(event, find))
         ]
 
     @contextmanager
@@ -591,12 +593,12 @@ def _earlier(event: WarningsAccepted, find: FindEntries) -> Iterator[StoredEntry
         event = attrs.evolve(event, number=event.number + 1)
 
 
-def _is_other_persons(stored: StoredEntry, event: WarningsAccepted, actor: str) -> bool:
-    """Return whether another person accepted as many warnings of the same codes."""
+def _accepts(stored: StoredEntry, event: WarningsAccepted, *, but_of: str | None = None) -> bool:
+    """Return whether a recorded acceptance is of as many warnings of the same codes, and of another person."""
     recorded = codec.decode(stored.body)
     assert isinstance(recorded.event, WarningsAccepted)  # keys of its family are of acceptances
     is_same = recorded.event == attrs.evolve(event, number=recorded.event.number)
-    return is_same and not same_person(recorded.actor, actor)
+    return is_same and (but_of is None or not same_person(recorded.actor, but_of))
 
 
 class _NothingRecordedError(Exception):

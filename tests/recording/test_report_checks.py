@@ -299,18 +299,18 @@ def test_four_eyes_ask_for_a_second_person_who_accepts_the_warnings(tmp_path: Pa
     assert run("policy", "set", club, "four-eyes", "on=true", "warnings=true", "--by", "eve").code == 0
     with Ledger.open(club) as ledger:
         people = ledger.people.highest()
-    for actor, entries in (("eve", 1), ("eve", 2), ("EVE", 3)):
+    for actor in ("eve", "eve", "EVE"):
         done = run("import", club, place, *others, actor)
         assert (done.code, "four eyes ask for another person" in done.err) == (REFUSED, True)
         with Ledger.open(club) as ledger:
-            assert len(list(ledger.entries("warnings-accepted"))) == entries
+            assert len(list(ledger.entries("warnings-accepted"))) == 1
             assert (len(list(ledger.entries("game-recorded"))), ledger.people.highest()) == (0, people)
     assert run("import", club, place).code == REFUSED, "who accepts nothing adds no second person"
     # a dry run of the second person shows what would be recorded, and accepts nothing
     assert run("import", club, place, *others, "adam", "--dry-run").code == 0
     assert run("import", club, place, *others, "adam").code == 0
     with Ledger.open(club) as ledger:
-        assert [entry.actor for entry in ledger.entries("warnings-accepted")] == ["eve", "eve", "EVE", "adam"]
+        assert [entry.actor for entry in ledger.entries("warnings-accepted")] == ["eve", "adam"]
         assert list(ledger.entries("game-recorded"))
     assert run("audit", club).code == 0
     assert run("import", club, place, *others, "eve").code == 0, "sent again, it brings nothing to accept"

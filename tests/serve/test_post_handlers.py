@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
+from ledger import Ledger
+from ledger.facts.events import Role
 from tests.kit.programs import GAME, Api, club_of_programs
 from tests.kit.served_processes import ask_server, position, serving, until
 from tests.kit.tournament_reports import report_with_wrong_points
@@ -307,6 +309,24 @@ def test_warnings_about_a_report_stop_it_unless_their_code_is_accepted(api: Api)
     assert api.get("")["position"] == before
     done = api.ask("POST", "/imports?accept=points-differ&accept=rating-differs", "rita", content=file).json()
     assert (done["accepted"], done["unaccepted"], done["recorded"]) == (["points-differ"], [], looked["recorded"])
+
+
+def test_a_report_whose_warnings_two_people_accept_waits_for_the_second(tmp_path: Path) -> None:
+    club, file = tmp_path / "club.db", report_with_wrong_points()
+    tokens = dict(club_of_programs(club))
+    with Ledger.open(club) as ledger:
+        tokens["ruth"] = ledger.tokens.add("ruth", [Role.RECORDER], token=tokens["adam"])
+        ledger.policies.set("four-eyes", {"on": True, "warnings": True}, token=tokens["adam"])
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) > 0)
+        api = Api(address, tokens)
+        for _ in range(2):
+            waits = api.ask("POST", "/imports?accept=points-differ", "rita", content=file)
+            assert (waits.status_code, "four eyes ask for another person" in waits.text) == (409, True)
+        done = api.ask("POST", "/imports?accept=points-differ", "ruth", content=file).json()
+        assert (done["awaits_another"], done["recorded"] > 0) == (False, True)
+    with Ledger.open(club) as ledger:
+        assert [entry.actor for entry in ledger.entries("warnings-accepted")] == ["rita", "ruth"]
 
 
 def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(api: Api) -> None:
