@@ -487,6 +487,7 @@ class Ledger(OpenLedger):
         fmt: str | None = None,
         said: FileHints | None = None,
         encoding: str | None = None,
+        sheet: str | None = None,
         choice: PoolChoice | None = None,
         strict: bool = False,
         record_alike: bool = False,
@@ -501,6 +502,7 @@ class Ledger(OpenLedger):
             fmt: one of ``imports.files.FORMATS``; None: detected from the content.
             said: what the caller says of the file that it does not say itself, an ``imports.reading.FileHints``.
             encoding: the encoding of its text; None: UTF-8, or as the file says.
+            sheet: of a workbook, the name of the sheet; None: the only one with cells.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: record probable duplicates of games under other keys as games of their own.
@@ -519,7 +521,7 @@ class Ledger(OpenLedger):
             name = None if encoding is None else files.encoding_name(encoding)
         except ValueError as error:
             raise MalformedError([str(error)]) from None
-        with files.open_source(str(path), name) as source:
+        with files.open_source(str(path), name, sheet) as source:
             reading = source.reading
             if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")

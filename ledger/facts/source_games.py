@@ -151,6 +151,9 @@ class SourceReport(NamedTuple):
         doubts: fields of entrants that cannot be read, with their lines, if most other lines can be read whole.
         lost_by_both: the rounds of games that both players lost, with the lines of the two.
         national: the numbers of entrants at federations.
+        team_doubts: lines of teams that cannot be read or contradict their boards, with their lines, if few do.
+        scoring: the points of a win, a draw and a loss, in words.
+        is_stated: False if nothing but its games is recorded, as of a cross-table, whose numbers may be places.
     """
 
     line: int
@@ -174,6 +177,9 @@ class SourceReport(NamedTuple):
     doubts: tuple[tuple[int, str], ...] = ()
     lost_by_both: tuple[tuple[int, int, int], ...] = ()
     national: tuple[SourceNational, ...] = ()
+    team_doubts: tuple[tuple[int, str], ...] = ()
+    scoring: str = "1, ½ and 0"
+    is_stated: bool = True
 
 
 class FileFault(NamedTuple):

@@ -59,12 +59,17 @@ CHECKS: Mapping[str, Check] = {
     ),
     "day-missing": Check(Severity.ERROR, "the report names no day", "write the days (042, 052), or give --day"),
     "no-players": Check(Severity.ERROR, "the report has no line of a player", "look which file it is"),
+    "table-unreadable": Check(
+        Severity.ERROR,
+        "a cross-table lacks headings, numbers of players, opponents or colours, or has too many players",
+        "give the whole table as the program writes it",
+    ),
     "too-many-rounds": Check(
         Severity.ERROR, "the players have more rounds than a tournament may have", "look which file it is"
     ),
     "line-unreadable": Check(
         Severity.ERROR,
-        "a field of a player's line on which games depend is not what its columns should hold",
+        "a field of a player's line or row on which games depend is not what its columns should hold",
         "correct the columns that are named; a line that lost or won a character is out of step",
     ),
     "rank-twice": Check(Severity.ERROR, "two lines have one starting rank", "correct one"),
@@ -147,6 +152,12 @@ CHECKS: Mapping[str, Check] = {
         Severity.WARNING,
         "an entrant's points are not the sum of the results, in a report in which those of most others are",
         "correct the result or the points",
+    ),
+    "team-differs": Check(
+        Severity.WARNING,
+        "a team (310) has other points than its boards, a player of another team, or one who has no line; or the line "
+        "cannot be read; in a report in which most teams agree",
+        "correct the line of the team, or the results of its players",
     ),
     "lost-by-both": Check(
         Severity.WARNING, "both players of a game have lost it", "correct one result, if it was no penalty"

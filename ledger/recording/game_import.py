@@ -365,7 +365,7 @@ class GameImport:
         pools = {row["line"]: row["pool"] for row in housed.rows()}
         kept = [report for report in reports if report.line in pools]
         self._append_acceptances(transaction, kept, pools)
-        kept = [report for report in kept if report.tournament]
+        kept = [report for report in kept if report.tournament and report.is_stated]
         entrants = [entrant for report in kept for entrant in report.entrants]
         self._number_players(transaction, {entrant.player_id: entrant.player_name for entrant in entrants})
         entries = Entries(transaction)

@@ -33,6 +33,8 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     yield from _repeated_pairings(report)
     for line, words in report.doubts:
         yield ReportFinding(line, "field-unreadable", words)
+    for line, words in report.team_doubts:
+        yield ReportFinding(line, "team-differs", words)
     for number, first, second in report.lost_by_both:
         message = f"round {number}: both players have 0 (lines {first} and {second})"
         yield ReportFinding(first, "lost-by-both", message)
@@ -45,7 +47,9 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     for entrant in report.entrants:
         if entrant.points is not None:
             stated, counted = entrant.points
-            message = f"{_named(entrant)} has {stated:g} points, and {counted:g} by results and byes at 1, ½ and 0"
+            message = (
+                f"{_named(entrant)} has {stated:g} points, and {counted:g} by results and byes at {report.scoring}"
+            )
             yield ReportFinding(entrant.line, "points-differ", message)
         title = entrant.details.get("title") or ""
         if entrant.details.get("sex") == "m" and title.startswith("W"):

@@ -129,6 +129,7 @@ STRANGER = next(each for each in ABSENT if "Eustace" not in each.name and "Caste
 GUEST = f"001   25 m    {'Vosseler, Quint':33} 3541 NED   999000111{'':13}0.0   25" + "  0000 - Z" * 7
 OF_THE_FILE = {"day-missing", "rank-twice", "opponents-differ", "opponent-missing"}  # other lines contradict them, too
 Plant = Callable[[Lines], None]
+OF_OTHER_TESTS = {"no-players", "too-many-rounds", "national-differs", "table-unreadable", "team-differs"}
 PLANTED: dict[str, tuple[str, int, Plant]] = {
     # by name: the code, the line, what is done to the lines
     "the number of somebody who does not play": (
@@ -227,7 +228,7 @@ def test_a_planted_error_stops_the_report_with_its_line(name: str, officers_ledg
 def test_there_are_thirty_planted_errors_of_most_kinds() -> None:
     assert len(PLANTED) >= 30
     stopping = {code for code, check in CHECKS.items() if check.severity is not Severity.NOTE}
-    assert stopping - {"no-players", "too-many-rounds", "national-differs"} == {code for code, _, _ in PLANTED.values()}
+    assert stopping - OF_OTHER_TESTS == {code for code, _, _ in PLANTED.values()}
 
 
 TRUE = [

@@ -14,6 +14,7 @@ from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Offi
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
 from tests.kit.tournament_reports import report_with_wrong_points
+from tests.kit.workbooks import xlsx
 from tools.serve.limits import BATCH_BYTES
 
 pytestmark = pytest.mark.slow  # the processes of a server
@@ -115,6 +116,27 @@ def test_rows_with_faults_wait_as_work_until_they_are_corrected(staff: dict[str,
     assert "faulty.csv" not in words(rita.look("/desk").text), "nothing is left of it"
     assert rita.client.get(f"{place}/faults.csv").status_code == 404
     until(lambda: len(games(staff, "Faulty Cup")) == 2)
+
+
+def test_rows_of_a_sheet_with_faults_tell_their_sheet_and_are_corrected_as_text(staff: dict[str, Officer]) -> None:
+    pytest.importorskip("python_calamine")
+    rita = staff["rita"]
+    rows = [["white", "black", "result", "date", "event"], ["Ann", "Cleo", "2-0", "2026-07-02", "Sheet Cup"]]
+    book = xlsx({"May": [*rows, ["Ann", "Bob", "1-0", "2026-07-01", "Sheet Cup"]], "June": rows})
+    form = rita.form(rita.look("/desk/import"), "/desk/import")
+    looked = rita.send(form, {"sheet": "May"}, files={"file": ("liga.xlsx", book)})
+    place = rita.send(rita.form(looked, "/desk/import/confirm")).headers["location"]
+    until(lambda: "Recorded: liga.xlsx" in words(rita.look(place).text))
+    assert "liga.xlsx[May] 1 fault in 1 row rita" in words(staff["otto"].look("/desk").text)
+    page = rita.look(place)
+    assert "liga.xlsx[May] (csv)" in words(page.text)
+    _, row = rita.client.get(f"{place}/faults.csv").text.removeprefix("\ufeff").splitlines()
+    assert row.startswith("liga.xlsx[May],2,result (column C),2-0,")
+    form = next(each for each in forms(page.text) if each.action == "/desk/import" and "rows" in each.fields)
+    looked = rita.send(form, {"rows": form.fields["rows"].replace("2-0", "1-0")})
+    assert "Record 1 game" in words(looked.text)
+    rita.send(rita.form(looked, "/desk/import/confirm"))
+    until(lambda: len(games(staff, "Sheet Cup")) == 2)
 
 
 def test_rows_with_faults_are_set_aside_by_who_may_record(staff: dict[str, Officer]) -> None:

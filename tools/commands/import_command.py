@@ -17,6 +17,7 @@ from ledger.facts.instants import instant_ms
 from ledger.imports.csv.games import PREFIX, parse_results
 from ledger.imports.csv.header import parse_headings
 from ledger.imports.files import FORMATS, encoding_name
+from ledger.imports.pairings.lists import BOARDS
 from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
@@ -28,7 +29,15 @@ from ledger.runtime.ledger_files import refuse_own_files
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
 from . import proposal_options as proposing
-from .import_steps import ImportWish, check_files, import_file, save_differences, show_preview
+from .import_steps import (
+    FilePart,
+    ImportWish,
+    check_files,
+    import_file,
+    parts_of_files,
+    save_differences,
+    show_preview,
+)
 from .token_options import acting, recorder
 
 
@@ -85,7 +94,7 @@ from .token_options import acting, recorder
     "columns",
     multiple=True,
     metavar="COLUMN=HEADING",
-    help="The heading of a column in a CSV file, such as white=Weiß; repeatable.",
+    help="The heading of a column in a CSV file, such as white=Gastgeber; repeatable.",
 )
 @click.option(
     "--result",
@@ -97,6 +106,18 @@ from .token_options import acting, recorder
 @click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file are several games, as of a blitz evening.")
 @click.option("--check-moves", is_flag=True, help="Play the moves of files of more than 20,000 games through, too.")
 @click.option("--day", metavar="INSTANT", help="When the games of a TRF without a day were played: 2024-05-04, 2024.")
+@click.option(
+    "--white-boards",
+    type=click.Choice(BOARDS),
+    help="Boards on which the team named first has White, where a list of matches does not say it.",
+)
+@click.option(
+    "--sheet",
+    "sheets",
+    multiple=True,
+    metavar="NAME",
+    help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several; repeatable; '*' is every one that is shown.",
+)
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
 @proposing.proposing_part("With --open-tournaments: propose these days, for another person to approve.")
@@ -123,33 +144,38 @@ def import_(
     equal_rows: bool,
     check_moves: bool,
     day: str | None,
+    white_boards: str | None,
+    sheets: Sequence[str],
     encoding: str | None,
     actor: str,
 ) -> None:
     """Record games from files and rate them; "-" is standard input.
 
-    PGN, Lichess NDJSON, CSV, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A
-    game that is known already is counted, never recorded twice. What looks like a known game under another key is named
-    and held back. Bad games are named with file and line and left out. A game that a file contradicts
-    is one of them; --propose-differences writes the corrections that would take the file's word, for 'correct
-    batch': nothing is corrected by itself.
+    PGN, Lichess NDJSON, CSV, spreadsheets, cross-tables, lists of pairings, FIDE's TRF16 and TRF26 and our own JSON
+    lines, plain or packed by gzip, zip, bzip2 or zstd. A game that is known already is counted, never recorded twice.
+    What looks like a known game under another key is named and held back. Bad games are named with file and line and
+    left out. A game that a file contradicts is one of them; --propose-differences writes the corrections that would
+    take the file's word, for 'correct batch': nothing is corrected by itself.
 
-    A tournament report (TRF) is checked first, by itself and against the ledger: numbers and names, data about players,
-    ratings of the list in force, rounds, days, pairings, points, scores. It is recorded whole or not at all. An error
-    stops it. A warning does, too, unless --accept names its code; who accepted it is recorded. ledger/imports/README.md
-    lists the codes.
+    A tournament report (TRF, cross-table) is checked first, by itself and against the ledger: numbers and names, data
+    about players, ratings of the list in force, rounds, days, pairings, points, scores. It is recorded whole or not at
+    all. An error stops it. A warning does, too, unless --accept names its code; who accepted it is recorded.
+    ledger/imports/README.md lists the codes.
 
     \b
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
+      rating-ledger import club.db crosstable.txt --dates dmy --dry-run
+      rating-ledger import league.db season.xlsx --sheet '*' --white-boards odd --dry-run
+      rating-ledger import club.db season.xlsx --sheet 'Round 1' --dry-run
       rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --accept rating-differs --accept federation-differs --actor eve
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences differences.csv
-      rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
+      rating-ledger import club.db liga.csv --column white=Gastgeber --result Sieg=1-0 --dates dmy
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")
@@ -169,7 +195,8 @@ def import_(
         four_eyes = late_facts.are_four_eyes_on(ledger.journal.find)
         if open_tournaments and asked is None and not dry_run and four_eyes:
             raise _needs_a_proposal(ledger)
-        check_files(files, fmt=fmt, encoding=written_in)
+        parts = parts_of_files(files, sheets)
+        check_files(parts, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
@@ -179,14 +206,15 @@ def import_(
             record_alike=record_alike,
             accepted=accepted_codes(accepted),
             fmt=fmt,
-            said=attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves),
+            said=attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, white_boards=white_boards),
             encoding=written_in,
+            sheet=None,
             open_tournaments=not four_eyes if open_tournaments is None else open_tournaments,
             proposed=asked,
             differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
         )
-        good = _previewed(ledger, files, wish, first) if dry_run else _imported(ledger, files, wish)
+        good = _previewed(ledger, parts, wish, first) if dry_run else _imported(ledger, parts, wish)
         if differences is not None:
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
@@ -203,16 +231,16 @@ def _needs_a_proposal(ledger: Ledger) -> RejectedError:
     )
 
 
-def _imported(ledger: Ledger, files: Sequence[str], wish: ImportWish) -> list[bool]:
-    good = [import_file(ledger, path, wish) for path in files]
+def _imported(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish) -> list[bool]:
+    good = [import_file(ledger, path, attrs.evolve(wish, sheet=sheet)) for path, sheet in parts]
     with Bars() as bars:
         ledger.catch_up(bars)
     return good
 
 
-def _previewed(ledger: Ledger, files: Sequence[str], wish: ImportWish, first: int) -> list[bool]:
+def _previewed(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish, first: int) -> list[bool]:
     with closing(ImportPreview(ledger, first)) as preview:
-        good = [import_file(ledger, path, wish, preview) for path in files]
+        good = [import_file(ledger, path, attrs.evolve(wish, sheet=sheet), preview) for path, sheet in parts]
         show_preview(preview)
     return good
 

@@ -26,6 +26,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.player_details import NO_DETAILS
 from ledger.facts.words import Standing, Strength
 from ledger.imports.files import FORMATS
+from ledger.imports.pairings.lists import BOARDS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.stored_lists import ListRow
@@ -292,8 +293,15 @@ def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
         ),
         FormField(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
         FormField(name="day", label="Day", help="When the games of a TRF without a day were played."),
+        FormField(name="sheet", label="Sheet", help="Of a spreadsheet with several."),
         FormField(
-            name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Weiß; black=Schwarz."
+            name="white_boards",
+            label="White boards",
+            help="Of matches of teams: where the team named first has White.",
+            choices=BOARDS,
+        ),
+        FormField(
+            name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Heim; black=Gast."
         ),
         FormField(name="results", label="Results", help="What its words mean, such as Sieg=1-0; Remis=1/2-1/2."),
     )

@@ -30,6 +30,7 @@ from ledger.facts.player_details import readable_details
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Standing, Strength
 from ledger.handle import DEFAULT_ACTOR
+from ledger.imports.reading import place_of
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.publishing.publications import ONLY_NOTED, Complaint
@@ -305,7 +306,8 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
             "folder": str(Path(args["sent"]["path"]).parent),
             "by": by,
             "at": instant_text(ledger.now_ms(), Precision.SECOND),
-            "said": {**said, "format": account["format"]},
+            # rows that can be imported alone are text, also those of a workbook, which has sheets
+            "said": {**said, "format": account["format"], "sheet": None if faulty["rows"] else said["sheet"]},
             "erased": erased,
         }
     return state
@@ -338,7 +340,7 @@ def imports_with_faults(_: Ledger, __: AskingOfficer, ___: Args) -> Answer:
     rows = [
         {
             "upload": upload,
-            "name": state["name"],
+            "name": place_of(state["name"], state["account"]["sheet"]),
             "faults": state["account"]["fault_count"],
             **{name: faulty[name] for name in ("count", "by", "at")},
         }

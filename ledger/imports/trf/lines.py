@@ -2,16 +2,17 @@
 
 Which of the games count is not known here. What is wrong with a field of a player's line (``001``) on which no game
 depends is a doubt, not a fault: the games of a player are not lost for a date of birth. The other lines say of the
-whole tournament its name, its days, those of its rounds, its time control; only what games need is read, and lines of
-federations, of teams and of later versions are counted and passed over.
+whole tournament its name, its days, those of its rounds, its arbiters, its time control; lines of teams are read
+together (``trf.teams``); lines of federations and of later versions are counted and passed over.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import NamedTuple
 
 import attrs
@@ -270,19 +271,20 @@ _DESCRIBED = {
     "192": ("system_code", 128), "202": ("tie_breaks", 256), "212": ("standings_order", 256),
 }  # fmt: skip
 # These say of a report of teams how matches are paired and scored; its games are those of individuals.
-_OF_TEAMS = frozenset({"092", "162", "192", "202", "212"})
+_OF_MATCHES = frozenset({"092", "162", "192", "202", "212"})
 _DEPUTY = "112"
 _MAX_ARBITER = 128  # characters
 _MAX_DEPUTIES = 200
-_READ = frozenset({*_DESCRIBED, "012", "042", "052", "062", "102", "132", "142", "152", "BBU", "XXR", "XXS"})
-_KNOWN = _READ | {*UNIQUE, _DEPUTY}
+_READ = frozenset({*_DESCRIBED, "012", "042", "052", "062", "102", "132", "142", "152", "362", "BBU", "XXR", "XXS"})
+_OF_TEAMS = frozenset({"240", "299", "300", "310", "320", "330"})  # all lines of them are read together
+MAX_TEAM_LINES = 20_000
+_KNOWN = _READ | _OF_TEAMS | {*UNIQUE, _DEPUTY, "352"}
 _NAMED_KINDS = 8  # kinds of lines that are named
 _FORMATS = (
     (re.compile(r"swiss", re.IGNORECASE), "swiss"),
     (re.compile(r"round[ -]?robin|all[ -]play[ -]all|berger", re.IGNORECASE), "all-play-all"),
     (re.compile(r"knock[ -]?out", re.IGNORECASE), "knockout"),
 )
-_TEAMS = ("013", "310", "320", "330")  # in a report of teams 162 scores matches, not games
 # What an allotted bye brings, in points: TRF26's 162, JaVaFo's XXS, bbpPairings' BBU.
 _ALLOTTED = (
     ("162", re.compile(r"\bP\s+(\d\.\d)\b")),
@@ -306,6 +308,7 @@ class TournamentHeader:
         line: where it begins.
         records: line and text of each record that is read, without its three characters; of several, the first.
         met: those of ``UNIQUE`` that were there.
+        teams: by kind the lines of teams and of byes, each with its number.
         deputies: the deputy arbiters, each on a line of its own.
         passed_over: how many lines of each other kind.
         first_passed_over: the first of these lines, 0 where there is none.
@@ -315,6 +318,7 @@ class TournamentHeader:
     line: int
     records: dict[str, tuple[int, str]] = attrs.Factory(dict)
     met: set[str] = attrs.Factory(set)
+    teams: dict[str, list[tuple[int, str]]] = attrs.Factory(dict)
     deputies: list[str] = attrs.Factory(list)
     passed_over: Counter[str] = attrs.Factory(Counter)
     first_passed_over: int = 0
@@ -326,6 +330,8 @@ class TournamentHeader:
         kind = text[:3]
         if kind in _READ:
             self.records.setdefault(kind, (number, text[3:]))
+        if kind in _OF_TEAMS and sum(map(len, self.teams.values())) < MAX_TEAM_LINES:
+            self.teams.setdefault(kind, []).append((number, text[:MAX_LENGTH]))
         if kind == _DEPUTY and len(self.deputies) < _MAX_DEPUTIES:
             name = one_line(text[3:][:MAX_UNTIDY])[:_MAX_ARBITER].strip()
             self.deputies += [name] if name else []
@@ -362,12 +368,12 @@ class TournamentHeader:
 
     @property
     def is_of_teams(self) -> bool:
-        """True if the report has lines of teams."""
-        return any(self.passed_over[kind] for kind in _TEAMS)
+        """True for a report of teams, whose 162 may say what a bye brings to a whole team."""
+        return bool(self.passed_over["013"] or {"310", "320", "330"} & self.teams.keys())
 
     def described(self) -> dict[str, str]:
         """Return what the records state, by field of ``tournament-described/1``; of teams what concerns the games."""
-        kinds = [kind for kind in _DESCRIBED if not (self.is_of_teams and kind in _OF_TEAMS)]
+        kinds = [kind for kind in _DESCRIBED if not (self.is_of_teams and kind in _OF_MATCHES)]
         words = {name: self.text(kind)[:most].strip() for kind in kinds for name, most in (_DESCRIBED[kind],)}
         colour = {"W": Colour.WHITE, "B": Colour.BLACK}.get(self.text("152").upper())
         stated = {name: text for name, text in words.items() if text}
@@ -383,23 +389,13 @@ class TournamentHeader:
         words = self.text("062").partition(" ")[0]
         return int(words) if re.fullmatch(r"\d{1,4}", words, re.ASCII) and int(words) else None
 
-    @property
-    def has_own_scoring(self) -> bool:
-        """True if points are not counted as 1, ½ and 0 for games."""
-        return self.has_other_wins or self.is_of_teams
-
-    @property
-    def has_other_wins(self) -> bool:
-        """True if a win brings another number of points than 1."""
-        return _OTHER_WINS.search(self.text("162")) is not None
-
     def allotted_half_points(self) -> int:
         """Return the half points of a bye for want of an opponent: by the report, else 2.
 
         Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
         """
         usual = USUALLY_BRINGS[Brings.ALLOTTED]
-        if self.has_own_scoring:
+        if _OTHER_WINS.search(self.text("162")) or self.is_of_teams:
             return usual
         for kind, pattern in _ALLOTTED:
             if match := pattern.search(self.text(kind)):
@@ -437,18 +433,19 @@ class TournamentDays:
 
     first: str | None
     last: str | None
-    rounds: dict[int, str]
-    unread: dict[int, str] = attrs.Factory(dict)
+    rounds: Mapping[int, str]
+    unread: Mapping[int, str] = MappingProxyType({})
 
 
 def read_days(
-    header: TournamentHeader, order: str | None
+    header: TournamentHeader, order: str | None, labels: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[TournamentDays | None, list[tuple[int, str]], list[tuple[int, str]]]:
     """Return the days of a tournament, their faults, and notes on them, each with its line.
 
     Args:
         header: the records.
         order: one of ``times.ORDERS`` if the user gave the order of ``04/05/2024``.
+        labels: what messages call the two records of days, if not by their numbers.
     """
     records = {kind: header.records[kind] for kind in ("042", "052") if header.text(kind)}
     pairs: set[tuple[str | None, str | None]]
@@ -466,21 +463,24 @@ def read_days(
         lasts: tuple[str | None, ...] = possible_days(records["052"][1], order) if "052" in records else (None,)
         pairs = {(first, last) for first in firsts for last in lasts if not (first and last and first > last)}
     if len(pairs) != 1:
-        return None, [_wrong_days(records, order, pairs)], []
+        return None, [_wrong_days(records, order, pairs, labels)], []
     ((first, last),) = pairs
     days, doubts = _round_days(header, first, last)
     return days, [], doubts
 
 
 def _wrong_days(
-    records: dict[str, tuple[int, str]], order: str | None, pairs: set[tuple[str | None, str | None]]
+    records: dict[str, tuple[int, str]],
+    order: str | None,
+    pairs: set[tuple[str | None, str | None]],
+    labels: Mapping[str, str],
 ) -> tuple[int, str]:
     """Return why the two days cannot be read."""
     line, _ = next(iter(records.values()))
-    words = " and ".join(f"{kind} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
+    words = " and ".join(f"{labels.get(kind, kind)} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
     for kind, (at, text) in records.items():
         if not possible_days(text, order):
-            return at, f"day-unreadable: {kind} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
+            return at, f"day-unreadable: {labels.get(kind, kind)} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
     if pairs:
         spans = sorted({day for pair in pairs for day in pair if day})
         return line, f"day-unreadable: {words}: {ambiguous_day_fault(tuple(spans[:1] + spans[-1:]))}"

@@ -14,6 +14,7 @@ import attrs
 
 from ledger.facts.words import Brings, Colour
 from ledger.imports.trf.lines import PLAYED, PlayerLine, RoundCell
+from ledger.imports.trf.scoring import Scoring
 
 # White's and Black's letters of one game: who won, and whether it was played.
 _RESULTS: Mapping[tuple[str, str], tuple[str, bool]] = {
@@ -40,7 +41,6 @@ _BRINGS: Mapping[str, Brings] = {
 }  # fmt: skip
 _AWAY = frozenset({Brings.ABSENT, Brings.ZERO})
 _COLOURS = {"w": Colour.WHITE.value, "b": Colour.BLACK.value}
-_POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "=": 1, "D": 1, "H": 1}  # half-points of the usual scoring; of U see below
 
 
 class Entrant(NamedTuple):
@@ -223,15 +223,14 @@ def has_usual_results(read: PlayerLine) -> bool:
     return all(cell.result in f"{PLAYED}-Z" for cell in read.rounds)
 
 
-def differing_points(entrants: Mapping[int, Entrant], allotted: int) -> Iterator[tuple[Entrant, float]]:
+def differing_points(entrants: Mapping[int, Entrant], scoring: Scoring) -> Iterator[tuple[Entrant, float]]:
     """Yield the players whose reported points differ from those of their results, with the latter.
 
     Args:
         entrants: by starting rank.
-        allotted: what a bye for want of an opponent brings, half points.
+        scoring: how the report counts them.
     """
-    worth = {**_POINTS, "U": allotted}
     for entrant in entrants.values():
-        points = sum(worth.get(cell.result, 0) for cell in entrant.read.rounds) / 2
+        points = sum(scoring.points(cell.result) for cell in entrant.read.rounds if not cell.is_blank)
         if entrant.read.points is not None and entrant.read.points != points:
             yield entrant, points
