@@ -319,6 +319,62 @@ def test_four_eyes_ask_for_a_second_person_who_accepts_the_warnings(tmp_path: Pa
     assert run("import", club, saved(tmp_path, made_report(101).lines())).code == 0
 
 
+TABLE = """Made-up Cup;;;;;
+Date : 2024/05/03 To 2024/05/05;;;;;
+Rk.;Name;Rtg;1.Rd;2.Rd;Pts.
+1;Abendroth, Anselm;2350;2w1;3b1;2
+2;Bellweather, Anselm;2307;1b0;4w1;1
+3;Castellane, Anselm;2264;4b1;1w0;1
+4;Dragomirov, Anselm;2221;3w0;2b0;0
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "code", "words"),
+    [
+        ("1w0;1", "1w0;2", "points-differ", ":6: warning: points-differ: 3 (Castellane, Anselm) has 2 points, and 1"),
+        ("4;Drag", "1;Drag", "", ":7: rank-twice: the number 1 is that of line 4, too; correct one"),
+        ("3b1;2", "3b½;2", "", ":4: results-differ: round 2 against 3 (Castellane, Anselm): the results contradict"),
+        ("2nd", "2nd", "", ""),
+    ],
+)
+def test_a_cross_table_is_checked_as_a_report_is(
+    before: str, now: str, code: str, words: str, tmp_path: Path, run: Run
+) -> None:
+    club, place = tmp_path / "club.db", tmp_path / "cup.csv"
+    place.write_text(TABLE.replace(before, now), encoding="utf-8")
+    assert run("init", club).code == 0
+    size = run("log", club).out.count("\n")
+    done = run("import", club, place)
+    if words:
+        assert (done.code, f"{place}{words}" in done.err) == (REFUSED, True), done.err
+        assert run("log", club).out.count("\n") == size
+    if code:
+        done = run("import", club, place, "--accept", code, "--actor", "eve")
+    with Ledger.open(club) as ledger:
+        assert len(list(ledger.entries("game-recorded"))) == (4 if code or not words else 0), done.err
+        assert [entry.actor for entry in ledger.entries("warnings-accepted")] == (["eve"] if code else [])
+        # its numbers may be places, so that nothing but its games is recorded
+        assert not list(ledger.entries("player-entered"))
+
+
+def test_points_are_checked_by_the_scoring_of_the_report(officers_ledger: Path, tmp_path: Path) -> None:
+    lines = [*BASE.lines(), "162 W 3.0    D 1.0    L 0.0"]
+    for place, line in enumerate(lines):
+        if line.startswith("001"):
+            worth = {"1": 3.0, "+": 3.0, "=": 1.0, "H": 1.0}
+            points = sum(worth.get(line[at], 0.0) for at in range(98, len(line), 10))
+            lines[place] = f"{line[:80]}{points:4.1f}{line[84:]}"
+    with Ledger.open(officers_ledger) as ledger:
+        assert ledger.import_file(saved(tmp_path, lines), accept=[]).warnings == []
+    lines[HEAD] = f"{lines[HEAD][:80]}99.0{lines[HEAD][84:]}"
+    with Ledger.open(officers_ledger) as ledger:
+        (finding,) = ledger.import_file(saved(tmp_path, lines)).warnings
+    assert (finding.code, "99 points, and" in finding.message, "at 3, 1 and 0" in finding.message) == (
+        "points-differ", True, True,
+    )  # fmt: skip
+
+
 def test_an_acceptance_names_the_person_whose_token_it_was(tmp_path: Path) -> None:
     with Ledger.open(ledger_with_list(tmp_path / "club.db")) as ledger:
         token = ledger.tokens.add("rita", [Role.RECORDER])
