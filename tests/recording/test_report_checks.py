@@ -358,17 +358,18 @@ def test_a_cross_table_is_checked_as_a_report_is(
         assert not list(ledger.entries("player-entered"))
 
 
-def test_points_are_checked_by_the_scoring_of_the_report(officers_ledger: Path, tmp_path: Path) -> None:
+def test_points_are_checked_by_the_scoring_of_the_report(tmp_path: Path) -> None:
+    club = ledger_with_list(tmp_path / "club.db")
     lines = [*BASE.lines(), "162 W 3.0    D 1.0    L 0.0"]
     for place, line in enumerate(lines):
         if line.startswith("001"):
             worth = {"1": 3.0, "+": 3.0, "=": 1.0, "H": 1.0}
             points = sum(worth.get(line[at], 0.0) for at in range(98, len(line), 10))
             lines[place] = f"{line[:80]}{points:4.1f}{line[84:]}"
-    with Ledger.open(officers_ledger) as ledger:
+    with Ledger.open(club) as ledger:
         assert ledger.import_file(saved(tmp_path, lines), accept=[]).warnings == []
     lines[HEAD] = f"{lines[HEAD][:80]}99.0{lines[HEAD][84:]}"
-    with Ledger.open(officers_ledger) as ledger:
+    with Ledger.open(club) as ledger:
         (finding,) = ledger.import_file(saved(tmp_path, lines)).warnings
     assert (finding.code, "99 points, and" in finding.message, "at 3, 1 and 0" in finding.message) == (
         "points-differ", True, True,

@@ -169,8 +169,6 @@ def import_(
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db crosstable.txt --dates dmy --dry-run
       rating-ledger import league.db season.xlsx --sheet '*' --white-boards odd --dry-run
-      rating-ledger import club.db season.xlsx --sheet 'Round 1' --dry-run
-      rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --accept rating-differs --accept federation-differs --actor eve
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
