@@ -167,11 +167,10 @@ def import_(
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
-      rating-ledger import club.db crosstable.txt --dates dmy --dry-run
+      rating-ledger import club.db crosstable.txt --dates dmy --dry-run --first 20
       rating-ledger import league.db season.xlsx --sheet '*' --white-boards odd --dry-run
       rating-ledger import club.db open.trf --accept rating-differs --accept federation-differs --actor eve
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
-      rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences differences.csv
       rating-ledger import club.db liga.csv --column white=Gastgeber --result Sieg=1-0 --dates dmy
     """
