@@ -157,9 +157,8 @@ def import_(
     left out. A game that a file contradicts is one of them; --propose-differences writes the corrections that would
     take the file's word, for 'correct batch': nothing is corrected by itself.
 
-    A tournament report (TRF, cross-table) is checked first, by itself and against the ledger: numbers and names, data
-    about players, ratings of the list in force, rounds, days, pairings, points, scores. It is recorded whole or not at
-    all. An error stops it. A warning does, too, unless --accept names its code; who accepted it is recorded.
+    A tournament report (TRF, cross-table) is checked first, by itself and against the ledger, and recorded whole or not
+    at all. An error stops it. A warning does, too, unless --accept names its code; who accepted it is recorded.
     ledger/imports/README.md lists the codes.
 
     \b
@@ -196,9 +195,8 @@ def import_(
         check_files(parts, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
-        chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = ImportWish(
-            choice=chosen,
+            choice=PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant),
             strict=strict,
             record_alike=record_alike,
             accepted=accepted_codes(accepted),
