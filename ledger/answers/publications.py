@@ -114,6 +114,7 @@ def due_day(ledger: OpenLedger, pool: Pool) -> str | None:
     return None if closing_ms is None or last_ms >= closing_ms else day(closing_ms)
 
 
+@in_one_snapshot
 def ranked_members(ledger: OpenLedger, rows: Sequence[ListRow], at_ms: int, group: PlayerGroup) -> list[ListRow]:
     """Return the rows of a list that are of a group at an instant, best first, with places of their own."""
     # Published rows are stored in the order of the player numbers, by which one of them is looked up.

@@ -208,20 +208,17 @@ def ranking(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) 
         min_games=choice.min_games,
         active_from=BEGINNING if choice.active_days is None else ms - choice.active_days * DAY_MS,
     )
-    most = choice.limit
-    if not choice.group.is_everybody:
-        choice = attrs.evolve(choice, limit=EVERY_ROW)
-    best = standings.best(choice.limit)
+    best = standings.best(choice.limit if choice.group.is_everybody else EVERY_ROW)
     if not choice.group.is_everybody:
         members = choice.group.select(ledger, [player.player for player in best], ms)
         best = [player for player in best if player.player in members]
-    rest = best[choice.offset : most]
+    rest = best[choice.offset : choice.limit]
     called = names(ledger, {player.player for player in rest})
-    places_of = shared_ranks([player.rating for player in best])[choice.offset : most]
+    places_of = shared_ranks([player.rating for player in best])[choice.offset : choice.limit]
     players = [player.player for player in rest]
     in_full: Sequence[RankingDetails | None] = [None] * len(rest)
     if details:
-        in_full = _details(ledger, standings, choice, ms, best)[: len(rest)]
+        in_full = _details(ledger, standings, choice, ms, best)
     then = _before(ledger, rated_by, choice, players)
     befores = [None if then is None else then.get(player) for player in players]
     return [
@@ -245,7 +242,10 @@ def _details(
     ledger: OpenLedger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
 ) -> list[RankingDetails]:
     limits = HousePolicies(ledger).at(CLASSES, day(ms))
-    rest, shares = best[choice.offset :], _percentiles(standings, best, choice.limit)[choice.offset :]
+    shown = slice(choice.offset, choice.limit)
+    # of a group all members are among the best
+    limit = choice.limit if choice.group.is_everybody else EVERY_ROW
+    rest, shares = best[shown], _percentiles(standings, best, limit)[shown]
     states = _states_of(ledger, standings.states, choice, ms, [player.player for player in rest])
     details = []
     chosen = _chosen_strengths(ledger, standings.states.pool, states.values(), ms)

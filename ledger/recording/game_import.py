@@ -366,8 +366,14 @@ class GameImport:
         kept = [report for report in reports if report.line in pools]
         self._append_acceptances(transaction, kept, pools)
         kept = [report for report in kept if report.tournament and report.is_stated]
-        entrants = [entrant for report in kept for entrant in report.entrants]
-        self._number_players(transaction, {entrant.player_id: entrant.player_name for entrant in entrants})
+        entrants = {entrant.player_id: entrant.player_name for report in kept for entrant in report.entrants}
+        if self._report.alike_count:  # who is new may be a known player under another name: nobody is registered
+            entrants = {each: entrants[each] for each in self._names.file.by_identity(list(entrants))}
+        self._number_players(transaction, entrants)
+        kept = [
+            report._replace(entrants=tuple(each for each in report.entrants if each.player_id in self._numbers))
+            for report in kept
+        ]
         entries = Entries(transaction)
         new_pools = self._adopt(entries, set(pools.values()))
         entries.append()

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ledger.errors import MalformedError
+from ledger.facts.event_fields import text_faults
 from ledger.facts.events import Role, TournamentDescribed
 from ledger.facts.player_details import arbiters_of_text
+from ledger.facts.prior_ratings import MAX_NAME
 from ledger.facts.source_games import SourceReport
 from ledger.handle import OpenLedger
 from ledger.journal.transactions import Transaction
@@ -80,6 +82,9 @@ def describe_tournament(
     actor = ledger.recorder_named(token, actor)
     if not (facts or chief or deputies):
         raise MalformedError(["nothing is stated: give a city, a federation, an arbiter or another fact"])
+    named = [("arbiter", chief), *(("deputy", deputy) for deputy in deputies)]
+    if faults := [fault for role, name in named if name for fault in text_faults(role, name, MAX_NAME)]:
+        raise MalformedError(faults)
     # made only for its refusals
     TournamentDescribed(pool=pool, tournament=tournament, edition=edition, number=1, **facts)
     ledger.names.people()  # compared with the journal before anything is stored in it

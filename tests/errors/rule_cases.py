@@ -251,6 +251,13 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
         Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is changed by 'player ren"),
     ),
+    "not-by-describe": (
+        Case(
+            PlayerDescribed(player=1, effective_at="2026-10", number=1, details="0" * 64),
+            "data about player 1 are recorded by 'player describe' or Registry.describe, which store them in the "
+            "people file",
+        ),
+    ),
     "after-the-first-game": (
         Case(
             PlayerChanged(player=1, effective_at="2026-11-21", standing=Standing.FULL, declared_rating=2344),

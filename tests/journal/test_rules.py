@@ -143,6 +143,7 @@ WRONG_WAYS: tuple[tuple[str, Event], ...] = (
     ("not-by-describe", PlayerDescribed(player=9, effective_at="2024", number=1, details="0" * 64)),
     ("not-by-append", PersonErased(player=9)),
     ("not-by-rename", PlayerRenamed(player=9, number=1, commitment="0" * 64)),
+    ("not-by-describe", PlayerDescribed(player=9, effective_at="2026", number=1, details="0" * 64)),
 )
 LATE: dict[str, Any] = {"rating": "2344", "effective_at": "2026-12"}
 WRONG_SEEDS: tuple[tuple[str, Event], ...] = (

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from ledger.answers.player_details import PlayerGroup
+from ledger.errors import MalformedError
+from ledger.facts.player_details import readable_details
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _OPTIONS = (
@@ -35,6 +37,10 @@ def grouping(command: Command) -> Command:
         listed_active: bool,
         **others: Any,
     ) -> Any:
+        words = {"federation": federation and federation.upper(), "club": club}
+        _, faults = readable_details({name: word for name, word in words.items() if word is not None})
+        if faults:
+            raise MalformedError(faults)
         group = PlayerGroup(
             federation=federation, club=club, women=women, juniors=juniors, seniors=seniors, listed_active=listed_active
         )

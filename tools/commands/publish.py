@@ -135,7 +135,8 @@ def lists(
       rating-ledger lists club.db standard@2024-02-29 --club 'Ek SK' -t
     """
     if (restore_rows or not group.is_everybody) and published is None:
-        raise click.UsageError("--restore-rows and the options of a group go with a LIST")
+        option = "--restore-rows" if restore_rows else "a group of players"
+        raise click.UsageError(f"{option} goes with a LIST")
     with open_up_to_date(db_path, verify=verify) as ledger:
         if restore_rows and published is not None:
             with Bars() as bars:

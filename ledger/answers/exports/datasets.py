@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import attrs
+
 from ledger.answers.asking import PERSONAL, in_one_snapshot
 from ledger.answers.crosstables.crosstable import TableOptions, crosstable
 from ledger.answers.crosstables.crosstable_data import Crosstable
@@ -442,6 +444,9 @@ def check_filters(selection: ExportFilter, chosen: Sequence[Dataset]) -> None:
         MalformedError: it names the filters and the datasets.
     """
     words = {"since_ms": "since", "until_ms": "until", "published": "list"}
+    if selection.group is not None:
+        conditions = attrs.asdict(selection.group)
+        words["group"] = ", ".join(name for name, value in conditions.items() if value not in (None, False))
     problems = [
         f"{words.get(option, option)!r} does not go with {item.name!r}; it can be chosen by "
         f"{sorted(words.get(name, name) for name in item.filters) or 'nothing'}"

@@ -53,7 +53,7 @@ def fide_text_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[byte
         UnknownNameError: there is no such list.
         MalformedError: no list was named, or names were not requested.
     """
-    month, rows = _rows(ledger, selection)
+    month, rows, _ = _rows(ledger, selection)
     head = f"{'ID Number':<15}{'Name':<61}Fed Sex Tit  WTit OTit           FOA {month:<6}Gms K  B-day Flag"
     return (f"{line}\r\n".encode() for line in (head, *map(_line, rows)))
 
@@ -61,7 +61,7 @@ def fide_text_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[byte
 @in_one_snapshot
 def fide_xml_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
     """Return a published list as FIDE's XML; otherwise as ``fide_text_list``."""
-    _, rows = _rows(ledger, selection)
+    _, rows, _ = _rows(ledger, selection)
     lines = ('<?xml version="1.0" encoding="UTF-8"?>', "<playerslist>", *map(_element, rows), "</playerslist>")
     return (f"{line}\n".encode() for line in lines)
 
@@ -69,17 +69,13 @@ def fide_xml_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes
 @in_one_snapshot
 def fide_list_findings(ledger: OpenLedger, selection: ExportFilter) -> list[str]:
     """Return how many players of a published list are left out because they have no number."""
-    _, rows = _rows(ledger, selection)
-    publication = Publications(ledger).named(selection.published or "")
-    group = selection.group or EVERYBODY
-    members = ranked_members(ledger, list(Publications(ledger).rows(publication)), publication.at_ms, group)
-    missing = len(members) - len(rows)
+    *_, missing = _rows(ledger, selection)
     count = "1 player has" if missing == 1 else f"{missing:,} players have"
     return [f"{count} neither a FIDE nor a national number and are left out"] if missing else []
 
 
-def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[str, list[FideRow]]:
-    """Return the month from which a list holds as FIDE writes it, and its rows, best first."""
+def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[str, list[FideRow], int]:
+    """Return the month from which a list holds as FIDE writes it, its rows, and how many players are left out."""
     if selection.published is None:
         raise MalformedError(["a list in FIDE's form is a published one: name it with --list"])
     if not selection.names:
@@ -98,7 +94,7 @@ def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[str, list[FideRo
             rows.append(FideRow(number, person.name, row.shown, data))
     # in force from the instant after the list's
     first = day(publication.at_ms + 1)
-    return f"{_MONTHS[int(first[5:7]) - 1]}{first[2:4]}", rows
+    return f"{_MONTHS[int(first[5:7]) - 1]}{first[2:4]}", rows, len(members) - len(rows)
 
 
 def _line(row: FideRow) -> str:

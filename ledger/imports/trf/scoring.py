@@ -1,4 +1,4 @@
-"""How a tournament report counts points: for games (162) and for matches of teams (362), as TRF26 codes it.
+"""The points of a tournament report are those of games (162) and of matches of teams (362), as TRF26 codes them.
 
 Ratings go by results; points are computed again only to find those that contradict the results.
 """
