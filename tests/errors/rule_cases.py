@@ -224,12 +224,6 @@ CASES: dict[str, tuple[Case, ...]] = {
         ),
         Case(GameSupplemented(game="r9", entry=3, number=2), "new details of game 'r9' are added by recording"),
     ),
-    "not-by-describe": (
-        Case(
-            PlayerDescribed(player=1, effective_at="2024-05-03", number=1, details="0" * 64),
-            "data about player 1 are recorded by 'player describe' or Registry.describe, which store them",
-        ),
-    ),
     "not-by-append": (
         Case(
             CorrectionDecided(proposal=1, decision=Decision.APPROVED, proven=False),
