@@ -140,7 +140,6 @@ WRONG_ACCEPTANCES: tuple[tuple[str, Event], ...] = (
 )
 WRONG_WAYS: tuple[tuple[str, Event], ...] = (
     ("not-a-telling", GameSupplemented(game="r9", entry=4, number=1)),
-    ("not-by-describe", PlayerDescribed(player=9, effective_at="2024", number=1, details="0" * 64)),
     ("not-by-append", PersonErased(player=9)),
     ("not-by-rename", PlayerRenamed(player=9, number=1, commitment="0" * 64)),
     ("not-by-describe", PlayerDescribed(player=9, effective_at="2026", number=1, details="0" * 64)),
