@@ -249,6 +249,7 @@ class GameBook(BookState):
         self.corrections.apply(reratings)
         self.place_periods(reratings)
         self.place_tournaments(reratings)
+        self.place_guests(reratings)
 
     def finish_build(self, reratings: Reratings) -> None:
         """Apply all corrections and assess the games of all tournaments, at the end of a build."""
@@ -260,11 +261,12 @@ class GameBook(BookState):
             if pool.by_event:
                 tables.index_tournaments(self.connection)
                 self.assessor.reassess("pool = ?1", (pool.pool,), reratings)
+        self.place_all_guests(reratings)
 
     @property
     def may_change_at_end(self) -> bool:
         """True if ``finish_build`` may change a game."""
-        return self.corrections.any_approved or any(pool.by_event for pool in self.pools.values())
+        return self.corrections.any_approved or self.has_guests or any(pool.by_event for pool in self.pools.values())
 
     def rated_games_from(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rated games of a pool from *start_ms* on, in rating order, in blocks of whole batches.

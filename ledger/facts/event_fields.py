@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -26,6 +26,7 @@ NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
 DECIMAL_PATTERN = r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,12})?"
 POSITIVE_PATTERN = r"(?:[1-9][0-9]{0,4}(?:\.[0-9]{1,9})?|0\.[0-9]{0,8}[1-9])"  # decimals above 0 and below 100,000
 SHA256_PATTERN = r"[0-9a-f]{64}"
+FEDERATION_PATTERN = "[A-Z]{3}"
 INSTANT_PATTERN = (
     r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])"
     r"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.(00[1-9]|0[1-9][0-9]|[1-9][0-9]{2}))?Z)?)?)?"
@@ -193,9 +194,10 @@ def flag_field(doc: str) -> Any:
     return field_of(doc, {"type": "boolean"}, check, optional=False)
 
 
-def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
-    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or some *words*."""
+def settings_field(doc: str, words: str = "") -> Any:
+    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or a pattern of words."""
     name, decimal = re.compile(NAME_PATTERN, re.ASCII), re.compile(DECIMAL_PATTERN, re.ASCII)
+    word = re.compile(words, re.ASCII) if words else None
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, Mapping):
@@ -204,7 +206,7 @@ def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
             if type(key) is not str or name.fullmatch(key) is None:
                 refuse_value(attribute, f"keyed by names matching {NAME_PATTERN}", key)
             whole = type(setting) is int and abs(setting) <= MAX_WHOLE
-            is_text = type(setting) is str and (setting in words or decimal.fullmatch(setting))
+            is_text = type(setting) is str and (decimal.fullmatch(setting) or (word and word.fullmatch(setting)))
             if not (whole or type(setting) is bool or is_text):
                 refuse_value(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
 
@@ -216,7 +218,7 @@ def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
                 {"type": "integer", "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE},
                 {"type": "boolean"},
                 {"type": "string", "pattern": f"^{DECIMAL_PATTERN}$"},
-                *([{"type": "string", "enum": [*words]}] if words else []),
+                *([{"type": "string", "pattern": f"^({words})$"}] if words else []),
             ]
         },
     }

@@ -31,7 +31,14 @@ from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT_COLUMNS, RAISE_BOUND, WRITE_CURRENT, listed_flags
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_facts, columns_of_sides, facts_needed
+from ledger.ratings.rated_games import (
+    GUESTS,
+    GamesInOrder,
+    RatedGameColumns,
+    columns_of_facts,
+    columns_of_sides,
+    facts_needed,
+)
 from ledger.ratings.side_rows import TableStates
 from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state, side_tables
 from ledger.runtime import sqlite
@@ -142,7 +149,8 @@ class PoolBuild:
 
     def _rate(self, games: GamesInOrder) -> RatedGameColumns:
         dense = MANY.dense_indexes(games.white, games.black)
-        return self._players.rate(games, dense, self._players.places(dense[0]))
+        own = dense[0][dense[0] > 0] if games.guests else dense[0]  # without guests, who come last
+        return self._players.rate(games, dense, self._players.places(own))
 
     def _side_frame(self, rated: RatedGameColumns, frame: DataFrame) -> DataFrame:
         """Return the sides of rated games by player and game number, with what the tables need; texts from *frame*."""
@@ -234,7 +242,8 @@ def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> GamesInOrde
         begins = changes.to_numpy().astype(np.int32)
     columns = {name: frame[name].to_numpy() for name in GamesInOrder._fields if name in frame.columns}
     further = columns_of_facts(MANY, facts, [frame[name].to_list() for name in facts])
-    return GamesInOrder(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
+    games = GamesInOrder(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
+    return games.with_guests(MANY)
 
 
 OWN_PROCESS_FROM = 100_000  # entries from which starting a process to write their rows (about 0.3 s) pays
@@ -378,7 +387,7 @@ class Build:
             writers.own()
             with sqlite.write_transaction(connection):
                 # it looks for games; tournaments alone go through all of them
-                if book.corrections.any_approved:
+                if book.corrections.any_approved or book.has_guests:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
                         connection.execute(statement)
                 settled = Reratings()
@@ -386,6 +395,8 @@ class Build:
                 views_file.record_schemes(connection, settled.adopted)
         if any(pool.by_event for pool in book.pools.values()):
             columns = tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
+        if book.has_guests:
+            columns = (*columns, *GUESTS)
         if stale:
             writers.own()
             games.clear()

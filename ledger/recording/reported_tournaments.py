@@ -136,6 +136,9 @@ class ReportRecorder:
     def record(self, report: SourceReport, pool: str) -> None:
         """Record what a report states, as far as it is new."""
         self._describe(report, pool)
+        details = {
+            self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
+        }
         entrants = [
             PlayerEntered(
                 pool=pool,
@@ -146,13 +149,11 @@ class ReportRecorder:
                 start_number=entrant.start_number,
                 rating=entrant.rating,
                 place=entrant.place,
+                federation=details[self._numbers[entrant.player_id]].federation,
             )
             for entrant in report.entrants
         ]
         self._transaction.append(self._numbered(entrants))
-        details = {
-            self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
-        }
         self._details.record({player: said for player, said in details.items() if said.stated()}, report.edition)
 
     def arbiters(self, pool: str, tournament: str, edition: str) -> str | None:
@@ -190,8 +191,10 @@ class ReportRecorder:
         recorded = _numbered_facts(self._transaction.writer, entrants)
         for entrant in entrants:
             others = recorded.get(entrant.key, [])
-            if not any(other == attrs.evolve(entrant, number=other.number) for other in others):
-                yield attrs.evolve(entrant, number=len(others) + 1)
+            # a source may leave out what is recorded
+            federation = entrant.federation or (others[-1].federation if others else None)
+            if not any(other == attrs.evolve(entrant, number=other.number, federation=federation) for other in others):
+                yield attrs.evolve(entrant, number=len(others) + 1, federation=federation)
 
 
 def _numbered_facts(writer: Writer, events: Sequence[Any]) -> dict[str, list[Any]]:

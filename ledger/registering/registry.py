@@ -28,6 +28,7 @@ from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
+    FederationSet,
     PlayerChanged,
     PlayerRegistered,
     RatingSeeded,
@@ -676,6 +677,7 @@ class Registry:
         since: str | None = None,
         strength: Strength | None = None,
         pool: str | None = None,
+        federation: str | None = None,
         actor: str,
         token: str | None = None,
     ) -> PlayerUpdate:
@@ -690,6 +692,7 @@ class Registry:
             since: an instant; None: today.
             strength: the strength that the player chooses, from *since* on; during the provisional games alone.
             pool: the pool of that strength; by default the first one.
+            federation: the federation to which the player belongs from *since* on, three letters.
             actor: the submitter.
             token: authenticates the actor, if the role of a recorder is assigned.
 
@@ -708,6 +711,7 @@ class Registry:
             since=since,
             strength=strength,
             pool=pool,
+            federation=federation,
         )
         return self.update_outcome(player, news, self.ledger._record(news, actor))
 
@@ -756,6 +760,7 @@ class Registry:
         since: str | None = None,
         strength: Strength | None = None,
         pool: str | None = None,
+        federation: str | None = None,
     ) -> list[Event]:
         """Return the events that ``learn`` would record, with its arguments.
 
@@ -785,6 +790,9 @@ class Registry:
             if strength is not None:
                 of_pool = self.ledger.pool(pool).name
                 events.append(StrengthChosen(player=player, pool=of_pool, effective_at=since, strength=strength))
+        with _named(problems):
+            if federation is not None:
+                events.append(FederationSet(player=player, effective_at=since, federation=federation))
         if problems:
             raise MalformedError(problems)
         return events
