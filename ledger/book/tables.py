@@ -184,6 +184,15 @@ INDEXES = (
 )
 
 
+def opponent_rating_sql(column: str, own: str, theirs: str) -> str:
+    """Return the SQL of an opponent's rating: a column of the row *theirs*, of a guest the rating that counts.
+
+    *own* is the row of the player, and the row of the game is ``games``; a guest has no row.
+    """
+    guest = f"iif({own}.colour = 0, games.black_guest, games.white_guest)"
+    return f"coalesce({theirs}.{column}, {guest} ->> 'rating')"
+
+
 def index_tournaments(connection: sqlite3.Connection) -> None:
     """Make the games of a tournament quick to find before the other indexes are made: for a build, which looks."""
     connection.execute(_BY_TOURNAMENT.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))

@@ -177,7 +177,10 @@ class LiveGames:
         )
 
 
-_WAITS = "SELECT iif(white_guest IS NULL, white, black) FROM games WHERE pool = ? AND reason IS NULL AND rated_ms = ? LIMIT 1"
+_WAITS = (
+    "SELECT iif(white_guest IS NULL, white, black) FROM games "
+    "WHERE pool = ? AND reason IS NULL AND rated_ms = ? LIMIT 1"
+)
 MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRows]
 
 

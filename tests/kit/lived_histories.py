@@ -37,7 +37,7 @@ from tests.kit.plugins import BEATEN, CLIMBS, OF_FACTS, SCORES, WIN_STREAKS
 PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN, *OF_FACTS)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
 BOOKKEEPING = {
-    "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "strengths", "proposals", "corrections",
+    "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "strengths", "federations", "proposals", "corrections",
     "merges", "given_sides", "originals", "pools", "rounds_without_game", "policies", "publications", "entrants",
     "descriptions", "player_details", "sent_reports",
 }  # fmt: skip
