@@ -163,6 +163,8 @@ class CorrectionApplier:
         root = decisions.person_of
         moved = {player for player in concerned if root(before, player) != root(proposals.merges, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
+        for player in sorted(concerned) if moved else ():  # an entry under one number is of the person
+            self._book.note_possible_guest(player, decisions.BEFORE_ALL)
         # the games of a person who is another one now
         for span in proposals.range_changes:
             change = span.change

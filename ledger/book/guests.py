@@ -7,7 +7,7 @@ federation a player belongs to on the day of a game, the list of entrants of its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
@@ -159,6 +159,17 @@ def stored_seed(seed: Seed) -> str:
 def seed_of(stored: str) -> Seed:
     """Return the rating of a guest that the table ``games`` stores."""
     return Seed(**orjson.loads(stored))
+
+
+def federation_at(connection: sqlite3.Connection, player: int, ms: int) -> str | None:
+    """Return a player's federation at an instant by the dated facts; None if none says one."""
+    rows = connection.execute(_FEDERATIONS, (player,))
+    return next((federation for since, federation in rows if since <= ms), None)
+
+
+def home_federations(pools: Iterable[Pool]) -> set[str]:
+    """Return the federations of pools with guests: a player of whom nothing else is known belongs there."""
+    return {era.federation for pool in pools for era in pool.eras if era.federation is not None}
 
 
 def may_be_guest(connection: sqlite3.Connection, player: int) -> bool:

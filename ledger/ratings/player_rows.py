@@ -62,7 +62,7 @@ def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
 
 
 def unlisted_at(connection: sqlite3.Connection, pool: Pool, ms: int) -> frozenset[int]:
-    """Return the players that no list of a pool shows at an instant: closed accounts, and other federations' players."""
+    """Return whom no list of a pool shows at an instant: closed accounts, and players of other federations."""
     return closed_at(connection, ms) | foreign_at(connection, pool, ms)
 
 

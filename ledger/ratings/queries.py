@@ -178,7 +178,8 @@ _OPPOSITE = f"""
 SELECT theirs.*, {_GUEST_RATING} FROM history AS mine JOIN games ON games.position = mine.game
 LEFT JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 """
-OPPOSITE_SIDES = f"""{_OPPOSITE}WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
+OPPOSITE_SIDES = f"""
+{_OPPOSITE}WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 """
 
 
@@ -200,7 +201,8 @@ WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY 
 """
 
 
-PAGE_OPPONENTS = f"""{_OPPOSITE}WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
+PAGE_OPPONENTS = f"""
+{_OPPOSITE}WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
 """
 # What opponent statistics need of the games up to the ?3-th: place in the journal, result, and both ratings after it.
 NUMBERS_OF = f"""

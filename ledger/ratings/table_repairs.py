@@ -197,9 +197,10 @@ def _blocks(
     names += [STATE_PREFIX + name for name in fields]
     # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted. What no column needs
     # is not joined: of a million games each join costs seconds.
+    join = "LEFT" if pool.has_guests else "CROSS"
     joins = {
         "games.": "CROSS JOIN games ON games.position = own.game ",
-        "other.": f"{'LEFT' if pool.has_guests else 'CROSS'} JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
+        "other.": f"{join} JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
         "AND other.n = own.opponent_n ",
     }
     requested = " ".join([*columns, "games." if table.by_tournament else ""])

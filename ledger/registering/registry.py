@@ -17,6 +17,7 @@ import orjson
 
 from ledger.book import initial_ratings, stored_proposals
 from ledger.book.evidence import Context, Evidence
+from ledger.book.guests import federation_at, home_federations
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.rules_by_keys import joined_in_the_future, needs_a_proposal
 from ledger.book.timeline import Pool
@@ -80,6 +81,7 @@ class PlayersReport(FaultsFound):
         seeded: new initial ratings.
         births: new years of birth of registered players.
         described: players of whom new data were recorded.
+        federations: federations of players that make them guests, or end that, in a pool of a federation.
         kept_names: renamed players whom the list calls by another name: they keep the present one.
         namesakes: lines of new players who have the name of one registered before, and the identity of that one.
         left_out: lines whose rating has no effect and was left out on request, with the reason.
@@ -93,6 +95,7 @@ class PlayersReport(FaultsFound):
     seeded: int = 0
     births: int = 0
     described: int = 0
+    federations: int = 0
     proposed: int = 0
     kept_names: int = 0
     namesakes: list[FileFault] = attrs.Factory(list)
@@ -114,12 +117,14 @@ class _ListNews:
     Attributes:
         registered: numbers of the players who were registered before.
         births: of registered players, rows of ``BirthYearLearnt``.
+        federations: of registered players.
         seeded_lines: lines whose initial rating is not recorded again: it is stored, proposed, or left out.
         fresh: ``line``, ``identity``, ``name`` of new players; None if no player was registered before.
     """
 
     registered: set[int] = attrs.Factory(set)
     births: list[tuple[int, int]] = attrs.Factory(list)
+    federations: list[FederationSet] = attrs.Factory(list)
     seeded_lines: set[int] = attrs.Factory(set)
     fresh: DataFrame | None = None
 
@@ -201,6 +206,7 @@ class _ListImport:
         for frame, news in zip(parts, looked_up, strict=True):
             self.report.registered += len(frame) - len(news.registered)
             self.report.births += len(news.births)
+            self.report.federations += len(news.federations)
             seeds = frame.filter(pl.col("rating").is_not_null() & ~pl.col("line").is_in(list(news.seeded_lines)))
             self.report.seeded += len(seeds)
 
@@ -298,13 +304,14 @@ class _ListImport:
         )
         self._look_at_people(rows, news)
         self._look_at_seeds(self._seeds(rows), news)
+        self._look_at_federations(rows, news)
         return news
 
     @cached_property
     def _latest_ms(self) -> int:
         return late_facts.latest_ms(self._ledger.journal, self._now_ms)
 
-    def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
+    def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded | FederationSet) -> None:
         """Report a fact of a registered player that affects the past, while four eyes are on."""
         if self._four_eyes:
             find, latest_ms = self._ledger.journal.find, lambda: self._latest_ms
@@ -333,6 +340,37 @@ class _ListImport:
                 self.report.fault(
                     line, f"{identity!r} is {person.standing} in the ledger, not {standing}; 'player set' changes it"
                 )
+
+    def _federations(self, rows: DataFrame) -> Iterator[tuple[int, FederationSet]]:
+        """Yield the line and the federation of rows with one, if the ledger has guests; from the list's day, or today."""
+        if self._home and "federation" in rows.columns:
+            since = self._since or instant_text(self._now_ms, Precision.DAY)
+            known = rows.filter(pl.col("federation").is_not_null())
+            for line, player, day, code in known.select("line", "player", "since", "federation").iter_rows():
+                yield line, FederationSet(player=player, effective_at=day or since, federation=code)
+
+    @cached_property
+    def _home(self) -> set[str]:
+        """The federations of the pools that have guests: a player of whom nothing else is known is none there."""
+        return home_federations(self._ledger.pools())
+
+    def _look_at_federations(self, rows: DataFrame, news: _ListNews) -> None:
+        """Note the federations of registered players that are new; another one of the same day is a fault."""
+        facts = list(self._federations(rows))
+        stored = self._ledger.journal.find([fact.key for _, fact in facts])
+        for line, fact in facts:
+            now = federation_at(self._ledger.views.connection, fact.player, instant_ms(fact.effective_at))
+            if fact.federation == now or (now is None and fact.federation in self._home):
+                continue
+            if fact.key in stored:
+                words = f"player {fact.player} belongs to {now} from {fact.effective_at} on, not to {fact.federation}"
+                self.report.fault(line, f"{words}, says the ledger; 'correct federation' changes it")
+                continue
+            self._refuse_past(line, fact)
+            if self._propose is None:
+                news.federations.append(fact)
+            else:
+                self._proposed.append(fact)
 
     def _look_at_seeds(self, seeds: DataFrame, news: _ListNews) -> None:
         keys = codec_columns.keys(seeds, RatingSeeded).to_list()
@@ -397,7 +435,12 @@ class _ListImport:
         self.report.births += append_rows(transaction, births, BirthYearLearnt)
         seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
         self.report.seeded += append_rows(transaction, seeds, RatingSeeded)
-        self._describe(transaction, frame, {person.player for person in registration.new})
+        new = {person.player for person in registration.new}
+        self._describe(transaction, frame, new)
+        facts = [fact for _, fact in self._federations(frame.filter(pl.col("player").is_in(list(new))))]
+        foreign = [*news.federations, *(fact for fact in facts if fact.federation not in self._home)]
+        transaction.append(foreign)
+        self.report.federations += len(foreign)
 
     def _describe(self, transaction: Transaction, frame: DataFrame, new: Collection[int]) -> None:
         """Record the data about players; those of a row without an instant hold from the list's day, or from today."""
@@ -720,14 +763,16 @@ class Registry:
     ) -> bool:
         """Record data about a player that hold from an instant on; by default from today.
 
-        The fields that are stated already are left out. The data are stored with the names and erased with them.
+        The fields that are stated already are left out. The data are stored with the names and erased with them. In a
+        ledger with guests the federation is recorded as a fact of its own, too, which stays: ratings depend on it.
 
         Returns:
             False if all of it was stated already.
 
         Raises:
             MalformedError: *since* is no instant.
-            RejectedError: no player is registered under the number, or the player was erased.
+            RejectedError: no player is registered under the number, or the player was erased, or the federation
+                affects the past while four eyes are on.
             StorageError: the people file and the journal do not belong together.
         """
         ledger = self.ledger
@@ -739,6 +784,8 @@ class Registry:
         if problems:
             raise MalformedError(problems)
         ledger.names.people()  # compared with the journal before anything is stored in it
+        # first, for it may be refused
+        new_federation = self._record_federation(player, details.federation, since, actor)
         with ledger.journal.writing() as writer:
             recorded_keys = writer.find([registration_key(player), erasure_key(player)])
             if registration_key(player) not in recorded_keys:
@@ -747,7 +794,24 @@ class Registry:
                 message = f"player {player} was erased and has no data; register a person who returns as a new player"
                 raise RejectedError("erased-player", f"details:{player}", message)
             transaction = Transaction.begin(writer, ledger.now_ms, actor)
-            return bool(DetailsRecorder(transaction, ledger.journal, ledger.names).record({player: details}, since))
+            described = DetailsRecorder(transaction, ledger.journal, ledger.names).record({player: details}, since)
+        return bool(described) or new_federation
+
+    def _record_federation(self, player: int, federation: str | None, since: str, actor: str) -> bool:
+        """Record a player's federation if the ledger has guests and it is another one; return whether it was."""
+        home = home_federations(self.ledger.pools())
+        if (
+            federation is None
+            or not home
+            or registration_key(player) not in self.ledger.journal.find([registration_key(player)])
+        ):
+            return False
+        self.ledger.ensure_up_to_date()
+        now = federation_at(self.ledger.views.connection, player, instant_ms(since))
+        if federation == now or (now is None and federation in home):
+            return False
+        fact = FederationSet(player=player, effective_at=since, federation=federation)
+        return not self.ledger._record([fact], actor)[0].duplicate
 
     def events_to_learn(
         self,

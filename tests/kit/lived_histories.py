@@ -37,9 +37,9 @@ from tests.kit.plugins import BEATEN, CLIMBS, OF_FACTS, SCORES, WIN_STREAKS
 PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN, *OF_FACTS)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
 BOOKKEEPING = {
-    "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "strengths", "federations", "proposals", "corrections",
+    "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "strengths", "proposals", "corrections",
     "merges", "given_sides", "originals", "pools", "rounds_without_game", "policies", "publications", "entrants",
-    "descriptions", "player_details", "sent_reports",
+    "descriptions", "player_details", "sent_reports", "federations",
 }  # fmt: skip
 # Policy, its settings, and whether it holds from an instant on.
 RULES_OF_THE_HOUSE: Sequence[tuple[str, Mapping[str, int | bool | str], bool]] = (

@@ -250,6 +250,7 @@ def describe(db_path: str, player: str, since: str | None, actor: str, **fields:
 
     Data that are not given stay. They are stored in the people file, next to the name, and are erased with it; the
     journal has a salted commitment to them. Reports to FIDE (export) have the data in force at a tournament's start.
+    If a pool has guests, the federation is recorded plainly, too: 'player set --federation' alone does that.
 
     \b
     Example:
@@ -492,6 +493,8 @@ def _tell_recorded(report: PlayersReport, name: str) -> str:
     words = [counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating")]
     if report.births:
         words.append(f"{counted(report.births, 'year')} of birth learnt")
+    if report.federations:
+        words.append(counted(report.federations, "federation"))
     if report.proposed:
         words.append(f"{counted(report.proposed, 'fact')} proposed")
     if report.left_out:
