@@ -91,7 +91,7 @@ def unrated_reason(reason: str, voided_by: int | None, why: str | None) -> str:
 
 @in_one_snapshot
 def unrated_games(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
-    """Return a player's latest games that are not rated for the player, newest first: rows of ``games`` with ``why``."""
+    """Return a player's latest games that do not count for the player, newest first: rows of ``games`` and ``why``."""
     rows = list(queries.fetch_dicts(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
     reasons = proposal_reasons(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
     # that of a guest counts for the opponent alone

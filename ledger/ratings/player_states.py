@@ -347,7 +347,7 @@ class PlayerStates:
         return PlayerState(row["player"], era, _state_of(row, era), row)
 
     def opposite_before(self, opposite: dict[str, Any]) -> float | None:
-        """Return the opponent's rating before a game, by the opposite row of ``queries``; of a guest the one that counts."""
+        """Return the opponent's rating before a game, by its opposite row; a guest has the one that counts."""
         return opposite["guest_rating"] if opposite["n"] is None else self.rating_before_game(opposite)
 
     def opposite_after(self, opposite: dict[str, Any], rated_ms: int) -> float | None:

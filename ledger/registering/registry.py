@@ -342,7 +342,7 @@ class _ListImport:
                 )
 
     def _federations(self, rows: DataFrame) -> Iterator[tuple[int, FederationSet]]:
-        """Yield the line and the federation of rows with one, if the ledger has guests; from the list's day, or today."""
+        """Yield line and federation of rows with one, if the ledger has guests; from the list's day, or today."""
         if self._home and "federation" in rows.columns:
             since = self._since or instant_text(self._now_ms, Precision.DAY)
             known = rows.filter(pl.col("federation").is_not_null())

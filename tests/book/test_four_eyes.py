@@ -10,7 +10,16 @@ import pytest
 from ledger.book.policies import FourEyes, Party, Policies, PolicyRow, four_eyes_at, four_eyes_breach
 from ledger.book.timeline import BEGINNING
 from ledger.errors import MalformedError, RejectedError
-from ledger.facts.events import BirthYearLearnt, ClockAccepted, Decision, Event, PlayerChanged, RatingSeeded, Role
+from ledger.facts.events import (
+    BirthYearLearnt,
+    ClockAccepted,
+    Decision,
+    Event,
+    FederationSet,
+    PlayerChanged,
+    RatingSeeded,
+    Role,
+)
 from ledger.facts.person_names import same_person
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import player_schema
@@ -150,6 +159,7 @@ OF_PLAYERS: tuple[Event, ...] = (
     PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
     PlayerChanged(player=1, effective_at="2026", standing=Standing.FULL, declared_rating=1700),
     BirthYearLearnt(player=1, birth_year=1990),
+    FederationSet(player=1, effective_at="2026-11-20", federation="NOR"),
     RatingSeeded(player=1, pool="standard", rating="2300"),
     RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11-20"),
 )

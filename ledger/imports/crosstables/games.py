@@ -162,10 +162,11 @@ class _RowParser:
         fide = self._read(row, columns.get("fide_id"), values.parse_fide_id)
         rating = self._read(row, columns.get("rating"), values.parse_rating)
         rounds = self._parse_rounds(row, rank)
+        federation = _parse_federation(row.at(columns.get("federation")))
         if self.faults:
             return rank, None
         return rank, PlayerLine(
-            rank=rank, sex="", title="", name=name, rating=rating, federation=_parse_federation(row.at(columns.get("federation"))), fide_id=fide or "", birth="",
+            rank=rank, sex="", title="", name=name, rating=rating, federation=federation, fide_id=fide or "", birth="",
             points=_parse_points(row.at(columns.get("points"))), place=None, rounds=tuple(rounds),
         )  # fmt: skip
 
