@@ -327,7 +327,7 @@ class GameAssessor:
             elif row[13] == row[14]:
                 yield SAME_PERSON, *Place(row[8], NO_BATCH), *NO_GUESTS
             else:
-                sides = GameSides(*row[13:16], row[8], None, *row[17:])
+                sides = GameSides(row[13], row[14], row[15], row[8], None, row[17], row[18])
                 yield self.with_guests(guests, by_number[row[1]], assessment, sides)
 
     def _assess_by_schemes(self, rows: list[tuple[Any, ...]]) -> Iterable[SchemeAssessment]:

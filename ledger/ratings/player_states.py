@@ -348,12 +348,14 @@ class PlayerStates:
 
     def opposite_before(self, opposite: dict[str, Any]) -> float | None:
         """Return the opponent's rating before a game, by its opposite row; a guest has the one that counts."""
-        return opposite["guest_rating"] if opposite["n"] is None else self.rating_before_game(opposite)
+        rating: float | None = opposite["guest_rating"]
+        return rating if opposite["n"] is None else self.rating_before_game(opposite)
 
     def opposite_after(self, opposite: dict[str, Any], rated_ms: int) -> float | None:
         """Return the same after the game; the row does not say its place, which is that of the same game."""
+        rating: float | None = opposite["guest_rating"]
         if opposite["n"] is None:
-            return opposite["guest_rating"]
+            return rating
         return self.after_game({**opposite, "rated_ms": rated_ms}).rating
 
     def of_guest(self, stored: str, era: int, ended_ms: int) -> tuple[float, ...]:

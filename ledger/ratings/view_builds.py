@@ -240,7 +240,7 @@ def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> GamesInOrde
     else:
         changes = frame.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series()
         begins = changes.to_numpy().astype(np.int32)
-    columns = {name: frame[name].to_numpy() for name in GamesInOrder._fields if name in frame.columns}
+    columns: dict[str, Any] = {name: frame[name].to_numpy() for name in GamesInOrder._fields if name in frame.columns}
     further = columns_of_facts(MANY, facts, [frame[name].to_list() for name in facts])
     games = GamesInOrder(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
     return games.with_guests(MANY)
