@@ -195,7 +195,7 @@ SELECT_ASSESSED = f"SELECT {', '.join(ASSESSED_COLUMNS)} FROM games WHERE "
 VOIDED, SAME_PERSON = "voided", "same-person"  # why a corrected game does not count, whatever the scheme
 SchemeAssessment = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
 Assessment = tuple[str | None, int, str, int | None, str | None, str | None]  # the same, and the ratings of guests
-NO_GUESTS = (None, None)
+NO_GUESTS: tuple[str | None, str | None] = (None, None)
 
 
 class GameAssessor:
@@ -252,7 +252,7 @@ class GameAssessor:
     def with_guests(guests: Guests, pool: Pool, assessment: SchemeAssessment, game: GameSides) -> Assessment:
         """Return the assessment of a game with the ratings of guests: without a rating of a guest it is not rated."""
         reason, rated_ms, _, began_ms = assessment
-        if reason is not None or not pool.has_guests:
+        if reason is not None:
             return *assessment, *NO_GUESTS
         era = pool.eras[pool.era_at(rated_ms if pool.tournaments_cross_eras else game.ended_ms)]
         sides = guests.of_game(pool, era, game._replace(began_ms=began_ms))
@@ -326,6 +326,8 @@ class GameAssessor:
                 yield VOIDED, *Place(row[8], NO_BATCH), *NO_GUESTS
             elif row[13] == row[14]:
                 yield SAME_PERSON, *Place(row[8], NO_BATCH), *NO_GUESTS
+            elif not by_number[row[1]].has_guests:
+                yield *assessment, *NO_GUESTS
             else:
                 sides = GameSides(row[13], row[14], row[15], row[8], None, row[17], row[18])
                 yield self.with_guests(guests, by_number[row[1]], assessment, sides)

@@ -57,6 +57,7 @@ class BookState:
         self.played = UnplacedTournaments()
         self.unsettled: set[int] = set()
         self._possible_guests: dict[int, int] = {}  # by player, from when on games wait to be assessed again
+        self._entered: dict[tuple[int, str], int] = {}  # by pool and tournament, likewise
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
 
     def pool_named(self, name: str, position: int) -> Pool:
@@ -151,15 +152,25 @@ class BookState:
         ):
             self.note_possible_guest(player, since_ms)
 
-    def note_guests_since(self, position: int, reratings: Reratings) -> None:
+    def note_entrants(self, pool: int, tournament: str, since_ms: int) -> None:
+        """Note that the list of entrants of a tournament changed, in an edition that begins at an instant."""
+        if any(each.pool == pool and each.has_guests for each in self.pools.values()):
+            place = (pool, tournament)
+            self._entered[place] = min(since_ms, self._entered.get(place, since_ms))
+
+    def place_new_guests(self, position: int, reratings: Reratings) -> None:
         """Assess the games of possible guests again that were recorded as columns from a position on."""
         if self.has_guests:
-            self._assess_guests(
-                guests.possible_guests(self.connection, self.proposals.merges), "position", position, reratings
-            )
+            players = guests.possible_guests(self.connection, self.proposals.merges)
+            self._assess_guests(players, "position", position, reratings)
 
     def place_guests(self, reratings: Reratings) -> None:
-        """Assess the games of noted possible guests again, after all new facts."""
+        """Assess the games of noted tournaments and possible guests again, after all new facts."""
+        for (pool, tournament), since_ms in self._entered.items():
+            tables.index_tournaments(self.connection)
+            where = "pool = ?1 AND tournament = ?2 AND ended_ms >= ?3"
+            self.assessor.reassess(where, (pool, tournament, since_ms), reratings)
+        self._entered.clear()
         if self._possible_guests:
             since_ms = min(self._possible_guests.values())
             players = sorted({decisions.person_of(self.proposals.merges, player) for player in self._possible_guests})
@@ -169,15 +180,16 @@ class BookState:
     def place_all_guests(self, reratings: Reratings) -> None:
         """Assess the games of all possible guests again, at the end of a build."""
         self._possible_guests.clear()
+        self._entered.clear()
         if self.has_guests:
-            tables.index_entrants(self.connection)
             players = guests.possible_guests(self.connection, self.proposals.merges)
             self._assess_guests(players, "ended_ms", BEGINNING, reratings)
 
     def _assess_guests(self, players: Sequence[int], column: str, since: int, reratings: Reratings) -> None:
         """Assess the games of players again, in pools with guests, from a position or an end on."""
-        among = "IN (SELECT value FROM json_each(?3))"
-        where = f"pool = ?1 AND {column} >= ?2 AND (white {among} OR black {among})"
+        # The plus keeps SQLite to the positions of a block: it would look for each of a million players.
+        among = f"{'+' if column == 'position' else ''}{{}} IN (SELECT value FROM json_each(?3))"
+        where = f"pool = ?1 AND {column} >= ?2 AND ({among.format('white')} OR {among.format('black')})"
         for pool in self.pools.values():
             if pool.has_guests and players:
                 self.assessor.reassess(where, (pool.pool, since, json.dumps(players)), reratings)

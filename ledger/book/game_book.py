@@ -259,6 +259,8 @@ class GameBook(BookState):
             self.corrections.apply_all(reratings)
             self.place_periods(reratings)
         self.played.take_all()
+        if self.has_guests:
+            tables.index_entrants(self.connection)
         for pool in self.pools.values():
             if pool.by_event:
                 tables.index_tournaments(self.connection)

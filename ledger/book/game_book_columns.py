@@ -227,7 +227,7 @@ def apply_decoded_block(
         _note_moves(block.supplements.with_columns(position="entry"), insert)
     if not of_a_build:
         if block.games is not None:
-            book.note_guests_since(min(block.games["position"].to_list()), reratings)
+            book.place_new_guests(min(block.games["position"].to_list()), reratings)
         book.apply_decisions(reratings)
     return counting
 

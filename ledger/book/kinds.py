@@ -14,7 +14,7 @@ import attrs
 import orjson
 
 from ledger.book import tables, tournament_editions
-from ledger.book.assessment import ASSESSED_COLUMNS, RatedGame, Reratings
+from ledger.book.assessment import ASSESSED_COLUMNS, NO_GUESTS, RatedGame, Reratings
 from ledger.book.book_state import BookState
 from ledger.book.decisions import BEFORE_ALL
 from ledger.book.guests import GameSides
@@ -176,11 +176,14 @@ class _Games(Kind):
         pool = book.pool_named(fact.pool, position)
         row = game_row(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
-        assessment = book.assessor.assess(pool, ms, *(*(row[name] for name in ASSESSED_COLUMNS[9:16]), None, position))
-        sides = GameSides(fact.white, fact.black, fact.tournament, ms, None, fact.white_rating, fact.black_rating)
-        row["reason"], row["rated_ms"], row["batch"], _, row["white_guest"], row["black_guest"] = (
-            book.assessor.with_guests(book.assessor.guests(), pool, assessment, sides)
-        )
+        assessed = book.assessor.assess(pool, ms, *(*(row[name] for name in ASSESSED_COLUMNS[9:16]), None, position))
+        guests = NO_GUESTS
+        if pool.has_guests:
+            sides = GameSides(fact.white, fact.black, fact.tournament, ms, None, fact.white_rating, fact.black_rating)
+            *assessed, white, black = book.assessor.with_guests(book.assessor.guests(), pool, assessed, sides)
+            guests = white, black
+        row["reason"], row["rated_ms"], row["batch"], _ = assessed
+        row["white_guest"], row["black_guest"] = guests
         if pool.by_event and fact.tournament:
             book.played.note(pool.name, fact.tournament, ms, ms)
         book.connection.execute(tables.INSERT_GAME, [row[name] for name in tables.GAME_COLUMNS])
@@ -192,9 +195,8 @@ class _Games(Kind):
             facts = {name: row[name] for name in ("termination", "tournament", "round", "round_order")}
             points, loser, rated_ms = row["half_points"] or 0, row["time_loss"], row["rated_ms"]
             played = RatedGame(position, fact.white, fact.black, points, loser, ms, rated_ms, facts)
-            has_guest = row["white_guest"] is not None or row["black_guest"] is not None
-            # a guest has no state that could be held in memory: the game takes the long path
-            reratings.note(pool.pool, rated_ms, played=None if has_guest else played)
+            # a guest has no state that could be held in memory: such a game takes the long path
+            reratings.note(pool.pool, rated_ms, played=played if guests == NO_GUESTS else None)
         return row
 
 
@@ -496,7 +498,7 @@ class _Entrants(Kind):
 
     def reassess_affected(self, book: BookState, change: FactChange) -> None:
         for row in change.rows:
-            book.note_possible_guest(row["player"], row["edition_ms"])
+            book.note_entrants(row["pool"], row["tournament"], row["edition_ms"])
 
 
 class _Descriptions(Kind):
