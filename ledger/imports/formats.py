@@ -14,9 +14,10 @@ from ledger.imports.csv import games as csv_games
 from ledger.imports.files import FORMATS, Source
 from ledger.imports.legality import note_illegal_moves
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import NO_HINTS, FileHints, Reading, batch_games, take_out_byes
+from ledger.imports.reading import NO_HINTS, FileHints, Reading, batch_games, pool_contradiction, take_out_byes
 from ledger.imports.repeated_rows import drop_second_opponents
 from ledger.imports.trf import games as trf
+from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -36,10 +37,26 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
     *fmt*: one of ``FORMATS``.
     """
     hints = hints or NO_HINTS
-    games = drop_second_opponents(_frames(source, fmt, hints), source.reading)
+    source.reading.by_fide = hints.by_fide
+    games = drop_second_opponents(_of_the_pool(_frames(source, fmt, hints), source.reading, hints), source.reading)
     # Tables and reports have no moves.
     has_moves = fmt not in {"csv", "trf"}
     return note_illegal_moves(games, source.reading, is_asked=hints.check_moves) if has_moves else games
+
+
+def _of_the_pool(frames: Iterator[DataFrame], reading: Reading, hints: FileHints) -> Iterator[DataFrame]:
+    """Yield the games whose time control goes with the pool that the user named; others are faults, or else notes."""
+    for frame in frames:
+        if hints.pool_class is None:
+            yield frame
+            continue
+        differs = (pl.col("speed") != hints.pool_class).fill_null(value=False)
+        for line, speed in frame.filter(differs).select("line", "speed").iter_rows():
+            say = reading.fault if hints.is_pool_named else reading.note
+            say(line, pool_contradiction(speed, hints) or "")
+        rest = frame.filter(~differs) if hints.is_pool_named else frame
+        if len(rest):
+            yield rest
 
 
 def _frames(source: Source, fmt: str, hints: FileHints) -> Iterator[DataFrame]:

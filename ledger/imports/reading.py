@@ -41,6 +41,8 @@ MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents i
 DAY_LENGTH = 10  # characters of an instant that names a day
 MAX_TOURNAMENTS = 1_000  # of one file that are stored next to their games
 MAX_ROUNDS = 1_000_000  # without a game, of one file
+FIDE_CLASSES = ("standard", "rapid", "blitz")  # FIDE's, from the slowest
+TOO_FAST = "too-fast"  # a time control that FIDE rates in none of them
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # Lichess's, from the fastest
 VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # the form of a variant, which may name a pool
 
@@ -80,6 +82,10 @@ class FileHints:
         headings: of CSV files, by our name of a column, its heading, as of ``csv.header.parse_headings``.
         results: of CSV files, by a word of the file, what it means, as of ``csv.games.parse_results``.
         equal_rows: of CSV files, True if equal rows without a key are several games.
+        by_fide: True if the speed classes are FIDE's (``FIDE_CLASSES``, ``TOO_FAST``), by the time for 60 moves.
+        pool_class: FIDE's class of the pool to which all games go; a game of another one is a note. None: any.
+        any_time_control: True if all games go to the pool that the user named, whatever their time control.
+        is_pool_named: True if the user named that pool: then a game of another class is a fault.
     """
 
     source: str | None = None
@@ -90,6 +96,10 @@ class FileHints:
     headings: Mapping[str, str] = attrs.field(factory=dict)
     results: Mapping[str, str | None] = attrs.field(factory=dict)
     equal_rows: bool = False
+    by_fide: bool = False
+    pool_class: str | None = None
+    is_pool_named: bool = False
+    any_time_control: bool = False
 
 
 NO_HINTS = FileHints()
@@ -117,6 +127,7 @@ class Reading(FaultsFound):
         note_count: how many different notes there are.
         tournaments: facts of the file about tournaments, next to their games, the first ``MAX_TOURNAMENTS``.
         rounds: its rounds without a game, ``MAX_ROUNDS`` at most.
+        by_fide: True if the speed classes of its games are to be FIDE's, as of ``FileHints``.
     """
 
     name: str
@@ -128,6 +139,7 @@ class Reading(FaultsFound):
     note_count: int = 0
     tournaments: list[ReportedTournament] = attrs.Factory(list)
     rounds: list[SourceRound] = attrs.Factory(list)
+    by_fide: bool = False
     # by message the first line and the number of lines
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
 
@@ -218,6 +230,15 @@ def speed_class(base_seconds: float, increment_seconds: float) -> str:
         if estimate < limit:
             return name
     return "classical"
+
+
+def pool_contradiction(speed: str | None, hints: FileHints) -> str | None:
+    """Return in words how FIDE's class of a game contradicts that of the pool to which it goes; None if it does not."""
+    if speed is None or hints.pool_class is None or speed == hints.pool_class:
+        return None
+    stated = "faster than FIDE rates" if speed == TOO_FAST else f"that of {speed} by FIDE's limits"
+    advice = "correct the time control, or take another pool" if speed == TOO_FAST else f"take the pool of {speed}"
+    return f"the time control is {stated}, and the games go to the pool of {hints.pool_class}: {advice}"
 
 
 OF_NO_TOURNAMENT = "byes of no tournament"

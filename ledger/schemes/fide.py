@@ -696,6 +696,7 @@ SCHEME = Scheme(
     provisional=provisional,
     listed=listed,
     in_force=in_force,
+    fide_limits=True,
     # RULES 1.4 and 1.8: whole tournaments, "the closing date for tournaments for a list is 3 days before" the 1st
     for_new_pools={"by_event": True, "included_until": 2},
 )

@@ -21,7 +21,7 @@ from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
-from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.pool_choice import CHOICES_BY_CLASS, PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
 
 from ..progress import Bars
@@ -36,7 +36,16 @@ from .token_options import acting, recorder
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @POOL
 @NEW_POOL
-@click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
+@click.option(
+    "--pools",
+    type=click.Choice(CHOICES_BY_CLASS),
+    help="Cut by variant and speed class, as Lichess does, or by FIDE's limits: standard, rapid, blitz.",
+)
+@click.option(
+    "--any-time-control",
+    is_flag=True,
+    help="With --pool: the games go there, whatever class FIDE's limits give their time control.",
+)
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
 @click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
@@ -98,6 +107,7 @@ def import_(
     pool: str | None,
     new_pool: bool,
     pools: str | None,
+    any_time_control: bool,
     variants: Sequence[str],
     strict: bool,
     record_alike: bool,
@@ -122,13 +132,15 @@ def import_(
     PGN, Lichess NDJSON, CSV, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A
     game that is known already is counted, never recorded twice. What looks like a known game under another key is named
     and held back. Bad games are named with file and line and left out. A game that a file contradicts
-    is one of them; --propose-differences writes the corrections that would take the file's word, for 'correct
-    batch': nothing is corrected by itself.
+    is one of them, as is a game whose time control belongs to another pool of FIDE than the named one;
+    --propose-differences writes the corrections that would take the file's word, for 'correct batch': nothing is
+    corrected by itself.
 
     \b
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
+      rating-ledger import fed.db open.trf rapid-night.trf --pools by-time-control
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
@@ -138,11 +150,13 @@ def import_(
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")
+    if any_time_control and not pool:
+        raise click.UsageError("--any-time-control: together with --pool")
     asked = proposing.wish()
     if asked is not None and not open_tournaments:
         raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
     said = _said(source, dates, speeds, day, columns, results)
-    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves)
+    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, any_time_control=any_time_control)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:
@@ -170,7 +184,7 @@ def import_(
             strict=strict,
             record_alike=record_alike,
             fmt=fmt,
-            said=said,
+            said=ledger.hints_for(said, chosen if pool or pools else None),
             encoding=written_in,
             open_tournaments=open_tournaments,
             proposed=asked,

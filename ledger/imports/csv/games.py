@@ -76,6 +76,7 @@ from ledger.imports.reading import (
     round_number,
 )
 from ledger.imports.repeated_rows import EqualRows, RepeatCounter
+from ledger.imports.time_controls import fide_class
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -208,9 +209,11 @@ def _plan(hints: FileHints) -> dict[str, CellParser]:
         "rated": flag,
         "white_rating": rating,
         "black_rating": rating,
-        "speed": CellParser(values.parse_speed),
-        "time_control": CellParser(values.parse_time_control),
-        "time_increment": CellParser(values.parse_minutes_control),
+        "speed": CellParser(values.parse_fide_speed if hints.by_fide else values.parse_speed),
+        "time_control": CellParser(
+            partial(fide_class, is_certain=hints.source is not None) if hints.by_fide else values.parse_time_control
+        ),
+        "time_increment": CellParser(values.parse_fide_minutes if hints.by_fide else values.parse_minutes_control),
         "variant": CellParser(values.parse_variant),
     }
 

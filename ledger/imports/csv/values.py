@@ -21,7 +21,8 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.submissions import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.reading import MAX_NAME, MAX_UNTIDY, SPEEDS, Faults, speed_class
+from ledger.imports.reading import FIDE_CLASSES, MAX_NAME, MAX_UNTIDY, SPEEDS, Faults, speed_class
+from ledger.imports.time_controls import class_of_word, parse_code
 from ledger.imports.times import ambiguous_day_fault, possible_days, split_numeric_day, to_utc, with_century
 from ledger.runtime.lazy import pl
 
@@ -289,6 +290,18 @@ def parse_minutes_control(text: str) -> str | None:
             raise ValueError("must be MINUTES+INCREMENT such as 15+2, - for correspondence, or empty")
         return parse_time_control(text)
     return speed_class(float(match[2]) * 60, float(match[3]))
+
+
+def parse_fide_speed(text: str) -> str | None:
+    """Return FIDE's class that a cell names: ``standard``, or a speed class; None if it is blank."""
+    word = text.strip().casefold()
+    return word if word in FIDE_CLASSES else class_of_word(parse_speed(text))
+
+
+def parse_fide_minutes(text: str) -> str | None:
+    """Return FIDE's class of a clock in minutes (``15+2``); None if it is blank."""
+    control = parse_code(text, in_minutes="+" in text)
+    return None if control is None else control.fide_class
 
 
 def parse_variant(text: str) -> str | None:

@@ -11,6 +11,7 @@ UTF-8. The result does not count, so that a repeated report with a corrected one
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import attrs
 
@@ -27,8 +28,10 @@ from ledger.imports.reading import (
     Reading,
     ReportedTournament,
     name_identity,
+    pool_contradiction,
     take_out_byes,
 )
+from ledger.imports.time_controls import fide_class, parse_words
 from ledger.imports.trf.lines import (
     PLAYER,
     UNIQUE,
@@ -39,7 +42,6 @@ from ledger.imports.trf.lines import (
     read_days,
 )
 from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, differing_points, pair_entrants
-from ledger.imports.trf.time_controls import parse_speed
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
@@ -171,7 +173,12 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
         reading.file_fault(header.line, f"{words}; no game of this tournament was read")
         return
-    speed = _speed(header, reading)
+    speed, stated_on = _speed(header, reading)
+    if contradiction := pool_contradiction(speed, hints):
+        if hints.is_pool_named:
+            reading.file_fault(stated_on, f"{contradiction}; no game of this tournament was read")
+            return
+        reading.note(stated_on, contradiction)
     _note(tournament, pairings, days, reading)
     _report(tournament, pairings, days, speed, reading)
     name, began = header.name(), days.first or days.last
@@ -196,16 +203,24 @@ def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | Non
     reading.add_round(SourceRound(*who, name, day, bye.round, bye.brings.value, half_points, speed))
 
 
-def _speed(header: TournamentHeader, reading: Reading) -> str | None:
-    """Return the speed class of the coded time control (222), or else of the one in words (122)."""
-    for record, read in (("222", header.speed), ("122", lambda: parse_speed(header.text("122")))):
+def _speed(header: TournamentHeader, reading: Reading) -> tuple[str | None, int]:
+    """Return the speed class of the coded time control (222), or else of the one in words (122), and its line."""
+
+    def in_words() -> str | None:
+        control = parse_words(header.text("122"))
+        if control is None:
+            return None
+        return control.fide_class if reading.by_fide else control.speed
+
+    coded = partial(fide_class, header.text("222")) if reading.by_fide else header.speed
+    for record, read in (("222", coded), ("122", in_words)):
         try:
             if speed := read():
-                return speed
+                return speed, header.records[record][0]
         except ValueError as error:
             line, words = header.records[record]
             reading.note(line, f"{record} {error}; got {words.strip()[:80]!r}: not used")
-    return None
+    return None, header.line
 
 
 def _source_game(game: Pairing, name: str | None, began: str | None, day: str, speed: str | None) -> SourceGame:

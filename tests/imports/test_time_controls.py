@@ -1,0 +1,280 @@
+"""Time controls in words and in code: the minutes for 60 moves, FIDE's class, and the pool that it chooses."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.imports.reading import TOO_FAST, FileHints
+from ledger.imports.time_controls import TimeControl, fide_class, parse_code, parse_words
+from ledger.ledger import Ledger
+from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
+from tests.kit.commands import Run
+from tests.kit.source_files import LICHESS_GAME, OUR_GAME, player, written
+
+
+def minutes(control: TimeControl | None) -> float | None:
+    seconds = None if control is None else control.seconds_for_a_game
+    return None if seconds is None else seconds / 60
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "limits"),
+    [
+        # FIDE's own text, and the texts of chess-results
+        ("90 min/40 moves + 30 min + 30 sec", 150, "standard"),
+        ("90'/40 moves + 30' + 30''/move", 150, "standard"),
+        ("90 min. for 40 moves + 30 min. for the rest + 30 sec. per move from move 1", 150, "standard"),
+        ("90 Minuten / 40 Züge + 30 Minuten + 30 Sekunden pro Zug", 150, "standard"),
+        ("100'x40 + 50'x20 + 15' + 30''", 180, "standard"),
+        ("40/120, 60", 180, "standard"),
+        ("90+30", 120, "standard"),
+        ("60 min", 60, "standard"),
+        ("G/59", 59, "rapid"),
+        ("30 min + 30 sec", 60, "standard"),
+        ("15 min + 10 sec/move", 25, "rapid"),
+        ("10'+5''", 15, "rapid"),
+        ("10 min", 10, "blitz"),
+        ("5 min + 5 sec", 10, "blitz"),
+        ("3+2", 5, "blitz"),
+        ("3 min", 3, TOO_FAST),
+        ("1+0", 1, TOO_FAST),
+        ("5400+30", 120, "standard"),
+        ("40/5400+30:1800+30", 150, "standard"),
+        ("Rapid", None, "rapid"),
+        ("Standard", None, "standard"),
+        ("bullet", None, TOO_FAST),
+        ("correspondence", None, None),
+    ],
+)
+def test_words_give_the_minutes_for_sixty_moves_and_fides_class(
+    words: str, expected: float | None, limits: str | None
+) -> None:
+    control = parse_words(words)
+    assert control is not None
+    assert (minutes(control), control.fide_class) == (expected, limits)
+    # digits alone are a code, in seconds
+    assert fide_class(words) == limits or words in {"90+30", "3+2"}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "limits"),
+    [
+        ("5400+30", 120, "standard"),
+        ("40/5400+30:1800+30", 150, "standard"),
+        # the increment begins with the second period
+        ("40/5400:1800+30", 130, "standard"),
+        # the third period begins after 60 moves
+        ("40/7200:20/3600:900", 180, "standard"),
+        # a period of moves repeats
+        ("40/1200", 40, "rapid"),
+        ("600", 10, "blitz"),
+        ("601", 601 / 60, "rapid"),
+        ("180+2", 5, "blitz"),
+        ("180", 3, TOO_FAST),
+        ("W300-B240", 5, "blitz"),
+        ("900.0+10.0", 25, "rapid"),
+        ("1/86400", None, None),
+        ("-", None, None),
+        ("?", None, None),
+        ("", None, None),
+    ],
+)
+def test_a_code_gives_the_minutes_for_sixty_moves_and_fides_class(
+    code: str, expected: float | None, limits: str | None
+) -> None:
+    assert (minutes(parse_code(code)), fide_class(code)) == (expected, limits)
+
+
+@pytest.mark.parametrize("text", ["60 moves", "W900-B300", "5400+", "about an hour", "++", "600:x"])
+def test_what_is_no_time_control_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not|names no time|no time control"):
+        fide_class(text)
+
+
+def test_a_code_of_another_program_that_may_be_in_minutes_is_not_guessed() -> None:
+    assert fide_class("90+30") == "rapid"
+    with pytest.raises(ValueError, match="may be minutes or seconds"):
+        fide_class("90+30", is_certain=False)
+    assert fide_class("180+2", is_certain=False) == "blitz"
+
+
+def test_the_class_is_said_with_its_minutes() -> None:
+    assert str(parse_code("900+10")) == "rapid (25 minutes for 60 moves)"
+    assert str(parse_words("blitz")) == "blitz"
+
+
+@given(seconds=st.integers(0, 10**5), increment=st.integers(0, 10**3))
+def test_more_time_never_gives_a_faster_class(seconds: int, increment: int) -> None:
+    order = [TOO_FAST, "blitz", "rapid", "standard"]
+    now = fide_class(f"{seconds}+{increment}") or ""
+    for more in (f"{seconds + 1}+{increment}", f"{seconds}+{increment + 1}"):
+        assert order.index(fide_class(more) or "") >= order.index(now)
+
+
+@given(text=st.text(max_size=60))
+def test_any_text_is_understood_or_refused(text: str) -> None:
+    for parse in (parse_words, parse_code, fide_class):
+        with suppress(ValueError):
+            parse(text)
+
+
+# -- the pool --------------------------------------------------------------------------------------------------------
+
+
+def trf(*headers: str) -> bytes:
+    pairs = (player(1, "Ann", "2 w 1", fide="101"), player(2, "Bob", "1 b 0", fide="102"))
+    lines = ("012 Night", "042 2024/05/03", "052 2024/05/03", *headers, *pairs)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+@pytest.fixture
+def fed(tmp_path: Path, run: Run) -> Path:
+    path = tmp_path / "fed.db"
+    assert run("init", path, "--scheme", "fide").code == 0
+    for pool in ("rapid", "blitz"):
+        assert run("scheme", "adopt", path, "--scheme", "fide", "--pool", pool, "--new-pool").code == 0
+    return path
+
+
+def games_by_pool(path: Path) -> dict[str, int]:
+    with Ledger.open(path) as ledger:
+        return {pool.name: sum(1 for _ in ledger.rows("games", f"pool = {pool.pool}")) for pool in ledger.pools()}
+
+
+@pytest.mark.parametrize(
+    ("header", "pool"),
+    [
+        ("122 90 min/40 moves + 30 min + 30 sec", "standard"),
+        ("122 15 min + 10 sec", "rapid"),
+        ("222 180+2", "blitz"),
+        ("122 Blitz", "blitz"),
+    ],
+)
+def test_a_report_goes_to_the_pool_of_its_time_control(
+    header: str, pool: str, fed: Path, tmp_path: Path, run: Run
+) -> None:
+    done = run("import", fed, written(tmp_path, "night.trf", trf(header)), "--pools", "by-time-control")
+    assert done.code == 0, done.err
+    assert games_by_pool(fed) == {"standard": 0, "rapid": 0, "blitz": 0} | {pool: 1}
+
+
+@pytest.mark.parametrize(("header", "why"), [("122 1+0", ""), ("122 about an hour", "122 is not understood"), ("", "")])
+def test_a_game_without_a_class_of_fide_is_left_out(header: str, why: str, fed: Path, tmp_path: Path, run: Run) -> None:
+    done = run("import", fed, written(tmp_path, "night.trf", trf(*filter(None, [header]))), "--pools", BY_TIME_CONTROL)
+    assert "1 left out: no time control that FIDE rates" in done.err
+    assert why in done.err
+    assert games_by_pool(fed) == {"standard": 0, "rapid": 0, "blitz": 0}
+
+
+def test_a_report_that_contradicts_the_named_pool_is_refused_with_its_line(fed: Path, tmp_path: Path, run: Run) -> None:
+    file = written(tmp_path, "night.trf", trf("122 3 min + 2 sec"))
+    line = file.read_bytes().splitlines().index(b"122 3 min + 2 sec") + 1
+    done = run("import", fed, file, "--pool", "rapid")
+    assert done.code == 1
+    assert f"night.trf:{line}: the time control is that of blitz by FIDE's limits, and the games go" in done.err
+    assert "go to the pool of rapid: take the pool of blitz; no game of this tournament was read" in done.err
+    assert games_by_pool(fed) == {"standard": 0, "rapid": 0, "blitz": 0}
+    assert run("import", fed, file, "--pool", "rapid", "--any-time-control").code == 0
+    assert games_by_pool(fed)["rapid"] == 1
+
+
+def test_the_default_pool_takes_a_report_of_another_class_with_a_note(fed: Path, tmp_path: Path, run: Run) -> None:
+    done = run("import", fed, written(tmp_path, "night.trf", trf("122 3 min + 2 sec")))
+    assert done.code == 0
+    assert "note: the time control is that of blitz by FIDE's limits" in done.err
+
+
+def test_a_pool_of_a_scheme_without_fides_limits_takes_any_time_control(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    file = written(tmp_path, "night.trf", trf("122 3 min + 2 sec"))
+    done = run("import", empty_club, file, "--pool", "standard")
+    assert (done.code, "limits" in done.err) == (0, False)
+
+
+def test_a_time_control_that_is_not_understood_is_a_note_in_a_named_pool(fed: Path, tmp_path: Path, run: Run) -> None:
+    done = run("import", fed, written(tmp_path, "night.trf", trf("122 about an hour")), "--pool", "rapid")
+    assert done.code == 0
+    assert "note: 122 is not understood; got 'about an hour': not used" in done.err
+    assert games_by_pool(fed)["rapid"] == 1
+
+
+PGN = """[Event "Night"]
+[Site "Club"]
+[Date "2021.03.0{day}"]
+[White "Ann"]
+[Black "Bob"]
+[Result "1-0"]
+[TimeControl "{control}"]
+
+1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0
+
+"""
+
+
+def files() -> Iterator[tuple[str, bytes]]:
+    controls = ("5400+30", "900+10", "180+2")
+    yield "a.pgn", "".join(PGN.format(day=day, control=each) for day, each in enumerate(controls, 1)).encode()
+    rows = [f"{n},Ann,Bob,1-0,2024-05-0{n},{each}" for n, each in enumerate(controls, 1)]
+    yield "b.csv", "\n".join(["key,white,black,result,ended_at,time_control", *rows]).encode()
+    rows = [f"{n},Ann,Bob,1-0,2024-05-0{n},{each}" for n, each in enumerate(("90+30", "15+10", "3+2"), 1)]
+    yield "c.csv", "\n".join(["key,white,black,result,ended_at,time_increment", *rows]).encode()
+    words = ("90 min/40 moves; 30 min; 30 sec", "15 min + 10 sec", "3 min + 2 sec")
+    rows = [f'{n},Ann,Bob,1-0,2024-05-0{n},"{each}"' for n, each in enumerate(words, 1)]
+    yield "d.csv", "\n".join(["key,white,black,result,ended_at,time_control", *rows]).encode()
+    rows = [f"{n},Ann,Bob,1-0,2024-05-0{n},{each}" for n, each in enumerate(("standard", "rapid", "blitz"), 1)]
+    yield "e.csv", "\n".join(["key,white,black,result,ended_at,speed", *rows]).encode()
+    clocks = ({"initial": 5400, "increment": 30}, {"initial": 900, "increment": 10}, {"initial": 180, "increment": 2})
+    games = [LICHESS_GAME | {"id": f"aaaaBBB{n}", "clock": clock} for n, clock in enumerate(clocks)]
+    yield "f.ndjson", b"\n".join(map(orjson.dumps, games))
+    games = [OUR_GAME | {"key": f"club:{n}", "speed": each} for n, each in enumerate(("classical", "rapid", "blitz"))]
+    yield "g.jsonl", b"\n".join(map(orjson.dumps, games))
+
+
+@pytest.mark.parametrize(("name", "content"), list(files()), ids=[name for name, _ in files()])
+def test_games_of_each_format_go_to_the_pools_of_their_time_controls(
+    name: str, content: bytes, fed: Path, tmp_path: Path, run: Run
+) -> None:
+    done = run("import", fed, written(tmp_path, name, content), "--pools", "by-time-control")
+    assert done.code == 0, done.err
+    assert games_by_pool(fed) == {"standard": 1, "rapid": 1, "blitz": 1}
+
+
+@pytest.mark.parametrize(("name", "content"), list(files()), ids=[name for name, _ in files()])
+def test_games_of_each_format_that_contradict_the_named_pool_are_refused(
+    name: str, content: bytes, fed: Path, tmp_path: Path, run: Run
+) -> None:
+    done = run("import", fed, written(tmp_path, name, content), "--pool", "rapid")
+    assert done.code == 1
+    assert done.err.count("by FIDE's limits, and the games go to the pool of rapid") == 2
+    assert games_by_pool(fed) == {"standard": 0, "rapid": 1, "blitz": 0}
+
+
+def test_python_chooses_the_pool_by_time_control(fed: Path, tmp_path: Path) -> None:
+    with Ledger.open(fed) as ledger:
+        file = written(tmp_path, "night.trf", trf("122 15 min + 10 sec"))
+        report = ledger.import_file(file, choice=PoolChoice(pool=BY_TIME_CONTROL))
+        assert report.ok
+        refused = ledger.import_file(file, choice=PoolChoice(pool="blitz"), said=FileHints(source="club"))
+        assert not refused.ok
+    assert games_by_pool(fed)["rapid"] == 1
+
+
+def test_a_game_of_another_pool_by_the_tag_of_a_program_is_noted_and_left_out(
+    fed: Path, tmp_path: Path, run: Run
+) -> None:
+    file = written(tmp_path, "a.pgn", PGN.format(day=1, control="90+30").encode())
+    done = run("import", fed, file, "--pools", "by-time-control")
+    assert "TimeControl may be minutes or seconds; got '90+30': not used" in done.err
+    assert "1 left out: no time control that FIDE rates" in done.err
+
+
+def test_any_time_control_goes_with_a_pool(fed: Path, tmp_path: Path, run: Run) -> None:
+    done = run("import", fed, written(tmp_path, "night.trf", trf()), "--any-time-control")
+    assert (done.code, "together with --pool" in done.err) == (2, True)
+    assert games_by_pool(fed)["standard"] == 0
