@@ -148,10 +148,7 @@ def import_(
       rating-ledger import club.db games.pgn --propose-differences differences.csv
       rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
     """
-    if pool and pools:
-        raise click.UsageError("give --pool or --pools, not both")
-    if any_time_control and not pool:
-        raise click.UsageError("--any-time-control: together with --pool")
+    _refuse_contradicting_options(pool, pools, any_time_control=any_time_control)
     asked = proposing.wish()
     if asked is not None and not open_tournaments:
         raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
@@ -196,6 +193,13 @@ def import_(
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
         sys.exit(REFUSED)
+
+
+def _refuse_contradicting_options(pool: str | None, pools: str | None, *, any_time_control: bool) -> None:
+    if pool and pools:
+        raise click.UsageError("give --pool or --pools, not both")
+    if any_time_control and not pool:
+        raise click.UsageError("--any-time-control: together with --pool")
 
 
 def _imported(ledger: Ledger, files: Sequence[str], wish: ImportWish) -> list[bool]:
