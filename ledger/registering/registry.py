@@ -7,6 +7,7 @@ before anything is written, and a fault anywhere leaves the journal as it was. N
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -40,6 +41,7 @@ from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, p
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing, Strength
 from ledger.handle import DEFAULT_ACTOR, OpenLedger
+from ledger.imports.players.rows import FURTHER_RATINGS
 from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
@@ -72,6 +74,7 @@ class PlayersReport(FaultsFound):
         namesakes: lines of new players who have the name of one registered before, and the identity of that one.
         left_out: lines whose rating has no effect and was left out on request, with the reason.
         new_ratings: of registered players, each new rating: the player, from when it holds, points.
+        further_ratings: the same by name of each further pool of a combined list.
         is_recorded: True if the list was recorded.
         faults, fault_count: refused rows; if there is one, nothing was recorded, unless such rows were to be left out.
     """
@@ -85,6 +88,7 @@ class PlayersReport(FaultsFound):
     namesakes: list[FileFault] = attrs.Factory(list)
     left_out: list[FileFault] = attrs.Factory(list)
     new_ratings: list[tuple[int, str | None, str]] = attrs.Factory(list)
+    further_ratings: dict[str, list[tuple[int, str | None, str]]] = attrs.Factory(dict)
     is_recorded: bool = False
     faulty_lines: set[int] = attrs.Factory(set)
 
@@ -101,13 +105,13 @@ class _ListNews:
     Attributes:
         registered: numbers of the players who were registered before.
         births: of registered players, rows of ``BirthYearLearnt``.
-        seeded_lines: lines whose initial rating is not recorded again: it is stored, proposed, or left out.
+        seeded_lines: by pool, lines whose initial rating is not recorded again: it is stored, proposed, or left out.
         fresh: ``line``, ``identity``, ``name`` of new players; None if no player was registered before.
     """
 
     registered: set[int] = attrs.Factory(set)
     births: list[tuple[int, int]] = attrs.Factory(list)
-    seeded_lines: set[int] = attrs.Factory(set)
+    seeded_lines: dict[str, set[int]] = attrs.Factory(lambda: defaultdict(set))
     fresh: DataFrame | None = None
 
 
@@ -116,9 +120,9 @@ class _ListImport:
     """The import of one list of players, with the arguments of ``Registry.take_list``; the views are up to date."""
 
     _ledger: OpenLedger
-    _pool: Pool
+    _pools: Mapping[str, Pool]  # by kind of rating, "" for that of every list
     _since: str | None
-    _source: str | None
+    _source: str | Mapping[str, str] | None
     _actor: str
     _propose: Callable[[Sequence[Event]], object] | None
     _leave_out_late: bool
@@ -132,10 +136,14 @@ class _ListImport:
 
     def __attrs_post_init__(self) -> None:
         # Made only for its refusals: a wrong instant or name is reported once, not with each row.
-        RatingSeeded(player=1, pool=self._pool.name, effective_at=self._since, rating="1", source=self._source)
+        for pool in self._pools.values():
+            RatingSeeded(player=1, pool=pool.name, effective_at=self._since, rating="1", source=self._source_of(pool))
         self._now_ms = self._ledger.now_ms()
         # A proposal is what four eyes ask for: nothing of it needs to be refused.
         self._four_eyes = self._propose is None and late_facts.are_four_eyes_on(self._ledger.journal.find)
+
+    def _source_of(self, pool: Pool) -> str | None:
+        return self._source if self._source is None or isinstance(self._source, str) else self._source[pool.name]
 
     def take(
         self, frames: Iterable[DataFrame], faults_so_far: Callable[[], int], advance: Callable[[int], None]
@@ -187,8 +195,9 @@ class _ListImport:
         for frame, news in zip(parts, looked_up, strict=True):
             self.report.registered += len(frame) - len(news.registered)
             self.report.births += len(news.births)
-            seeds = frame.filter(pl.col("rating").is_not_null() & ~pl.col("line").is_in(list(news.seeded_lines)))
-            self.report.seeded += len(seeds)
+            for kind, pool in self._pools.items():
+                is_known = pl.col("line").is_in(list(news.seeded_lines[pool.name]))
+                self.report.seeded += len(frame.filter(pl.col(_rating_columns(kind)[0]).is_not_null() & ~is_known))
 
     def _without_faulty(self, parts: list[DataFrame]) -> list[DataFrame]:
         """Return the frames without the rows that have a fault, if such rows are to be left out."""
@@ -212,6 +221,9 @@ class _ListImport:
                 | odd_names.fill_null(value=True)
                 | frame.select(without_rating).to_series()
             )
+            for kind in filter(None, self._pools):
+                of_kind = frame.select(pl.col(_rating_columns(kind)[at]).alias(SEED_FIELDS[-at]) for at in (0, 1))
+                suspected |= codec_columns.suspects(of_kind, RatingSeeded)
             suspects = frame.filter(suspected)
             if not len(suspects):
                 continue
@@ -237,7 +249,12 @@ class _ListImport:
         else:
             with _named(faults):
                 past = PriorRating(**{name: row[name] for name in SEED_FIELDS}, since=row["since"])
-                past.seed(1, self._pool.name)
+                past.seed(1, self._pools[""].name)
+        for kind in filter(None, self._pools):
+            rating, k_factor = (row[name] for name in _rating_columns(kind))
+            if rating is not None:
+                with _named(faults):
+                    PriorRating(rating=rating, k_factor=k_factor, since=row["since"]).seed(1, self._pools[kind].name)
         return faults
 
     def _refuse_doubles(self, frames: Sequence[DataFrame]) -> None:
@@ -283,7 +300,8 @@ class _ListImport:
             player=pl.col("identity").replace_strict(numbers, default=None, return_dtype=pl.Int64)
         )
         self._look_at_people(rows, news)
-        self._look_at_seeds(self._seeds(rows), news)
+        for kind, pool in self._pools.items():
+            self._look_at_seeds(self._seeds(rows, kind), pool, news)
         return news
 
     @cached_property
@@ -320,19 +338,21 @@ class _ListImport:
                     line, f"{identity!r} is {person.standing} in the ledger, not {standing}; 'player set' changes it"
                 )
 
-    def _look_at_seeds(self, seeds: DataFrame, news: _ListNews) -> None:
+    def _look_at_seeds(self, seeds: DataFrame, pool: Pool, news: _ListNews) -> None:
         keys = codec_columns.keys(seeds, RatingSeeded).to_list()
         facts = codec_columns.facts(seeds, RatingSeeded).to_list() if keys else []
         stored = self._ledger.journal.find(keys)
         connection, players = self._ledger.views.connection, seeds["player"].to_list()
-        listed = initial_ratings.seed_instants(connection, self._pool, players)
+        listed = initial_ratings.seed_instants(connection, pool, players)
+        is_first, seeded_lines = pool is self._pools[""], news.seeded_lines[pool.name]
+        new_ratings = self.report.new_ratings if is_first else self.report.further_ratings.setdefault(pool.name, [])
         columns = seeds.select("line", "player", "effective_at", "rating").iter_rows()
         for (line, player, since, rating), key, facts_text in zip(columns, keys, facts, strict=True):
             try:
                 if key in stored:
                     # the same list imported again adds nothing; another rating under its key is a conflict
                     rules.check_repeat(RatingSeeded, key, rules.facts_of(stored[key]), orjson.loads(facts_text))
-                    news.seeded_lines.add(line)
+                    seeded_lines.add(line)
                     continue
                 since_ms = FROM_THE_BEGINNING if since is None else instant_ms(since)
                 if (player, since_ms) in listed:  # under another key, so in another spelling
@@ -344,24 +364,27 @@ class _ListImport:
                     self._refuse_past(line, seed)
                     if self._propose is not None:
                         self._proposed.append(seed)
-                        news.seeded_lines.add(line)
-                self.report.new_ratings.append((player, since, rating))
+                        seeded_lines.add(line)
+                new_ratings.append((player, since, rating))
             except RejectedError as error:
                 if self._leave_out_late and error.rule == initial_ratings.TOO_LATE:
                     self.report.left_out.append(FileFault(line, str(error)))
-                    news.seeded_lines.add(line)
+                    seeded_lines.add(line)
                 else:
                     self.report.fault(line, str(error))
 
-    def _seeds(self, rows: DataFrame) -> DataFrame:
-        """Return the rows with a rating, in the columns of ``RatingSeeded``, with their lines."""
-        return rows.filter(pl.col("rating").is_not_null()).select(
+    def _seeds(self, rows: DataFrame, kind: str) -> DataFrame:
+        """Return the rows with a rating of a kind, in the columns of ``RatingSeeded``, with their lines."""
+        pool, (rating, k_factor) = self._pools[kind], _rating_columns(kind)
+        fields = {name: pl.col(name) if not kind else pl.lit(None, rows.schema[name]) for name in SEED_FIELDS}
+        fields |= {"rating": pl.col(rating), "k_factor": pl.col(k_factor)}
+        return rows.filter(pl.col(rating).is_not_null()).select(
             "line",
             "player",
-            pl.lit(self._pool.name).alias("pool"),
-            *SEED_FIELDS,
+            pl.lit(pool.name).alias("pool"),
+            *(column.alias(name) for name, column in fields.items()),
             pl.col("since").fill_null(pl.lit(self._since, pl.String)).alias("effective_at"),
-            pl.lit(self._source, pl.String).alias("source"),
+            pl.lit(self._source_of(pool), pl.String).alias("source"),
         )
 
     def _record(self, transaction: Transaction, frame: DataFrame, news: _ListNews) -> None:
@@ -381,8 +404,14 @@ class _ListImport:
         # Without ``orient`` Polars takes two pairs for two columns, and three pairs for three rows.
         births = pl.DataFrame(news.births, {"player": pl.Int64, "birth_year": pl.Int64}, orient="row")
         self.report.births += append_rows(transaction, births, BirthYearLearnt)
-        seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
-        self.report.seeded += append_rows(transaction, seeds, RatingSeeded)
+        for kind, pool in self._pools.items():
+            seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines[pool.name]))), kind)
+            self.report.seeded += append_rows(transaction, seeds, RatingSeeded)
+
+
+def _rating_columns(kind: str) -> tuple[str, str]:
+    """Return the columns of a rating and its K: those of every list (""), or of a further kind of a combined list."""
+    return FURTHER_RATINGS[kind] if kind else ("rating", "k_factor")
 
 
 # -- one by one ----------------------------------------------------------------------------------------------------
@@ -747,8 +776,9 @@ class Registry:
         frames: Iterable[DataFrame],
         *,
         pool: str | None = None,
+        further_pools: Mapping[str, str] | None = None,
         since: str | None = None,
-        source: str | None = None,
+        source: str | Mapping[str, str] | None = None,
         actor: str,
         token: str | None = None,
         faults_so_far: Callable[[], int] = lambda: 0,
@@ -763,8 +793,10 @@ class Registry:
         Args:
             frames: players in the columns of ``player_schema()``.
             pool: the pool that their ratings belong to; the ledger's first one by default.
+            further_pools: of a combined list, the pool of each further kind of rating, ``rapid`` and ``blitz``, whose
+                ratings the frames have in the columns of ``FURTHER_RATINGS``.
             since: from when these hold, if a row has no instant; None: from the beginning.
-            source: name of the list.
+            source: name of the list, or by pool its name there.
             actor: the importer.
             token: authenticates the actor, if the role of a recorder is assigned.
             faults_so_far: returns the number of the importer's faults that prevent recording.
@@ -785,13 +817,14 @@ class Registry:
         if not dry_run:
             actor = self.ledger.recorder_named(token, actor)
         self.ledger.ensure_up_to_date()
-        name = self.ledger.first_pool() if pool is None else pool
         pools = {each.name: each for each in self.ledger.pools()}
-        if name not in pools:
-            raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
+        by_kind = {"": self.ledger.first_pool() if pool is None else pool, **(further_pools or {})}
+        for name in by_kind.values():
+            if name not in pools:
+                raise UnknownNameError("pool", name, f"expected one of {sorted(pools)}")
         job = _ListImport(
             self.ledger,
-            pools[name],
+            {kind: pools[name] for kind, name in by_kind.items()},
             since,
             source,
             actor,

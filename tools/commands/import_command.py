@@ -142,7 +142,6 @@ def import_(
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import fed.db open.trf rapid-night.trf --pools by-time-control
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
-      rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences differences.csv

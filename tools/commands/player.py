@@ -19,7 +19,7 @@ from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing, Strength
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
-from ledger.imports.players.fide import KINDS
+from ledger.imports.players.fide import ALL_KINDS, KINDS
 from ledger.imports.players.formats import FORMATS
 from ledger.imports.reading import Reading
 from ledger.journal import late_facts
@@ -289,10 +289,10 @@ players.add_command(alike)
 @click.option("--since", metavar="INSTANT", help="From when the list holds, if it does not say.")
 @click.option(
     "--kind",
-    type=click.Choice(KINDS),
+    type=click.Choice((*KINDS, ALL_KINDS)),
     default="standard",
     show_default=True,
-    help="Of FIDE's ratings; rapid and blitz need --pool.",
+    help="Of FIDE's ratings; rapid and blitz need --pool; all go to the pools standard, rapid and blitz.",
 )
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
 @click.option("--format", "list_format", type=click.Choice(FORMATS), help="Told by content where not given.")
@@ -345,26 +345,34 @@ def import_(
       rating-ledger players import club.db members.csv --since 2024-02-01 --dry-run -t
       rating-ledger players import club.db standard_sep26frl.zip --leave-out-faulty
       rating-ledger players import club.db players_list_xml_foa.xml --kind rapid --pool rapid --since 2026-09-01
+      rating-ledger players import fed.db players_list_foa.txt --kind all --since 2026-09-01
       rating-ledger players import club.db members.csv --since 2024-01-01 --propose --reason 'list of January' --by eve
     """
     asked = wish()
     if not dry_run and (limit is not None or fmt is not None):
         raise click.UsageError("--limit and the formats of output go with --dry-run")
-    if kind != KINDS[0] and pool is None:
+    if kind == ALL_KINDS and pool is not None:
+        raise click.UsageError("--kind all: without --pool: the ratings go to the pools standard, rapid and blitz")
+    if kind in KINDS[1:] and pool is None:
         raise click.UsageError(
             f"--kind {kind}: say by --pool which pool takes these ratings; without it they would go to the first pool, "
             "among its own"
         )
     with Ledger.open(db_path) as ledger, open_source(file) as opened:
         chosen = list_format or formats.detect_format(opened.first)
+        sources: str | dict[str, str] | None = source or formats.default_list_name(chosen, kind)
+        if kind == ALL_KINDS:
+            _refuse_without_all(ledger, chosen)
+            pool, sources = KINDS[0], {each: source or formats.default_list_name(chosen, each) or "" for each in KINDS}
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
             report = ledger.registry.take_list(
                 formats.read_players(opened, chosen, kind, since),
                 pool=pool,
+                further_pools={each: each for each in KINDS[1:]} if kind == ALL_KINDS else None,
                 since=since,
                 **({"actor": actor} if dry_run else recorded_by(ledger, actor)),
-                source=source or formats.default_list_name(chosen, kind),
+                source=sources,
                 faults_so_far=lambda: _count_decisive(opened.reading, leave_out_faulty=leave_out_faulty),
                 advance=bar.advance,
                 propose=None if asked is None else lambda events: propose(ledger, events, asked),
@@ -385,6 +393,12 @@ def import_(
             sys.exit(REFUSED)
         if dry_run:
             differences = as_rows(compare_list_ratings(ledger, report, pool))
+            if kind == ALL_KINDS:
+                differences = [
+                    {"pool": each, **row}
+                    for each in KINDS
+                    for row in as_rows(compare_list_ratings(ledger, report, each))
+                ]
             limits.write(differences, fmt, limits.shown(limit, fmt, RATINGS_IN_A_TABLE))
         else:
             _rate(ledger)
@@ -392,6 +406,16 @@ def import_(
         said += f", {counted(count, 'fault')}, whose lines are left out" if count else ""
         ended = "dry run: nothing was written" if dry_run else f"head {ledger.head()}"
         output.remark(f"{opened.reading.name} ({chosen}): {said}; {ended}")
+
+
+def _refuse_without_all(ledger: Ledger, fmt: str) -> None:
+    """Refuse a list that is no combined one of FIDE, and a ledger without a pool for each kind of rating."""
+    if fmt == "csv":
+        raise click.UsageError("--kind all: for FIDE's combined list; of a CSV the ratings of one pool are taken")
+    missing = [name for name in KINDS if name not in {pool.name for pool in ledger.pools()}]
+    if missing:
+        lines = "; ".join(f"'scheme adopt {ledger.path} --scheme fide --pool {name} --new-pool'" for name in missing)
+        raise click.UsageError(f"--kind all: there is no pool {' and no pool '.join(missing)}; make it first: {lines}")
 
 
 def _tell_ways(ledger: Ledger, faults: Sequence[FileFault], *, leave_out_faulty: bool) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
 from ledger.imports.csv.rows import decode_text
-from ledger.imports.players.rows import PlayerConverter
+from ledger.imports.players.rows import FURTHER_RATINGS, PlayerConverter
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 
@@ -30,12 +30,18 @@ if TYPE_CHECKING:
 
 
 KINDS = ("standard", "rapid", "blitz")
+ALL_KINDS = "all"  # of a combined list: the standard rating, and the others in the columns of ``FURTHER_RATINGS``
 LABELS: Mapping[str, str] = {
     "fide_id": "the FIDE number",
     "name": "the name",
     "rating": "the rating",
     "k_factor": "K",
     "birth_year": "the year of birth",
+    **{
+        name: f"{what} of {kind}"
+        for kind, names in FURTHER_RATINGS.items()
+        for name, what in zip(names, ("the rating", "K"), strict=True)
+    },
 }
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
@@ -51,8 +57,9 @@ def month_start(word: str) -> str | None:
 
 def drop_unrated_k(cells: DataFrame) -> DataFrame:
     """Return the cells without the K-factors of unrated players, which lists give to players of other lists."""
-    unrated = pl.col("rating").fill_null("").str.strip_chars().is_in(["", "0"])
-    return cells.with_columns(k_factor=pl.when(unrated).then(None).otherwise(pl.col("k_factor")))
+    pairs = [("rating", "k_factor"), *(pair for pair in FURTHER_RATINGS.values() if pair[0] in cells.columns)]
+    unrated = {k: pl.col(rating).fill_null("").str.strip_chars().is_in(["", "0"]) for rating, k in pairs}
+    return cells.with_columns(pl.when(none).then(None).otherwise(pl.col(k)).alias(k) for k, none in unrated.items())
 
 
 ROWS = 20_000  # players a frame
@@ -79,7 +86,7 @@ def is_text_list(first: bytes) -> bool:
 def read_layout(line: str, kind: str) -> ListLayout:
     """Return the columns that the first line of a text list names.
 
-    *kind*: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
+    *kind*: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list; ``all``: each of them.
 
     Raises:
         ValueError: a column is missing.
@@ -95,7 +102,7 @@ def read_layout(line: str, kind: str) -> ListLayout:
         if month is not None:
             since, name = month, "list"
         spans.setdefault(name, (start, end))
-    rating, k = _TEXT_RATINGS[kind]
+    rating, k = _TEXT_RATINGS[KINDS[0] if kind == ALL_KINDS else kind]
     columns = {
         "fide_id": spans.get("id number"),
         "name": spans.get("name"),
@@ -103,7 +110,13 @@ def read_layout(line: str, kind: str) -> ListLayout:
         "k_factor": spans.get(k, spans.get("k")),
         "birth_year": spans.get("b-day", spans.get("born")),
     }
-    missing = [LABELS[name] for name in ("fide_id", "name", "rating") if columns[name] is None]
+    needed = ["fide_id", "name", "rating"]
+    if kind == ALL_KINDS:
+        columns["rating"] = spans.get(rating)
+        for each, names in FURTHER_RATINGS.items():
+            columns |= zip(names, map(spans.get, _TEXT_RATINGS[each]), strict=True)
+            needed.append(names[0])
+    missing = [LABELS[name] for name in needed if columns[name] is None]
     if missing:
         raise ValueError(
             f"nothing was read: the first line of the list has no column for {' and '.join(missing)}; "
@@ -128,7 +141,9 @@ def read_text(lines: Iterable[bytes], reading: Reading, kind: str, since: str | 
     if since is None and layout.since is None:
         reading.file_fault(1, NO_DAY)
         return
-    converter = PlayerConverter({name: LABELS[name] for name in (*layout.places, "k_factor")})
+    without_k = ["k_factor"] + [k for rating, k in FURTHER_RATINGS.values() if rating in layout.places]
+    without_k = [k for k in without_k if k not in layout.places]
+    converter = PlayerConverter({name: LABELS[name] for name in (*layout.places, *without_k)})
     number = 2
     while block := list(islice(source, ROWS)):
         text = pl.DataFrame({"text": [decode_text(line.rstrip(b"\r\n")) for line in block]}).with_columns(
@@ -138,7 +153,7 @@ def read_text(lines: Iterable[bytes], reading: Reading, kind: str, since: str | 
         cells = text.filter(pl.col("text").str.strip_chars() != "").select(
             "line",
             *(_field(name, *span) for name, span in layout.places.items()),
-            *([] if "k_factor" in layout.places else [pl.lit(None, pl.String).alias("k_factor")]),
+            *(pl.lit(None, pl.String).alias(k) for k in without_k),
         )
         frame, faults = converter.convert(drop_unrated_k(cells))
         reading.add_faults(faults)
@@ -176,10 +191,13 @@ class _PlayerElements:
     """Gathers the fields of players as expat meets them."""
 
     def __init__(self, kind: str) -> None:
-        rating, k = _XML_RATINGS[kind]
+        rating, k = _XML_RATINGS[KINDS[0] if kind == ALL_KINDS else kind]
         # a list of one kind says rating and k
         self._names = {**_XML_FIELDS, "rating": "rating", "k": "k_factor", rating: "rating", k: "k_factor"}
         self._own = {rating, k}
+        for each, names in FURTHER_RATINGS.items() if kind == ALL_KINDS else ():
+            self._names |= zip(_XML_RATINGS[each], names, strict=True)
+        self.fields = [name for name in LABELS if name in self._names.values()]
         self.rows: list[tuple[int, dict[str, str]]] = []
         self._player: dict[str, str] | None = None
         self._begun = 0
@@ -237,7 +255,8 @@ def read_xml(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | 
     if since is None:
         reading.file_fault(1, NO_DAY)
         return
-    players, converter = _PlayerElements(kind), PlayerConverter(LABELS)
+    players = _PlayerElements(kind)
+    converter = PlayerConverter({name: LABELS[name] for name in players.fields})
     seen = 0
     try:
         for chunk in chunks:
@@ -260,8 +279,8 @@ def read_xml(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | 
 def _frame(players: _PlayerElements, converter: PlayerConverter, reading: Reading, since: str) -> Iterator[DataFrame]:
     rows, players.rows = players.rows, []
     if rows:
-        columns = {name: [fields.get(name) for _, fields in rows] for name in LABELS}
-        cells = pl.DataFrame(columns, schema=dict.fromkeys(LABELS, pl.String)).with_columns(
+        columns = {name: [fields.get(name) for _, fields in rows] for name in players.fields}
+        cells = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).with_columns(
             pl.Series("line", [line for line, _ in rows], pl.Int64)
         )
         frame, faults = converter.convert(drop_unrated_k(cells))

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 MAX_GAMES = 1_000_000
+# Columns of a combined list for further pools, by kind of rating: the rating and K.
+FURTHER_KINDS = ("rapid", "blitz")
+FURTHER_RATINGS = {kind: (f"{kind}_rating", f"{kind}_k_factor") for kind in FURTHER_KINDS}
+_FURTHER = tuple(name for names in FURTHER_RATINGS.values() for name in names)
 _DECIMAL = re.compile(r"\+?([0-9]{1,5})(?:[.,]([0-9]{1,9}))?", re.ASCII)
 _POSITIVE = re.compile(POSITIVE_PATTERN, re.ASCII)
 _UNRATED = {"", "0", "-", "?", "unrated", "unr"}
@@ -119,6 +123,7 @@ def _plan() -> dict[str, CellParser]:
         "volatility": points,
         "highest": points,
         "k_factor": points,
+        **dict.fromkeys(_FURTHER, points),
     }
 
 
@@ -143,7 +148,8 @@ class PlayerConverter:
         none = pl.Series("bad", [False]).new_from_index(0, len(cells))
         bad, faults = check_rows(table["line"], self._complaints(table, columns), none)
         good = table.filter(~bad) if faults.first else table
-        return good.select(pl.col(name).cast(kind) for name, kind in player_schema().items()), faults
+        further = {name: pl.String for name in _FURTHER if name in self._labels}
+        return good.select(pl.col(name).cast(kind) for name, kind in {**player_schema(), **further}.items()), faults
 
     def _table(self, cells: DataFrame, columns: Mapping[str, ParsedColumn]) -> DataFrame:
         read = {name: column.values.alias(name) for name, column in columns.items()}
