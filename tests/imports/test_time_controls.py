@@ -132,15 +132,6 @@ def trf(*headers: str) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-@pytest.fixture
-def fed(tmp_path: Path, run: Run) -> Path:
-    path = tmp_path / "fed.db"
-    assert run("init", path, "--scheme", "fide").code == 0
-    for pool in ("rapid", "blitz"):
-        assert run("scheme", "adopt", path, "--scheme", "fide", "--pool", pool, "--new-pool").code == 0
-    return path
-
-
 def games_by_pool(path: Path) -> dict[str, int]:
     with Ledger.open(path) as ledger:
         return {pool.name: sum(1 for _ in ledger.rows("games", f"pool = {pool.pool}")) for pool in ledger.pools()}
@@ -156,35 +147,41 @@ def games_by_pool(path: Path) -> dict[str, int]:
     ],
 )
 def test_a_report_goes_to_the_pool_of_its_time_control(
-    header: str, pool: str, fed: Path, tmp_path: Path, run: Run
+    header: str, pool: str, fide_db: Path, tmp_path: Path, run: Run
 ) -> None:
-    done = run("import", fed, written(tmp_path, "night.trf", trf(header)), "--pools", "by-time-control")
+    done = run("import", fide_db, written(tmp_path, "night.trf", trf(header)), "--pools", "by-time-control")
     assert done.code == 0, done.err
-    assert games_by_pool(fed) == {"standard": 0, "rapid": 0, "blitz": 0} | {pool: 1}
+    assert games_by_pool(fide_db) == {"standard": 0, "rapid": 0, "blitz": 0} | {pool: 1}
 
 
 @pytest.mark.parametrize(("header", "why"), [("122 1+0", ""), ("122 about an hour", "122 is not understood"), ("", "")])
-def test_a_game_without_a_class_of_fide_is_left_out(header: str, why: str, fed: Path, tmp_path: Path, run: Run) -> None:
-    done = run("import", fed, written(tmp_path, "night.trf", trf(*filter(None, [header]))), "--pools", BY_TIME_CONTROL)
+def test_a_game_without_a_class_of_fide_is_left_out(
+    header: str, why: str, fide_db: Path, tmp_path: Path, run: Run
+) -> None:
+    done = run(
+        "import", fide_db, written(tmp_path, "night.trf", trf(*filter(None, [header]))), "--pools", BY_TIME_CONTROL
+    )
     assert "1 left out: no time control that FIDE rates" in done.err
     assert why in done.err
-    assert games_by_pool(fed) == {"standard": 0, "rapid": 0, "blitz": 0}
+    assert games_by_pool(fide_db) == {"standard": 0, "rapid": 0, "blitz": 0}
 
 
-def test_a_report_that_contradicts_the_named_pool_is_refused_with_its_line(fed: Path, tmp_path: Path, run: Run) -> None:
+def test_a_report_that_contradicts_the_named_pool_is_refused_with_its_line(
+    fide_db: Path, tmp_path: Path, run: Run
+) -> None:
     file = written(tmp_path, "night.trf", trf("122 3 min + 2 sec"))
     line = file.read_bytes().splitlines().index(b"122 3 min + 2 sec") + 1
-    done = run("import", fed, file, "--pool", "rapid")
+    done = run("import", fide_db, file, "--pool", "rapid")
     assert done.code == 1
     assert f"night.trf:{line}: the time control is that of blitz by FIDE's limits, and the games go" in done.err
     assert "go to the pool of rapid: take the pool of blitz; no game of this tournament was read" in done.err
-    assert games_by_pool(fed) == {"standard": 0, "rapid": 0, "blitz": 0}
-    assert run("import", fed, file, "--pool", "rapid", "--any-time-control").code == 0
-    assert games_by_pool(fed)["rapid"] == 1
+    assert games_by_pool(fide_db) == {"standard": 0, "rapid": 0, "blitz": 0}
+    assert run("import", fide_db, file, "--pool", "rapid", "--any-time-control").code == 0
+    assert games_by_pool(fide_db)["rapid"] == 1
 
 
-def test_the_default_pool_takes_a_report_of_another_class_with_a_note(fed: Path, tmp_path: Path, run: Run) -> None:
-    done = run("import", fed, written(tmp_path, "night.trf", trf("122 3 min + 2 sec")))
+def test_the_default_pool_takes_a_report_of_another_class_with_a_note(fide_db: Path, tmp_path: Path, run: Run) -> None:
+    done = run("import", fide_db, written(tmp_path, "night.trf", trf("122 3 min + 2 sec")))
     assert done.code == 0
     assert "note: the time control is that of blitz by FIDE's limits" in done.err
 
@@ -197,11 +194,13 @@ def test_a_pool_of_a_scheme_without_fides_limits_takes_any_time_control(
     assert (done.code, "limits" in done.err) == (0, False)
 
 
-def test_a_time_control_that_is_not_understood_is_a_note_in_a_named_pool(fed: Path, tmp_path: Path, run: Run) -> None:
-    done = run("import", fed, written(tmp_path, "night.trf", trf("122 about an hour")), "--pool", "rapid")
+def test_a_time_control_that_is_not_understood_is_a_note_in_a_named_pool(
+    fide_db: Path, tmp_path: Path, run: Run
+) -> None:
+    done = run("import", fide_db, written(tmp_path, "night.trf", trf("122 about an hour")), "--pool", "rapid")
     assert done.code == 0
     assert "note: 122 is not understood; got 'about an hour': not used" in done.err
-    assert games_by_pool(fed)["rapid"] == 1
+    assert games_by_pool(fide_db)["rapid"] == 1
 
 
 PGN = """[Event "Night"]
@@ -238,43 +237,43 @@ def files() -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.parametrize(("name", "content"), list(files()), ids=[name for name, _ in files()])
 def test_games_of_each_format_go_to_the_pools_of_their_time_controls(
-    name: str, content: bytes, fed: Path, tmp_path: Path, run: Run
+    name: str, content: bytes, fide_db: Path, tmp_path: Path, run: Run
 ) -> None:
-    done = run("import", fed, written(tmp_path, name, content), "--pools", "by-time-control")
+    done = run("import", fide_db, written(tmp_path, name, content), "--pools", "by-time-control")
     assert done.code == 0, done.err
-    assert games_by_pool(fed) == {"standard": 1, "rapid": 1, "blitz": 1}
+    assert games_by_pool(fide_db) == {"standard": 1, "rapid": 1, "blitz": 1}
 
 
 @pytest.mark.parametrize(("name", "content"), list(files()), ids=[name for name, _ in files()])
 def test_games_of_each_format_that_contradict_the_named_pool_are_refused(
-    name: str, content: bytes, fed: Path, tmp_path: Path, run: Run
+    name: str, content: bytes, fide_db: Path, tmp_path: Path, run: Run
 ) -> None:
-    done = run("import", fed, written(tmp_path, name, content), "--pool", "rapid")
+    done = run("import", fide_db, written(tmp_path, name, content), "--pool", "rapid")
     assert done.code == 1
     assert done.err.count("by FIDE's limits, and the games go to the pool of rapid") == 2
-    assert games_by_pool(fed) == {"standard": 0, "rapid": 1, "blitz": 0}
+    assert games_by_pool(fide_db) == {"standard": 0, "rapid": 1, "blitz": 0}
 
 
-def test_python_chooses_the_pool_by_time_control(fed: Path, tmp_path: Path) -> None:
-    with Ledger.open(fed) as ledger:
+def test_python_chooses_the_pool_by_time_control(fide_db: Path, tmp_path: Path) -> None:
+    with Ledger.open(fide_db) as ledger:
         file = written(tmp_path, "night.trf", trf("122 15 min + 10 sec"))
         report = ledger.import_file(file, choice=PoolChoice(pool=BY_TIME_CONTROL))
         assert report.ok
         refused = ledger.import_file(file, choice=PoolChoice(pool="blitz"), said=FileHints(source="club"))
         assert not refused.ok
-    assert games_by_pool(fed)["rapid"] == 1
+    assert games_by_pool(fide_db)["rapid"] == 1
 
 
 def test_a_game_of_another_pool_by_the_tag_of_a_program_is_noted_and_left_out(
-    fed: Path, tmp_path: Path, run: Run
+    fide_db: Path, tmp_path: Path, run: Run
 ) -> None:
     file = written(tmp_path, "a.pgn", PGN.format(day=1, control="90+30").encode())
-    done = run("import", fed, file, "--pools", "by-time-control")
+    done = run("import", fide_db, file, "--pools", "by-time-control")
     assert "TimeControl may be minutes or seconds; got '90+30': not used" in done.err
     assert "1 left out: no time control that FIDE rates" in done.err
 
 
-def test_any_time_control_goes_with_a_pool(fed: Path, tmp_path: Path, run: Run) -> None:
-    done = run("import", fed, written(tmp_path, "night.trf", trf()), "--any-time-control")
+def test_any_time_control_goes_with_a_pool(fide_db: Path, tmp_path: Path, run: Run) -> None:
+    done = run("import", fide_db, written(tmp_path, "night.trf", trf()), "--any-time-control")
     assert (done.code, "together with --pool" in done.err) == (2, True)
-    assert games_by_pool(fed)["standard"] == 0
+    assert games_by_pool(fide_db)["standard"] == 0

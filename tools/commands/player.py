@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -351,28 +351,20 @@ def import_(
     asked = wish()
     if not dry_run and (limit is not None or fmt is not None):
         raise click.UsageError("--limit and the formats of output go with --dry-run")
-    if kind == ALL_KINDS and pool is not None:
-        raise click.UsageError("--kind all: without --pool: the ratings go to the pools standard, rapid and blitz")
-    if kind in KINDS[1:] and pool is None:
-        raise click.UsageError(
-            f"--kind {kind}: say by --pool which pool takes these ratings; without it they would go to the first pool, "
-            "among its own"
-        )
+    _refuse_wrong_pool(kind, pool)
     with Ledger.open(db_path) as ledger, open_source(file) as opened:
         chosen = list_format or formats.detect_format(opened.first)
-        sources: str | dict[str, str] | None = source or formats.default_list_name(chosen, kind)
-        if kind == ALL_KINDS:
-            _refuse_without_all(ledger, chosen)
-            pool, sources = KINDS[0], {each: source or formats.default_list_name(chosen, each) or "" for each in KINDS}
+        pools = _pools_by_kind(ledger, chosen, kind)
+        names = {each: source or formats.default_list_name(chosen, each) or "" for each in KINDS}
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
             report = ledger.registry.take_list(
                 formats.read_players(opened, chosen, kind, since),
-                pool=pool,
-                further_pools={each: each for each in KINDS[1:]} if kind == ALL_KINDS else None,
+                pool=pools.get("", pool),
+                further_pools={each: name for each, name in pools.items() if each},
                 since=since,
                 **({"actor": actor} if dry_run else recorded_by(ledger, actor)),
-                source=sources,
+                source=names if pools else source or formats.default_list_name(chosen, kind),
                 faults_so_far=lambda: _count_decisive(opened.reading, leave_out_faulty=leave_out_faulty),
                 advance=bar.advance,
                 propose=None if asked is None else lambda events: propose(ledger, events, asked),
@@ -392,13 +384,7 @@ def import_(
             _tell_ways(ledger, faults, leave_out_faulty=leave_out_faulty)
             sys.exit(REFUSED)
         if dry_run:
-            differences = as_rows(compare_list_ratings(ledger, report, pool))
-            if kind == ALL_KINDS:
-                differences = [
-                    {"pool": each, **row}
-                    for each in KINDS
-                    for row in as_rows(compare_list_ratings(ledger, report, each))
-                ]
+            differences = _differences(ledger, report, pools, pool)
             limits.write(differences, fmt, limits.shown(limit, fmt, RATINGS_IN_A_TABLE))
         else:
             _rate(ledger)
@@ -408,14 +394,40 @@ def import_(
         output.remark(f"{opened.reading.name} ({chosen}): {said}; {ended}")
 
 
-def _refuse_without_all(ledger: Ledger, fmt: str) -> None:
-    """Refuse a list that is no combined one of FIDE, and a ledger without a pool for each kind of rating."""
+def _differences(
+    ledger: Ledger, report: PlayersReport, pools: Mapping[str, str], pool: str | None
+) -> list[dict[str, Any]]:
+    """Return the new ratings with those in force; of a combined list for one pool after the other, with its name."""
+    if not pools:
+        return as_rows(compare_list_ratings(ledger, report, pool))
+    compared = ((name, as_rows(compare_list_ratings(ledger, report, name))) for name in pools.values())
+    return [{"pool": name, **row} for name, rows in compared for row in rows]
+
+
+def _refuse_wrong_pool(kind: str, pool: str | None) -> None:
+    if kind == ALL_KINDS and pool is not None:
+        raise click.UsageError("--kind all: without --pool: the ratings go to the pools standard, rapid and blitz")
+    if kind in KINDS[1:] and pool is None:
+        raise click.UsageError(
+            f"--kind {kind}: say by --pool which pool takes these ratings; without it they would go to the first pool, "
+            "among its own"
+        )
+
+
+def _pools_by_kind(ledger: Ledger, fmt: str, kind: str) -> dict[str, str]:
+    """Return the pools of a combined list as ``take_list`` takes them, "" for the first; empty for one kind.
+
+    A list that is no combined one of FIDE is refused, and a ledger without a pool for each kind of rating.
+    """
+    if kind != ALL_KINDS:
+        return {}
     if fmt == "csv":
         raise click.UsageError("--kind all: for FIDE's combined list; of a CSV the ratings of one pool are taken")
     missing = [name for name in KINDS if name not in {pool.name for pool in ledger.pools()}]
     if missing:
         lines = "; ".join(f"'scheme adopt {ledger.path} --scheme fide --pool {name} --new-pool'" for name in missing)
         raise click.UsageError(f"--kind all: there is no pool {' and no pool '.join(missing)}; make it first: {lines}")
+    return {"": KINDS[0], **{each: each for each in KINDS[1:]}}
 
 
 def _tell_ways(ledger: Ledger, faults: Sequence[FileFault], *, leave_out_faulty: bool) -> None:
