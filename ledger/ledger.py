@@ -5,7 +5,7 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from itertools import groupby
@@ -42,6 +42,7 @@ from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import projectors_for
 from ledger.recording import pool_choice
+from ledger.recording.findings import ReportCheck
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameBlock, GameImport, ImportReport
 from ledger.recording.game_rows import GameRows
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from ledger import backups
-    from ledger.answers import player_details, predictions, rankings
+    from ledger.answers import player_details, predictions, rankings, report_comparisons
     from ledger.answers.crosstables import editions
     from ledger.answers.crosstables import listing as tournament_lists
     from ledger.answers.crosstables.listing import TournamentRow
@@ -78,6 +79,7 @@ else:
     backups, editions = Lazy("ledger.backups"), Lazy("ledger.answers.crosstables.editions")
     tournament_lists = Lazy("ledger.answers.crosstables.listing")
     predictions, rankings = Lazy("ledger.answers.predictions"), Lazy("ledger.answers.rankings")
+    report_comparisons = Lazy("ledger.answers.report_comparisons")
     player_details = Lazy("ledger.answers.player_details")
 
 
@@ -371,6 +373,8 @@ class Ledger(OpenLedger):
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
         reports: Callable[[], Sequence[SourceReport]] = tuple,
+        is_report: bool = False,
+        accept: Collection[str] = (),
     ) -> ImportReport:
         """Record games that importers read, frame by frame; frames of one call are one file.
 
@@ -387,8 +391,13 @@ class Ledger(OpenLedger):
             advance: called with the number of games of each frame taken.
             rounds: returns the rounds without a game of the file, as ``Reading.rounds``; called after its last game.
             reports: returns the other facts of the file about its tournaments, as ``Reading.reports``, likewise.
+            is_report: True for a tournament report: it is checked against the ledger before anything is recorded, and
+                recorded whole or not at all.
+            accept: the codes of warnings about a report that do not stop it, of ``recording.findings.CHECKS``; the
+                acceptance is recorded with the actor.
 
         Raises:
+            MalformedError: *accept* has a code that is no warning's.
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together, or another thread opened the ledger.
         """
@@ -405,6 +414,7 @@ class Ledger(OpenLedger):
             advance=advance,
             rounds=rounds,
             reports=reports,
+            check=report_comparisons.check_of_reports(self, choice, accept, is_report=is_report),
         )
 
     def record_games(
@@ -435,6 +445,7 @@ class Ledger(OpenLedger):
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
         reports: Callable[[], Sequence[SourceReport]] = tuple,
+        check: ReportCheck | None = None,
     ) -> ImportReport:
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
@@ -458,22 +469,29 @@ class Ledger(OpenLedger):
         )
         with self.names.registering():
             report = job.import_blocks(
-                blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds, reports=reports
+                blocks,
+                strict=strict,
+                faults_so_far=faults_so_far,
+                advance=advance,
+                rounds=rounds,
+                reports=reports,
+                check=check,
             )
         # Once more, for the new players of this import enter the index now.
         self.names.file.whole_names.catch_up()
         return report
 
-    def hints_for(self, said: FileHints | None, choice: PoolChoice | None) -> FileHints:
+    def hints_for(self, said: FileHints | None, choice: PoolChoice | None, accept: Collection[str] = ()) -> FileHints:
         """Return the hints with which ``import_file`` reads a file.
 
         Args:
             said: what the caller says of the file.
             choice: which pool a game goes to; None: the ledger's first one, with which no time control is refused.
+            accept: the codes of warnings that the caller accepts.
         """
         chosen = choice or PoolChoice(pool=self.first_pool())
         scheme = self.first_scheme_of(chosen.pool).scheme
-        return pool_choice.hints_for(said, chosen, scheme, is_named=choice is not None)
+        return pool_choice.hints_for(said, chosen, scheme, is_named=choice is not None, accepted=accept)
 
     def import_file(
         self,
@@ -486,6 +504,7 @@ class Ledger(OpenLedger):
         choice: PoolChoice | None = None,
         strict: bool = False,
         record_alike: bool = False,
+        accept: Collection[str] = (),
         actor: str = "import",
         token: str | None = None,
     ) -> ImportReport:
@@ -500,11 +519,12 @@ class Ledger(OpenLedger):
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: record probable duplicates of games under other keys as games of their own.
+            accept: the codes of warnings about a tournament report that do not stop it.
             actor: who imports.
             token: authenticates the actor, if the role of a recorder is assigned.
 
         Raises:
-            MalformedError: no such format or encoding.
+            MalformedError: no such format, encoding or warning.
             StorageError: the file cannot be read or holds no games; or as of ``import_games``.
             RejectedError: this machine's clock is behind the journal, or for want of a token.
         """
@@ -518,10 +538,9 @@ class Ledger(OpenLedger):
             reading = source.reading
             if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")
+            fmt = fmt or files.detect_format(source.first)
             report = self.import_games(
-                formats.read_game_frames(
-                    source, fmt or files.detect_format(source.first), self.hints_for(said, choice)
-                ),
+                formats.read_game_frames(source, fmt, self.hints_for(said, choice, accept)),
                 choice=choice,
                 strict=strict,
                 record_alike=record_alike,
@@ -530,6 +549,8 @@ class Ledger(OpenLedger):
                 faults_so_far=lambda: reading.fault_count,
                 rounds=lambda: reading.rounds,
                 reports=lambda: reading.reports,
+                is_report=fmt in formats.REPORTS,
+                accept=accept,
             )
         report.faults = sorted([*reading.faults, *report.faults])
         report.fault_count += reading.fault_count

@@ -16,7 +16,15 @@ from ledger.imports.files import FORMATS, Source
 from ledger.imports.legality import note_illegal_moves
 from ledger.imports.pairings import games as pairings
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import NO_HINTS, FileHints, Reading, batch_games, pool_contradiction, take_out_byes
+from ledger.imports.reading import (
+    NO_HINTS,
+    OTHER_CLASS,
+    FileHints,
+    Reading,
+    batch_games,
+    pool_contradiction,
+    take_out_byes,
+)
 from ledger.imports.repeated_rows import drop_second_opponents
 from ledger.imports.trf import games as trf
 from ledger.runtime.lazy import pl
@@ -31,7 +39,7 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
     "trf": trf.read_games,
     "crosstable": crosstables.read_games,
 }
-# Those of them that take what the user says of the file.
+# Reports of whole tournaments, which are checked before anything is recorded; their readers take the user's hints.
 REPORTS = {"trf": trf.read_games, "crosstable": crosstables.read_games}
 assert {*LINE_FORMATS, "chess-com", "csv", "pairings"} == {*FORMATS}
 
@@ -43,7 +51,10 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
     """
     hints = hints or NO_HINTS
     source.reading.by_fide = hints.by_fide
-    games = drop_second_opponents(_of_the_pool(_frames(source, fmt, hints), source.reading, hints), source.reading)
+    frames = _frames(source, fmt, hints)
+    if fmt not in REPORTS and hints.pool_class is not None:  # a report is of one class, and checked as a whole
+        frames = _of_the_pool(frames, source.reading, hints)
+    games = drop_second_opponents(frames, source.reading)
     # Tables and reports have no moves.
     has_moves = fmt not in {"csv", "trf", "crosstable", "pairings"}
     return note_illegal_moves(games, source.reading, is_asked=hints.check_moves) if has_moves else games
@@ -51,17 +62,27 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
 
 def _of_the_pool(frames: Iterator[DataFrame], reading: Reading, hints: FileHints) -> Iterator[DataFrame]:
     """Yield the games whose time control goes with the pool that the user named; others are faults, or else notes."""
+    is_refused = hints.is_pool_named and not hints.accepts_other_class
+
+    def report(line: int, speed: str | None) -> None:
+        words = pool_contradiction(speed, hints)
+        if is_refused:
+            reading.fault(line, f"{OTHER_CLASS}: {words}; name that pool, or accept {OTHER_CLASS}")
+        else:
+            reading.note(line, words or "")
+
     for frame in frames:
-        if hints.pool_class is None:
-            yield frame
-            continue
         differs = (pl.col("speed") != hints.pool_class).fill_null(value=False)
         for line, speed in frame.filter(differs).select("line", "speed").iter_rows():
-            say = reading.fault if hints.is_pool_named else reading.note
-            say(line, pool_contradiction(speed, hints) or "")
-        rest = frame.filter(~differs) if hints.is_pool_named else frame
+            report(line, speed)
+        rest = frame.filter(~differs) if is_refused else frame
         if len(rest):
             yield rest
+    others = [each for each in reading.rounds if pool_contradiction(each.speed, hints)]
+    for each in others:
+        report(each.line, each.speed)
+    if is_refused and others:
+        reading.rounds = [each for each in reading.rounds if pool_contradiction(each.speed, hints) is None]
 
 
 def _frames(source: Source, fmt: str, hints: FileHints) -> Iterator[DataFrame]:

@@ -43,6 +43,7 @@ DAY_LENGTH = 10  # characters of an instant that names a day
 MAX_TOURNAMENTS = 1_000  # of one file that are stored next to their games
 MAX_ROUNDS = 1_000_000  # without a game, of one file
 FIDE_CLASSES = ("standard", "rapid", "blitz")  # FIDE's, from the slowest
+OTHER_CLASS = "time-control-differs"  # the code of a game in the pool of another class
 TOO_FAST = "too-fast"  # a time control that FIDE rates in none of them
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # Lichess's, from the fastest
 VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # the form of a variant, which may name a pool
@@ -87,8 +88,9 @@ class FileHints:
         equal_rows: of CSV files, True if equal rows without a key are several games.
         by_fide: True if the speed classes are FIDE's (``FIDE_CLASSES``, ``TOO_FAST``), by the time for 60 moves.
         pool_class: FIDE's class of the pool to which all games go; a game of another one is a note. None: any.
-        any_time_control: True if all games go to the pool that the user named, whatever their time control.
-        is_pool_named: True if the user named that pool: then a game of another class is a fault.
+        is_pool_named: True if the user named that pool: then a game of another class is a fault, and a report of
+            another class has a warning.
+        accepts_other_class: True if the user accepts that warning: then a game of another class is a note, too.
     """
 
     source: str | None = None
@@ -103,7 +105,7 @@ class FileHints:
     by_fide: bool = False
     pool_class: str | None = None
     is_pool_named: bool = False
-    any_time_control: bool = False
+    accepts_other_class: bool = False
 
 
 NO_HINTS = FileHints()
@@ -260,8 +262,7 @@ def pool_contradiction(speed: str | None, hints: FileHints) -> str | None:
     if speed is None or hints.pool_class is None or speed == hints.pool_class:
         return None
     stated = "faster than FIDE rates" if speed == TOO_FAST else f"that of {speed} by FIDE's limits"
-    advice = "correct the time control, or take another pool" if speed == TOO_FAST else f"take the pool of {speed}"
-    return f"the time control is {stated}, and the games go to the pool of {hints.pool_class}: {advice}"
+    return f"the time control is {stated}, and the games go to the pool {hints.pool_class}"
 
 
 OF_NO_TOURNAMENT = "byes of no tournament"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import attrs
 
-from ledger.imports.reading import FIDE_CLASSES, NO_HINTS, FileHints
+from ledger.imports.reading import FIDE_CLASSES, NO_HINTS, OTHER_CLASS, FileHints
 from ledger.schemes import find_scheme
 
 BY_SPEED = "by-speed"
@@ -37,7 +37,9 @@ class PoolChoice:
         return self.variants.get(variant, variant if self.pool == BY_SPEED else None)
 
 
-def hints_for(said: FileHints | None, choice: PoolChoice, scheme: str, *, is_named: bool) -> FileHints:
+def hints_for(
+    said: FileHints | None, choice: PoolChoice, scheme: str, *, is_named: bool, accepted: Collection[str] = ()
+) -> FileHints:
     """Return the hints with which a file is read for a choice of pools: FIDE's classes where FIDE's limits count.
 
     They count for ``by-time-control``, and in a pool of FIDE's name that is rated by a scheme with FIDE's limits.
@@ -47,10 +49,14 @@ def hints_for(said: FileHints | None, choice: PoolChoice, scheme: str, *, is_nam
         choice: which pool a game goes to.
         scheme: the name of the scheme with which the pool begins.
         is_named: True if the user named the pool: a game of another class is a fault there, else a note.
+        accepted: the codes of warnings that the user accepts.
     """
     hints = said or NO_HINTS
     if choice.pool == BY_TIME_CONTROL:
         return attrs.evolve(hints, by_fide=True)
-    if choice.pool not in FIDE_CLASSES or hints.any_time_control or not find_scheme(scheme).fide_limits:
+    if choice.pool not in FIDE_CLASSES or not find_scheme(scheme).fide_limits:
         return hints
-    return attrs.evolve(hints, by_fide=True, pool_class=choice.pool, is_pool_named=is_named)
+    is_accepted = OTHER_CLASS in accepted
+    return attrs.evolve(
+        hints, by_fide=True, pool_class=choice.pool, is_pool_named=is_named, accepts_other_class=is_accepted
+    )

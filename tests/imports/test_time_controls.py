@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports.reading import TOO_FAST, FileHints
+from ledger.imports.reading import OTHER_CLASS, TOO_FAST, FileHints
 from ledger.imports.time_controls import TimeControl, fide_class, parse_code, parse_words
 from ledger.ledger import Ledger
 from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
@@ -154,14 +154,21 @@ def test_a_report_goes_to_the_pool_of_its_time_control(
     assert games_by_pool(fide_db) == {"standard": 0, "rapid": 0, "blitz": 0} | {pool: 1}
 
 
-@pytest.mark.parametrize(("header", "why"), [("122 1+0", ""), ("122 about an hour", "122 is not understood"), ("", "")])
-def test_a_game_without_a_class_of_fide_is_left_out(
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        ("122 1+0", "faster than FIDE rates"),
+        ("122 about an hour", "122 is not understood"),
+        ("", "missing, or it is not understood; write it (222, 122)"),
+    ],
+)
+def test_a_report_without_a_class_of_fide_is_an_error(
     header: str, why: str, fide_db: Path, tmp_path: Path, run: Run
 ) -> None:
-    done = run(
-        "import", fide_db, written(tmp_path, "night.trf", trf(*filter(None, [header]))), "--pools", BY_TIME_CONTROL
-    )
-    assert "1 left out: no time control that FIDE rates" in done.err
+    file = written(tmp_path, "night.trf", trf(*filter(None, [header])))
+    done = run("import", fide_db, file, "--pools", BY_TIME_CONTROL)
+    assert done.code == 1
+    assert f"night.trf:{4 if header else 1}: time-control-missing: the time control is" in done.err
     assert why in done.err
     assert games_by_pool(fide_db) == {"standard": 0, "rapid": 0, "blitz": 0}
 
@@ -173,11 +180,14 @@ def test_a_report_that_contradicts_the_named_pool_is_refused_with_its_line(
     line = file.read_bytes().splitlines().index(b"122 3 min + 2 sec") + 1
     done = run("import", fide_db, file, "--pool", "rapid")
     assert done.code == 1
-    assert f"night.trf:{line}: the time control is that of blitz by FIDE's limits, and the games go" in done.err
-    assert "go to the pool of rapid: take the pool of blitz; no game of this tournament was read" in done.err
+    words = "warning: time-control-differs: the time control is that of blitz by FIDE's limits"
+    assert f"night.trf:{line}: {words}, and the games go to the pool rapid; take that pool" in done.err
     assert games_by_pool(fide_db) == {"standard": 0, "rapid": 0, "blitz": 0}
-    assert run("import", fide_db, file, "--pool", "rapid", "--any-time-control").code == 0
+    assert run("import", fide_db, file, "--pool", "rapid", "--accept", OTHER_CLASS, "--actor", "eve").code == 0
     assert games_by_pool(fide_db)["rapid"] == 1
+    with Ledger.open(fide_db) as ledger:
+        (entry,) = ledger.journal.keys("accepted:", "accepted;")
+        assert ledger.journal.find([entry])[entry].body.find(b"time-control-differs") > 0
 
 
 def test_the_default_pool_takes_a_report_of_another_class_with_a_note(fide_db: Path, tmp_path: Path, run: Run) -> None:
@@ -250,8 +260,12 @@ def test_games_of_each_format_that_contradict_the_named_pool_are_refused(
 ) -> None:
     done = run("import", fide_db, written(tmp_path, name, content), "--pool", "rapid")
     assert done.code == 1
-    assert done.err.count("by FIDE's limits, and the games go to the pool of rapid") == 2
+    assert done.err.count("by FIDE's limits, and the games go to the pool rapid; name that pool, or accept") == 2
     assert games_by_pool(fide_db) == {"standard": 0, "rapid": 1, "blitz": 0}
+    done = run("import", fide_db, written(tmp_path, name, content), "--pool", "rapid", "--accept", OTHER_CLASS)
+    assert done.code == 0
+    assert done.err.count("note: the time control is that of") == 2
+    assert games_by_pool(fide_db) == {"standard": 0, "rapid": 3, "blitz": 0}
 
 
 def test_python_chooses_the_pool_by_time_control(fide_db: Path, tmp_path: Path) -> None:
@@ -273,7 +287,12 @@ def test_a_game_of_another_pool_by_the_tag_of_a_program_is_noted_and_left_out(
     assert "1 left out: no time control that FIDE rates" in done.err
 
 
-def test_any_time_control_goes_with_a_pool(fide_db: Path, tmp_path: Path, run: Run) -> None:
-    done = run("import", fide_db, written(tmp_path, "night.trf", trf()), "--any-time-control")
-    assert (done.code, "together with --pool" in done.err) == (2, True)
-    assert games_by_pool(fide_db)["standard"] == 0
+def test_a_bye_of_another_class_goes_with_its_game(fide_db: Path, tmp_path: Path, run: Run) -> None:
+    rows = ["key,white,black,result,ended_at,time_control,tournament,round", "1,Ann,Bob,1-0,2024-05-01,5400+30,Open,1"]
+    rows += ["2,Cleo,bye,1-0,2024-05-01,5400+30,Open,1", "3,Dan,bye,1-0,2024-05-01,180+2,Open,1"]
+    file = written(tmp_path, "b.csv", "\n".join(rows).encode())
+    done = run("import", fide_db, file, "--pool", "standard")
+    assert done.code == 1
+    assert "b.csv:4: time-control-differs: the time control is that of blitz" in done.err
+    with Ledger.open(fide_db) as ledger:
+        assert len(list(ledger.rows("rounds_without_game"))) == 1
