@@ -41,6 +41,8 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
 }
 # Reports of whole tournaments, which are checked before anything is recorded; their readers take the user's hints.
 REPORTS = {"trf": trf.read_games, "crosstable": crosstables.read_games}
+# The time control is that of the whole file or tournament, and compared with the pool as a whole.
+_OF_ONE_CLASS = {*REPORTS, "pairings"}
 assert {*LINE_FORMATS, "chess-com", "csv", "pairings"} == {*FORMATS}
 
 
@@ -52,7 +54,7 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
     hints = hints or NO_HINTS
     source.reading.by_fide = hints.by_fide
     frames = _frames(source, fmt, hints)
-    if fmt not in REPORTS and hints.pool_class is not None:  # a report is of one class, and checked as a whole
+    if fmt not in _OF_ONE_CLASS and hints.pool_class is not None:
         frames = _of_the_pool(frames, source.reading, hints)
     games = drop_second_opponents(frames, source.reading)
     # Tables and reports have no moves.
@@ -62,11 +64,10 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
 
 def _of_the_pool(frames: Iterator[DataFrame], reading: Reading, hints: FileHints) -> Iterator[DataFrame]:
     """Yield the games whose time control goes with the pool that the user named; others are faults, or else notes."""
-    is_refused = hints.is_pool_named and not hints.accepts_other_class
 
     def report(line: int, speed: str | None) -> None:
         words = pool_contradiction(speed, hints)
-        if is_refused:
+        if hints.refuses_other_class:
             reading.fault(line, f"{OTHER_CLASS}: {words}; name that pool, or accept {OTHER_CLASS}")
         else:
             reading.note(line, words or "")
@@ -75,13 +76,13 @@ def _of_the_pool(frames: Iterator[DataFrame], reading: Reading, hints: FileHints
         differs = (pl.col("speed") != hints.pool_class).fill_null(value=False)
         for line, speed in frame.filter(differs).select("line", "speed").iter_rows():
             report(line, speed)
-        rest = frame.filter(~differs) if is_refused else frame
+        rest = frame.filter(~differs) if hints.refuses_other_class else frame
         if len(rest):
             yield rest
     others = [each for each in reading.rounds if pool_contradiction(each.speed, hints)]
     for each in others:
         report(each.line, each.speed)
-    if is_refused and others:
+    if hints.refuses_other_class and others:
         reading.rounds = [each for each in reading.rounds if pool_contradiction(each.speed, hints) is None]
 
 

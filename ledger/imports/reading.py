@@ -107,6 +107,11 @@ class FileHints:
     is_pool_named: bool = False
     accepts_other_class: bool = False
 
+    @property
+    def refuses_other_class(self) -> bool:
+        """True if a game of another class than that of the pool is a fault."""
+        return self.is_pool_named and not self.accepts_other_class
+
 
 NO_HINTS = FileHints()
 

@@ -176,6 +176,18 @@ def parse_words(words: str) -> TimeControl | None:
     return TimeControl(tuple(Period(seconds, moves, increment) for seconds, moves in times))
 
 
+def speed_in_words(words: str, *, by_fide: bool) -> str | None:
+    """Return the speed class of a time control in words, FIDE's or Lichess's; None for a blank.
+
+    Raises:
+        ValueError: as of ``parse_words``.
+    """
+    control = parse_words(words)
+    if control is None:
+        return None
+    return control.fide_class if by_fide else control.speed
+
+
 def _understood(part: str) -> tuple[str, dict[str, int]]:
     """Return the form of a part of a time control, and its numbers."""
     for form, pattern in _FORMS:

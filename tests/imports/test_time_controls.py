@@ -123,6 +123,46 @@ def test_any_text_is_understood_or_refused(text: str) -> None:
             parse(text)
 
 
+@pytest.mark.parametrize(
+    ("below", "limit", "faster", "slower"),
+    [
+        # 60 minutes: standard; 10 minutes: blitz; 3 minutes: too fast
+        ("3599+0", "3600+0", "rapid", "standard"),
+        ("1799+30", "1800+30", "rapid", "standard"),
+        ("1800+29", "1800+30", "rapid", "standard"),
+        ("600+0", "601+0", "blitz", "rapid"),
+        ("300+5", "301+5", "blitz", "rapid"),
+        ("540+1", "541+1", "blitz", "rapid"),
+        ("180+0", "181+0", TOO_FAST, "blitz"),
+        ("120+1", "121+1", TOO_FAST, "blitz"),
+        ("60+2", "61+2", TOO_FAST, "blitz"),
+        # 40 moves, then the rest: the second period counts, and its increment for 20 moves
+        ("40/1800:1799", "40/1800:1800", "rapid", "standard"),
+        ("40/2400:600+29", "40/2400:600+30", "rapid", "standard"),
+        ("40/300:300", "40/300:301", "blitz", "rapid"),
+    ],
+)
+def test_each_limit_has_its_neighbour(below: str, limit: str, faster: str, slower: str) -> None:
+    assert (fide_class(below), fide_class(limit)) == (faster, slower)
+
+
+@pytest.mark.parametrize(
+    ("below", "limit", "faster", "slower"),
+    [
+        ("59 min", "60 min", "rapid", "standard"),
+        ("29 min + 30 sec", "30 min + 30 sec", "rapid", "standard"),
+        ("30 min + 29 sec", "30 min + 30 sec", "rapid", "standard"),
+        ("20 min/40 moves + 9 min + 30 sec", "20 min/40 moves + 10 min + 30 sec", "rapid", "standard"),
+        ("10 min", "11 min", "blitz", "rapid"),
+        ("5 min + 5 sec", "5 min + 6 sec", "blitz", "rapid"),
+        ("3 min", "4 min", TOO_FAST, "blitz"),
+        ("2 min + 1 sec", "2 min + 2 sec", TOO_FAST, "blitz"),
+    ],
+)
+def test_each_limit_has_its_neighbour_in_words(below: str, limit: str, faster: str, slower: str) -> None:
+    assert (fide_class(below), fide_class(limit)) == (faster, slower)
+
+
 # -- the pool --------------------------------------------------------------------------------------------------------
 
 

@@ -77,7 +77,6 @@ from ledger.imports.reading import (
     round_number,
 )
 from ledger.imports.repeated_rows import EqualRows, RepeatCounter
-from ledger.imports.time_controls import fide_class
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -216,7 +215,13 @@ def _plan(hints: FileHints, note: Callable[[str], None]) -> dict[str, CellParser
         "black_rating": rating,
         "speed": CellParser(values.parse_fide_speed if hints.by_fide else values.parse_speed),
         "time_control": CellParser(
-            partial(fide_class, is_certain=hints.source is not None) if hints.by_fide else values.parse_time_control
+            partial(
+                values.parse_fide_control,
+                is_certain=hints.source is not None,
+                is_needed=hints.pool_class is None or hints.is_pool_named,
+            )
+            if hints.by_fide
+            else values.parse_time_control
         ),
         "time_increment": CellParser(values.parse_fide_minutes if hints.by_fide else values.parse_minutes_control),
         "variant": CellParser(values.parse_variant),

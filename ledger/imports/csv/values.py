@@ -22,8 +22,8 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.submissions import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.reading import FIDE_CLASSES, MAX_NAME, MAX_UNTIDY, SPEEDS, Faults, speed_class
-from ledger.imports.time_controls import class_of_word, parse_code
+from ledger.imports.reading import FIDE_CLASSES, MAX_NAME, MAX_UNTIDY, SPEEDS, TOO_FAST, Faults, speed_class
+from ledger.imports.time_controls import class_of_word, fide_class, parse_code
 from ledger.imports.times import ambiguous_day_fault, possible_days, split_numeric_day, to_utc, with_century
 from ledger.runtime.lazy import pl
 
@@ -304,7 +304,24 @@ def parse_minutes_control(text: str) -> str | None:
 def parse_fide_speed(text: str) -> str | None:
     """Return FIDE's class that a cell names: ``standard``, or a speed class; None if it is blank."""
     word = text.strip().casefold()
-    return word if word in FIDE_CLASSES else class_of_word(parse_speed(text))
+    return word if word in {*FIDE_CLASSES, TOO_FAST} else class_of_word(parse_speed(text))
+
+
+def parse_fide_control(text: str, *, is_certain: bool, is_needed: bool) -> str | None:
+    """Return FIDE's class of a time control in words or in code; None if it is blank.
+
+    Args:
+        text: the cell.
+        is_certain: False if a code may be in minutes.
+        is_needed: False if the user named no pool: then a code that may be in minutes has no class.
+    """
+    try:
+        return fide_class(text, is_certain=is_certain)
+    except ValueError:
+        if is_needed:
+            raise
+        parse_time_control(text)
+        return None
 
 
 def parse_fide_minutes(text: str) -> str | None:

@@ -17,7 +17,7 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import NO_HINTS, FileHints, Reading
-from ledger.imports.time_controls import fide_class, parse_words
+from ledger.imports.time_controls import fide_class, speed_in_words
 from ledger.imports.trf.lines import PLAYER, UNIQUE, TournamentDays, TournamentHeader, decode_player_line, read_days
 from ledger.imports.trf.reports import USUAL, EntrantList, TournamentReport, read_report, same_rank
 from ledger.imports.trf.scoring import MatchScoring, Scoring
@@ -199,13 +199,7 @@ def _note_other_forms(tournament: _Tournament, days: TournamentDays, reading: Re
 
 def _speed(header: TournamentHeader, reading: Reading) -> tuple[str | None, int]:
     """Return the speed class of the coded time control (222), or else of the one in words (122), and its line."""
-
-    def in_words() -> str | None:
-        control = parse_words(header.text("122"))
-        if control is None:
-            return None
-        return control.fide_class if reading.by_fide else control.speed
-
+    in_words = partial(speed_in_words, header.text("122"), by_fide=reading.by_fide)
     coded = partial(fide_class, header.text("222")) if reading.by_fide else header.speed
     for record, read in (("222", coded), ("122", in_words)):
         try:
