@@ -32,16 +32,31 @@ _WORDS = {
 }
 _FIDE_WORDS = {"blitz": "blitz", "rapid": "rapid", "classical": "standard", "bullet": TOO_FAST, "ultraBullet": TOO_FAST}
 _QUOTES = str.maketrans({"’": "'", "′": "'", "‘": "'", "`": "'", "´": "'", "″": '"', "”": '"', "“": '"', "×": "x"})
-_PARTS = re.compile(r"\s*(?:(?:[+,;&]|\b(?:and|plus|then|und|et|puis|y)\b)\s*)+")
-_HOURS = r"(?:h|hrs?|hours?|std|stunden?)(?![a-z])\.?"
+_PARTS = re.compile(
+    r"\s*(?:(?:[+,;&]|\b(?:and|plus|then|followed by|with(?: an?)? (?:addition(?:al)?|increment|bonus)(?: of)?"
+    r"|und|danach|dann|et|puis|suivie?s? de|y|luego|seguidos? de|e|poi|i|a|och)\b)\s*)+"
+)
+_HOURS = r"(?:h|hrs?|hours?|std|stunden?|heures?|horas?|ore|godz|hod|uur)(?![a-z])\.?"
 # two apostrophes on end are typed for a double quote, and mean seconds
-_MINUTES = r"(?:'(?!')|(?:m|mins?|minutes?|minuten|minuti|minutos)\b\.?)"
-_SECONDS = r"(?:\"|''|(?:s|secs?|seconds?|sek|sekunden|secondes?|segundos)\b\.?)"
-_MOVES = r"(?:mm|mv|moves?|züge|zuge|coups|mosse|jugadas|movimientos)\b\.?"
-_REST = r"(?:\s*(?:/|(?:per|for|pro|the|each|all|every|whole|rest|remaining|of|game|player|partie|spieler|moves?)\b))*"
+_MINUTES = r"(?:'(?!')|(?:m|mins?|minutes?|minuten|minuti|minutos|minuty?|minuter)\b\.?)"
+_SECONDS = (
+    r"(?:\"|''|(?:s|secs?|segs?|seconds?|sek|sekunden|secondes?|secondi|segundos|seconden|sekundy?|sekunder)\b\.?)"
+)
+_MOVES = (
+    r"(?:mm|mv|moves?|züge|zügen|zuege|zuegen|zuge|coups|mosse|jugadas|movimientos|movs|lances|zetten"
+    r"|posunięć|ruchów|tahů|tahy|drag)\b\.?"
+)
+_FOR = r"(?:/|(?:for|für|fuer|para|pour|per|voor|na|za|för)\b(?:\s*(?:the|die|los|les|le|as|de|i)\b)?)"
+_FIRST = r"(?:\s*(?:first|ersten|primer[ao]s|premiers|prime|primeiros|eerste|pierwsze|första)\b)?"
+_REST = (
+    r"(?:\s*(?:/|(?:per|for|für|fuer|pro|the|den|die|each|all|every|whole|rest|remaining|remainder|of|to|end|finish"
+    r"|game|player|partie|spieler|moves?|para|el|resto|pour|le|reste|k\.?o)\b\.?))*"
+)
+_MOVE = r"(?:move|zug|coup|mossa|jugada|movimiento|lance|zet|tah|ruch|posunięcie|drag)"
 _FROM = (
-    r"(?:\s*(?:/|per|pro|par|each|every|für|for)?\s*(?:move|zug|coup|mossa|jugada|increment|inc))?"
-    r"(?:\s*from\s+(?:the\s+)?(?:first\s+)?move(?:\s+1)?)?"
+    r"(?:\s*(?:increment|inkrement|incremento|inc|bonus))?"
+    rf"(?:\s*(?:/|per|pro|par|por|each|every|für|for|na|za)?\s*(?:{_MOVE}|increment|inc))?"
+    rf"(?:\s*(?:starting\s+)?(?:from|ab|desde|od|vanaf)\s+(?:the\s+)?(?:first\s+)?{_MOVE}(?:\s+(?:1|one))?)?"
 )
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("moves", re.compile(rf"(?P<moves>\d+)\s*(?:{_MOVES})?\s*(?:/|in)\s*(?P<minutes>\d+)\s*(?:{_MINUTES})?{_REST}")),
@@ -49,14 +64,18 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "moves",
         re.compile(
             rf"(?P<minutes>\d+)\s*(?:{_MINUTES})?\s*"
-            rf"(?:x\s*(?P<moves>\d+)\s*(?:{_MOVES})?|(?:/|for)\s*(?P<moves_named>\d+)\s*{_MOVES})"
+            rf"(?:x\s*(?P<moves>\d+)\s*(?:{_MOVES})?|{_FOR}{_FIRST}\s*(?P<moves_named>\d+)\s*{_MOVES})"
         ),
     ),
-    ("moves", re.compile(rf"(?P<hours>\d+)\s*{_HOURS}\s*(?:x|/|for)\s*(?P<moves>\d+)\s*(?:{_MOVES})?")),
+    (
+        "moves",
+        re.compile(rf"(?P<hours>\d+)\s*{_HOURS}\s*(?:x|{_FOR}){_FIRST}\s*(?P<moves>\d+)\s*(?:{_MOVES})?"),
+    ),
     ("time", re.compile(rf"(?:g|game|sd|k\.?o\.?)\s*(?:/|in)?\s*(?P<minutes>\d+)\s*(?:{_MINUTES})?")),
     ("time", re.compile(rf"(?P<hours>\d+)\s*{_HOURS}\s*(?:(?P<minutes>\d+)\s*(?:{_MINUTES})?)?{_REST}")),
     ("time", re.compile(rf"(?P<minutes>\d+)\s*{_MINUTES}{_REST}")),
     ("increment", re.compile(rf"(?P<seconds>\d+)\s*{_SECONDS}{_FROM}")),
+    ("increment", re.compile(rf"(?P<seconds>\d+)\s*(?:/|per|pro)\s*{_MOVE}")),
     ("increment", re.compile(r"(?:d|delay|inc|increment)\s*(?P<seconds>\d+)\s*(?:s|secs?)?")),
     ("number", re.compile(r"(?P<number>\d+)")),
 )

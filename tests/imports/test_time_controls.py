@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.imports.reading import OTHER_CLASS, TOO_FAST, FileHints
+from ledger.imports.crosstables.titles import title_name, title_speed
+from ledger.imports.reading import OTHER_CLASS, TOO_FAST, FileHints, Reading
 from ledger.imports.time_controls import TimeControl, fide_class, parse_code, parse_words
 from ledger.ledger import Ledger
 from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
 from tests.kit.commands import Run
 from tests.kit.source_files import LICHESS_GAME, OUR_GAME, player, written
+from tests.kit.workbooks import Rows, ods, xlsx
 
 
 def minutes(control: TimeControl | None) -> float | None:
@@ -31,6 +33,19 @@ def minutes(control: TimeControl | None) -> float | None:
         ("90 min. for 40 moves + 30 min. for the rest + 30 sec. per move from move 1", 150, "standard"),
         ("90 Minuten / 40 Züge + 30 Minuten + 30 Sekunden pro Zug", 150, "standard"),
         ("100'x40 + 50'x20 + 15' + 30''", 180, "standard"),
+        ("90 Min. / 40 Zuege + 30 Min. + 30 Sekunden ab Zug 1", 150, "standard"),
+        (
+            "90 minutes for the first 40 moves followed by 30 minutes for the rest of the game with an addition of 30 "
+            "seconds per move starting from move one",
+            150,
+            "standard",
+        ),
+        ("90 min. za 40 tahů + 30 min. + 30 s/tah", 150, "standard"),
+        ("90' para 40 jugadas + 30' + 30'' incremento", 150, "standard"),
+        ("90 Minuten für 40 Züge, danach 30 Minuten, 30 Sekunden pro Zug", 150, "standard"),
+        ("10 min + 5 sec increment per move", 15, "rapid"),
+        ("25 min KO", 25, "rapid"),
+        ("15+10/move", 25, "rapid"),
         ("40/120, 60", 180, "standard"),
         ("90+30", 120, "standard"),
         ("60 min", 60, "standard"),
@@ -325,6 +340,148 @@ def test_a_game_of_another_pool_by_the_tag_of_a_program_is_noted_and_left_out(
     done = run("import", fide_db, file, "--pools", "by-time-control")
     assert "TimeControl may be minutes or seconds; got '90+30': not used" in done.err
     assert "1 left out: no time control that FIDE rates" in done.err
+
+
+RATED = {"90 min + 30 sec": "standard", "15 min + 10 sec": "rapid", "3 min + 2 sec": "blitz"}
+TITLES = ["Night"], ["Time control (Rapid) : {control}"], ["Date : 2024/05/03 To 2024/05/03"]
+TABLE = [["Rk.", "Name", "Rtg", "1.Rd", "Pts."], [1, "Ek Ann", 2020, "2w1", 1], [2, "Lund Bob", 1971, "1b0", 0]]
+LIST = [["Round 1 on 2024/05/03 at 14:00"], ["Bo.", "No.", "White", "Rtg", "Result", "Black", "Rtg", "No."]]
+LIST += [[1, 1, "Ek Ann", 2020, "1 - 0", "Lund Bob", 1971, 2]]
+VEGA = """Night
+Time control : {control}
+Town - 03/05/2024, 03/05/2024
+
+ Cross Table at round 1
+
+  N NAME                 Rtg   T  Fed  Pts |   1
+--------------------------------------------------
+  1 Ek, Ann              2201  FM SWE  1.0 | +W2
+  2 Lund, Élise          2150     SWE  0.0 | -B1
+"""
+
+
+def text_of(rows: Rows, divider: str) -> bytes:
+    return "".join(divider.join("" if cell is None else str(cell) for cell in row) + "\n" for row in rows).encode()
+
+
+def one_tournament(form: str, control: str) -> tuple[str, bytes]:
+    """Return a file with one game of a time control, which stands in line 2 or 4."""
+    titles = [[row[0].format(control=control)] for row in TITLES]
+    match form:
+        case "chess-results, cross-table":
+            return "table.csv", text_of([*titles, *TABLE], ";")
+        case "chess-results, sheet":
+            return "table.xlsx", xlsx({"Table": [*titles, *TABLE]})
+        case "LibreOffice":
+            return "table.ods", ods({"Table": [*titles, *TABLE]})
+        case "Vega":
+            return "crosstable.txt", VEGA.format(control=control).encode()
+        case "pairings":
+            return "pairings.csv", text_of([*titles, *LIST], ";")
+        case "TRF26 of teams":
+            teams = (f"310   {n} {name:<32} {'':5} {'':6} {2 * p:>6} {p:>6} {'':3}  {n:4}"
+                     for n, name, p in ((1, "A", 1.0), (2, "B", 0.0)))  # fmt: skip
+            return "teams.trf", trf(f"122 {control}", *teams)
+        case _:
+            return "night.trf", trf(f"122 {control}")
+
+
+FORMS = [
+    "TRF16",
+    "TRF26 of teams",
+    "chess-results, cross-table",
+    "chess-results, sheet",
+    "LibreOffice",
+    "Vega",
+    "pairings",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("control", "pool"), RATED.items())
+def test_a_tournament_of_each_program_goes_to_the_pool_of_its_time_control(
+    form: str, control: str, pool: str, fide_db: Path, tmp_path: Path, run: Run
+) -> None:
+    name, content = one_tournament(form, control)
+    options = ["--dates", "dmy"] if form == "Vega" else []
+    done = run("import", fide_db, written(tmp_path, name, content), "--pools", "by-time-control", *options)
+    assert done.code == 0, done.err
+    assert games_by_pool(fide_db) == {"standard": 0, "rapid": 0, "blitz": 0} | {pool: 1}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_tournament_of_each_program_that_contradicts_the_named_pool_needs_an_acceptance(
+    form: str, fide_db: Path, tmp_path: Path, run: Run
+) -> None:
+    name, content = one_tournament(form, "90 min + 30 sec")
+    file = written(tmp_path, name, content)
+    options = ["--pool", "rapid", "--dates", "dmy"] if form == "Vega" else ["--pool", "rapid"]
+    done = run("import", fide_db, file, *options)
+    assert done.code == 1
+    (said,) = [line for line in done.err.splitlines() if "time-control-differs: the time control is that" in line]
+    assert "is that of standard by FIDE's limits, and the games go to the pool rapid" in said
+    assert games_by_pool(fide_db)["rapid"] == 0
+    if not name.endswith(("xlsx", "ods")):
+        line = next(n for n, text in enumerate(content.splitlines(), 1) if b"90 min" in text)
+        assert f"{name}:{line}: " in said
+    assert run("import", fide_db, file, *options, "--accept", OTHER_CLASS).code == 0
+    assert games_by_pool(fide_db)["rapid"] == 1
+
+
+def titled(control: str, label: str) -> tuple[str | None, list[str]]:
+    reading = Reading("table.csv")
+    reading.by_fide = True
+    speed, _ = title_speed([(1, "Night"), (2, f"{label}{control}")], reading)
+    return speed, [note.message for note in reading.notes]
+
+
+@pytest.mark.parametrize(
+    ("label", "control", "expected", "note"),
+    [
+        ("Time control (Rapid) : ", "15 min + 10 sec", "rapid", None),
+        ("Bedenkzeit (Standard) : ", "90 Min. / 40 Züge + 30 Min. + 30 Sek. ab Zug 1", "standard", None),
+        ("Cadence (Blitz) : ", "3 min + 2 s", "blitz", None),
+        ("Tempo gry: ", "10 min + 5 s", "rapid", None),
+        ("Time control (Standard) ", "90 min + 30 sec", "standard", None),
+        # the program's class counts where the words are not understood, and never against them
+        ("Time control (Blitz) : ", "as usual", "blitz", "is not understood; got 'as usual': not used"),
+        ("Time control (Blitz)", "", "blitz", None),
+        ("Time control (Rapid) : ", "90 min + 30 sec", "standard", "is called Rapid, and is that of standard"),
+        ("Time control : ", "as usual", None, "is not understood"),
+        ("Cadence ", "cup of friends", None, None),
+    ],
+)
+def test_the_time_control_above_a_table_is_read_with_the_class_of_the_program(
+    label: str, control: str, expected: str | None, note: str | None
+) -> None:
+    speed, notes = titled(control, label)
+    assert speed == expected
+    assert len(notes) == (note is not None)
+    assert note is None or note in notes[0]
+
+
+def test_a_time_control_above_a_table_is_not_its_name() -> None:
+    assert title_name([(1, "Time control (Rapid) 15 min + 10 sec"), (2, "Night")]) == "Night"
+    assert title_name([(1, "Cadence Open"), (2, "Town")]) == "Cadence Open"
+
+
+def test_a_sheet_of_games_has_its_time_controls_in_a_column(fide_db: Path, tmp_path: Path, run: Run) -> None:
+    heading = ["key", "white", "black", "result", "ended_at", "time_control"]
+    rows = [[str(n), "Ann", "Bob", "1-0", f"2024-05-0{n}", control] for n, control in enumerate(RATED, 1)]
+    file = written(tmp_path, "games.xlsx", xlsx({"Games": [heading, *rows]}))
+    assert run("import", fide_db, file, "--pools", "by-time-control").code == 0
+    assert games_by_pool(fide_db) == {"standard": 1, "rapid": 1, "blitz": 1}
+
+
+def test_a_file_of_games_whose_code_may_be_in_minutes_is_taken_if_no_pool_is_named(
+    fide_db: Path, tmp_path: Path, run: Run
+) -> None:
+    rows = b"key,white,black,result,ended_at,time_control\n1,Ann,Bob,1-0,2024-05-01,90+30\n"
+    file = written(tmp_path, "b.csv", rows)
+    done = run("import", fide_db, file, "--pool", "standard")
+    assert (done.code, "may be minutes or seconds" in done.err) == (1, True)
+    assert run("import", fide_db, file).code == 0
+    assert games_by_pool(fide_db)["standard"] == 1
 
 
 def test_a_bye_of_another_class_goes_with_its_game(fide_db: Path, tmp_path: Path, run: Run) -> None:
