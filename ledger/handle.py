@@ -14,8 +14,6 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Self
 
-import attrs
-
 from ledger.auth.issued_tokens import IssuedTokens
 from ledger.auth.token_store import TokenStore
 from ledger.auth.tokens import Tokens
@@ -311,14 +309,6 @@ class OpenLedger:
                 raise StorageError(str(self.path), why)
             self._first = event
         return self._first
-
-    def first_scheme_of(self, pool: str) -> SchemeAdopted:
-        """Return the adoption with which a pool began; that of the first pool if it is new and would adopt the same."""
-        first = attrs.evolve(self.first_scheme(), pool=pool)
-        entry = self.journal.find([first.key]).get(first.key)
-        event = first if entry is None else codec.decode(entry.body).event
-        assert isinstance(event, SchemeAdopted)
-        return event
 
     def first_pool(self) -> str:
         """The name of the ledger's first pool."""

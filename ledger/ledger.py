@@ -490,7 +490,9 @@ class Ledger(OpenLedger):
             accept: the codes of warnings that the caller accepts.
         """
         chosen = choice or PoolChoice(pool=self.first_pool())
-        scheme = self.first_scheme_of(chosen.pool).scheme
+        # a pool that the import makes adopts the scheme of the first one
+        pools = {pool.name: pool for pool in self.pools()}
+        scheme = (pools.get(chosen.pool) or self.pool()).scheme
         return pool_choice.hints_for(said, chosen, scheme, is_named=choice is not None, accepted=accept)
 
     def import_file(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import attrs
 
 from ledger.imports.reading import FIDE_CLASSES, NO_HINTS, OTHER_CLASS, FileHints
-from ledger.schemes import find_scheme
+from ledger.schemes.scheme import Scheme
 
 BY_SPEED = "by-speed"
 BY_TIME_CONTROL = "by-time-control"
@@ -38,7 +38,7 @@ class PoolChoice:
 
 
 def hints_for(
-    said: FileHints | None, choice: PoolChoice, scheme: str, *, is_named: bool, accepted: Collection[str] = ()
+    said: FileHints | None, choice: PoolChoice, scheme: Scheme, *, is_named: bool, accepted: Collection[str] = ()
 ) -> FileHints:
     """Return the hints with which a file is read for a choice of pools: FIDE's classes where FIDE's limits count.
 
@@ -47,14 +47,14 @@ def hints_for(
     Args:
         said: the user's hints.
         choice: which pool a game goes to.
-        scheme: the name of the scheme with which the pool begins.
+        scheme: the latest scheme of the pool.
         is_named: True if the user named the pool: a game of another class is a fault there, else a note.
         accepted: the codes of warnings that the user accepts.
     """
     hints = said or NO_HINTS
     if choice.pool == BY_TIME_CONTROL:
         return attrs.evolve(hints, by_fide=True)
-    if choice.pool not in FIDE_CLASSES or not find_scheme(scheme).fide_limits:
+    if choice.pool not in FIDE_CLASSES or not scheme.fide_limits:
         return hints
     is_accepted = OTHER_CLASS in accepted
     return attrs.evolve(

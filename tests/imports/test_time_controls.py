@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -259,6 +260,15 @@ def test_a_pool_of_a_scheme_without_fides_limits_takes_any_time_control(
     assert (done.code, "limits" in done.err) == (0, False)
 
 
+def test_the_latest_scheme_of_a_pool_says_whether_fides_limits_count(
+    empty_club: Path, tmp_path: Path, run: Run
+) -> None:
+    done = run("scheme", "adopt", empty_club, "--scheme", "fide", "--from", "2024-01-01", "--carry", "keep")
+    assert done.code == 0, done.err
+    done = run("import", empty_club, written(tmp_path, "night.trf", trf("122 3 min + 2 sec")), "--pool", "standard")
+    assert (done.code, OTHER_CLASS in done.err) == (1, True)
+
+
 def test_a_time_control_that_is_not_understood_is_a_note_in_a_named_pool(
     fide_db: Path, tmp_path: Path, run: Run
 ) -> None:
@@ -344,8 +354,15 @@ def test_a_game_of_another_pool_by_the_tag_of_a_program_is_noted_and_left_out(
 
 RATED = {"90 min + 30 sec": "standard", "15 min + 10 sec": "rapid", "3 min + 2 sec": "blitz"}
 TITLES = ["Night"], ["Time control (Rapid) : {control}"], ["Date : 2024/05/03 To 2024/05/03"]
-TABLE = [["Rk.", "Name", "Rtg", "1.Rd", "Pts."], [1, "Ek Ann", 2020, "2w1", 1], [2, "Lund Bob", 1971, "1b0", 0]]
-LIST = [["Round 1 on 2024/05/03 at 14:00"], ["Bo.", "No.", "White", "Rtg", "Result", "Black", "Rtg", "No."]]
+TABLE: list[list[Any]] = [
+    ["Rk.", "Name", "Rtg", "1.Rd", "Pts."],
+    [1, "Ek Ann", 2020, "2w1", 1],
+    [2, "Lund Bob", 1971, "1b0", 0],
+]
+LIST: list[list[Any]] = [
+    ["Round 1 on 2024/05/03 at 14:00"],
+    ["Bo.", "No.", "White", "Rtg", "Result", "Black", "Rtg", "No."],
+]
 LIST += [[1, 1, "Ek Ann", 2020, "1 - 0", "Lund Bob", 1971, 2]]
 VEGA = """Night
 Time control : {control}
@@ -366,7 +383,7 @@ def text_of(rows: Rows, divider: str) -> bytes:
 
 def one_tournament(form: str, control: str) -> tuple[str, bytes]:
     """Return a file with one game of a time control, which stands in line 2 or 4."""
-    titles = [[row[0].format(control=control)] for row in TITLES]
+    titles: list[list[Any]] = [[row[0].format(control=control)] for row in TITLES]
     match form:
         case "chess-results, cross-table":
             return "table.csv", text_of([*titles, *TABLE], ";")
