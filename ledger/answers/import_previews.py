@@ -39,7 +39,7 @@ from ledger.players.verified_names import (
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameImport, ImportReport
 from ledger.recording.pool_choice import PoolChoice
-from ledger.registering.registry import PlayersReport
+from ledger.registering.player_lists import PlayersReport
 
 if TYPE_CHECKING:
     from polars import DataFrame

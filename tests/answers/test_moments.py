@@ -60,7 +60,7 @@ from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.facts.json_schemas import class_schema
 from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
-from ledger.registering.registry import PlayersReport
+from ledger.registering.player_lists import PlayersReport
 from tests.kit.clubs import NAME, copied
 from tests.kit.corrections import BOB, CLEO, DAN, TODAY, approve, ask, played
 from tests.kit.games import game_recorded, source_game

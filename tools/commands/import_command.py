@@ -59,7 +59,8 @@ from .token_options import acting, recorder
     "accepted",
     multiple=True,
     metavar="CODE",
-    help="Record a tournament report in spite of warnings of this code, such as rating-differs; repeatable.",
+    help="Record a tournament report in spite of warnings of this code, such as rating-differs, and other games in "
+    "spite of time-control-differs; repeatable.",
 )
 @click.option(
     "--open-tournaments/--no-open-tournaments",
@@ -163,7 +164,6 @@ def import_(
 
     A tournament report (TRF, cross-table) is checked first, by itself and against the ledger, and recorded whole or not
     at all. An error stops it. A warning does, too, unless --accept names its code; who accepted it is recorded.
-    A game whose time control belongs to another pool of FIDE than the named one is refused likewise.
     ledger/imports/README.md lists the codes.
 
     \b
@@ -179,11 +179,8 @@ def import_(
       rating-ledger import club.db games.pgn --propose-differences differences.csv
       rating-ledger import club.db liga.csv --column white=Gastgeber --result Sieg=1-0 --dates dmy
     """
-    if pool and pools:
-        raise click.UsageError("give --pool or --pools, not both")
     asked = proposing.wish()
-    if asked is not None and not open_tournaments:
-        raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
+    _refuse_contradicting_options(pool, pools, is_proposing=asked is not None, opens=bool(open_tournaments))
     said = _said(source, dates, speeds, day, columns, results)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
@@ -222,6 +219,13 @@ def import_(
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
         sys.exit(REFUSED)
+
+
+def _refuse_contradicting_options(pool: str | None, pools: str | None, *, is_proposing: bool, opens: bool) -> None:
+    if pool and pools:
+        raise click.UsageError("give --pool or --pools, not both")
+    if is_proposing and not opens:
+        raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
 
 
 def _needs_a_proposal(ledger: Ledger) -> RejectedError:

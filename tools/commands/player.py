@@ -27,7 +27,7 @@ from ledger.imports.players.formats import FORMATS
 from ledger.imports.reading import Reading
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
-from ledger.registering.registry import PlayersReport
+from ledger.registering.player_lists import PlayersReport
 
 from .. import limits, output
 from ..groups import Suggesting
