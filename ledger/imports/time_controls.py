@@ -2,7 +2,7 @@
 
 In words, minutes and moves are read as arbiters write them: ``90+30``, ``15 min + 10 s``, ``90 min/40 moves + 30 min +
 30 sec``, ``100'x40mm + 50'x20mm + 30" from move 1``, ``40/120, 60``, ``G/60``, ``1h30``, or the class in a word. The
-code of PGN and of tournament reports (222) is in seconds: ``5400+30``, ``40/5400+30:1800+30``, ``W300-B240``.
+code of PGN and of tournament reports (222) is in seconds: ``5400+30``, ``40/5400+30:1800+30``, ``W5400-B3600``.
 """
 
 from __future__ import annotations
@@ -223,19 +223,21 @@ def parse_code(code: str, *, in_minutes: bool = False) -> TimeControl | None:
     """Return a time control in the code of PGN and of tournament reports; None for a blank, ``?`` and ``-``.
 
     Args:
-        code: such as ``600+5`` or ``40/5400+30:1800+30``, in seconds; ``W300-B240`` for unequal times.
+        code: such as ``600+5`` or ``40/5400+30:1800+30``, in seconds; ``W5400-B3600`` for unequal times.
         in_minutes: True if the times are minutes (``15+2``), the increments seconds.
 
     Raises:
-        ValueError: it is no such code, its two sides are of two classes, or it may be in minutes by mistake.
+        ValueError: it is no such code, FIDE rates no game with its unequal times, or it may be in minutes by mistake.
     """
     tidy = code[: MAX_WORDS + 1].strip()
     if tidy in {"", "?", "-"}:
         return None
     if sides := _SIDES.fullmatch(tidy):
         white, black = (parse_code(side, in_minutes=in_minutes) for side in sides.groups())
-        if white is None or black is None or white.fide_class != black.fide_class:
-            raise ValueError(f"gives White {white} and Black {black}: not used")
+        # FIDE rates no rapid and no blitz game with unequal times.
+        is_rated = white == black or (white and black and white.fide_class == black.fide_class == "standard")
+        if not is_rated:
+            raise ValueError(f"gives White {white} and Black {black}, and FIDE rates no such game")
         return white
     periods = []
     for part in tidy.split(":"):

@@ -92,7 +92,8 @@ def test_words_give_the_minutes_for_sixty_moves_and_fides_class(
         ("601", 601 / 60, "rapid"),
         ("180+2", 5, "blitz"),
         ("180", 3, TOO_FAST),
-        ("W300-B240", 5, "blitz"),
+        ("W300-B300", 5, "blitz"),
+        ("W5400+30-B3600", 120, "standard"),
         ("900.0+10.0", 25, "rapid"),
         ("1/86400", None, None),
         ("-", None, None),
@@ -106,9 +107,9 @@ def test_a_code_gives_the_minutes_for_sixty_moves_and_fides_class(
     assert (minutes(parse_code(code)), fide_class(code)) == (expected, limits)
 
 
-@pytest.mark.parametrize("text", ["60 moves", "W900-B300", "5400+", "about an hour", "++", "600:x"])
+@pytest.mark.parametrize("text", ["60 moves", "W900-B300", "W300-B240", "5400+", "about an hour", "++", "600:x"])
 def test_what_is_no_time_control_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"not|names no time|no time control"):
+    with pytest.raises(ValueError, match=r"not|names no time|no time control|FIDE rates no such game"):
         fide_class(text)
 
 
