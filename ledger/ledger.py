@@ -361,6 +361,7 @@ class Ledger(OpenLedger):
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        file: str | None = None,
     ) -> ImportReport:
         """Record games that importers read, frame by frame; frames of one call are one file.
 
@@ -376,6 +377,7 @@ class Ledger(OpenLedger):
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
             rounds: returns the rounds without a game of the file, as ``Reading.rounds``; called after its last game.
+            file: the file's name for the register of imports, from which the import can be taken back; None: no file.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
@@ -393,6 +395,7 @@ class Ledger(OpenLedger):
             faults_so_far=faults_so_far,
             advance=advance,
             rounds=rounds,
+            file=file,
         )
 
     def record_games(
@@ -422,6 +425,7 @@ class Ledger(OpenLedger):
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        file: str | None = None,
     ) -> ImportReport:
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
@@ -442,6 +446,7 @@ class Ledger(OpenLedger):
             self.now_ms,
             record_alike=record_alike,
             keep_differences=keep_differences,
+            notes=None if file is None else self.imports.begin(file, actor),
         )
         with self.names.registering():
             report = job.import_blocks(
@@ -501,6 +506,7 @@ class Ledger(OpenLedger):
                 token=token,
                 faults_so_far=lambda: reading.fault_count,
                 rounds=lambda: reading.rounds,
+                file=str(path),
             )
         report.faults = sorted([*reading.faults, *report.faults])
         report.fault_count += reading.fault_count

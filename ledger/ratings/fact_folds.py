@@ -84,7 +84,9 @@ def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> It
         for body in listing.matching_bodies(book.journal, after, until, listing.kind_marks(others)):
             entry = codec.decode(body)
             # while nothing was ever approved, each fact is as it was recorded, and nothing need be looked up
-            current = book.corrected_fact(entry.event, in_force=True) if book.proposals.any_approved else entry.event
+            current: Event | None = entry.event
+            if book.proposals.any_approved:
+                current = book.corrected_fact(entry.event, entry.position, in_force=True)
             if current is not None:
                 yield _FactAtPosition(entry.position, None, current)
 
@@ -122,7 +124,7 @@ def _corrected(
     """Yield other facts of earlier entries that a decision changed; before, by what was decided up to then."""
     for position, event in sorted(other_facts.items()):
         if position <= after and type(event) in kinds:
-            before = book.corrected_fact(event, until=after, in_force=True)
-            now = book.corrected_fact(event, in_force=True)
+            before = book.corrected_fact(event, position, until=after, in_force=True)
+            now = book.corrected_fact(event, position, in_force=True)
             if before != now:
                 yield _FactAtPosition(position, before, now)

@@ -32,6 +32,7 @@ from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged
+from ledger.recording.import_register import ImportCounts, ImportNotes
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.seed_warnings import SeedWarnings
@@ -67,6 +68,7 @@ class ImportReport(FaultsFound):
         note_count: number of such games.
         differences: games that the file reports with other facts than the current ones, if the caller asked for them;
             else they are faults.
+        number: of the import in the register of imports; None if it recorded nothing, or is of no file.
         faults, fault_count: refused games.
     """
 
@@ -85,6 +87,7 @@ class ImportReport(FaultsFound):
     notes: list[FileFault] = attrs.Factory(list)
     note_count: int = 0
     differences: list[Difference] = attrs.Factory(list)
+    number: int | None = None
 
     def differ(self, difference: Difference) -> None:
         """Store a game that the file reports with other facts than the current ones.
@@ -100,6 +103,13 @@ class ImportReport(FaultsFound):
     def players(self) -> int:
         """The number of new players."""
         return len(self.newcomers)
+
+    @property
+    def counts(self) -> ImportCounts:
+        """The numbers of facts that were recorded so far."""
+        return ImportCounts(
+            games=self.recorded, rounds=self.rounds, players=self.players, supplements=self.supplemented
+        )
 
     def hold_back(self, games: list[ProbableDuplicate]) -> None:
         """Note probable duplicates."""
@@ -146,6 +156,7 @@ class GameImport:
         *,
         record_alike: bool,
         keep_differences: bool,
+        notes: ImportNotes | None = None,
     ) -> None:
         """Prepare an import.
 
@@ -162,14 +173,20 @@ class GameImport:
             record_alike: record probable duplicates as games of their own.
             keep_differences: a game reported with other facts than the current ones is no fault but stored in the
                 report.
+            notes: take the entries of each transaction, for the register of imports; None: it is no file.
         """
+        self._notes = notes
         self._journal = facts.journal
         self._facts = facts
         self._keep_differences = keep_differences
         self._names = names
         self._erased = erased
         self._keys = keys
-        self._detector = None if record_alike else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views))
+        self._detector = (
+            None
+            if record_alike
+            else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views), facts.taken_back_games)
+        )
         self._warnings = SeedWarnings(views)
         self._choice = choice
         self._scheme = scheme
@@ -222,7 +239,13 @@ class GameImport:
     def _transaction(self, file_writer: Writer | None) -> Iterator[Transaction]:
         """Begin a transaction, or a part of the one of the whole file."""
         with nullcontext(file_writer) if file_writer is not None else self._journal.writing() as writer:
-            yield Transaction.begin(writer, self._clock_ms, self._actor)
+            transaction = Transaction.begin(writer, self._clock_ms, self._actor)
+            first, before = writer.size + 1, self._report.counts
+            yield transaction
+            if self._notes is not None and writer.size >= first:
+                counts = self._report.counts - before
+                self._notes.add(transaction.recorded_at, first, writer.size, transaction.last_leaf, counts)
+                self._report.number = self._notes.number
 
     def _take_rounds(self, rounds: Sequence[SourceRound], transaction: Transaction) -> None:
         """Append rounds without a game; players without a game are registered."""
@@ -401,6 +424,7 @@ class GameImport:
             self._reported,
             self._facts.corrected_game,
             self._erased.is_nameless,
+            self._facts.taken_back_games,
         )
         # If one block had repeats the next one probably has them: the attempt that would fail is skipped.
         self._met_repeats = any(matches.known) or number > 1

@@ -626,7 +626,9 @@ class Registry:
         names = {word for row in rows for word in (row.name, row.identity) if word is not None}
         # First: after the erasure no look-up can find the person's names in the log.
         if names:
-            ledger.token_store.forget(names | {name.partition(":")[2] or name for name in names})
+            words = names | {name.partition(":")[2] or name for name in names}
+            ledger.token_store.forget(words)
+            ledger.imports.forget(words)
         return erasing.erase_persons(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
 
     def _has_row(self, player: int) -> bool:

@@ -219,7 +219,7 @@ def imported(
         advance: called with the number of games of each part that was taken, outside of any transaction unless the
             import is strict.
     """
-    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token), advance)
+    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token, file=sent.name), advance)
     return account, _faulty(sent, account["format"], faults) if faults else None
 
 
