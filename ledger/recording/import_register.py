@@ -23,6 +23,7 @@ import attrs
 
 from ledger.errors import StorageError, UnknownNameError
 from ledger.facts.changes import spans_text
+from ledger.facts.words import Receipt
 from ledger.journal import Journal
 from ledger.journal.merkle import leaf_hash
 from ledger.runtime.ledger_files import companion_file, replace_file
@@ -153,6 +154,18 @@ class ImportRegister:
             advice = f"{count}; see 'imports', or give the entries, such as 12-80"
             raise UnknownNameError("import", str(number), advice)
         return imports[number]
+
+    def add_announcement(self, number: int, at: str, receipt: Receipt) -> None:
+        """Note that the days of a tournament were recorded with an import, by the receipt of their entry.
+
+        Raises:
+            StorageError: the register cannot be written.
+        """
+        known = next((line for line in self._lines() if line.number == number), None)
+        if known is None or receipt.duplicate:
+            return
+        counts, entry = ImportCounts(tournaments=1), receipt.position
+        self.add(known._replace(at=at, first=entry, last=entry, leaf=receipt.leaf.hex(), counts=counts))
 
     def forget(self, names: Collection[str]) -> None:
         """Take the names of an erased person out of the names of files.

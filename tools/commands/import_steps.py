@@ -136,6 +136,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
             wish.actor if wish.open_tournaments else None,
             wish.proposed if wish.open_tournaments else None,
             dry_run=preview is not None,
+            number=report.number,
         )
     return is_good
 

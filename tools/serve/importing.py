@@ -317,6 +317,7 @@ def _account(
             :MOST_TOLD
         ],
         "position": ledger.journal.size(),
+        "import": report.number,
     }
 
 
