@@ -185,8 +185,8 @@ class CurrentFacts:
         events = [decode(entry.body).event for entry in stored.values()]
         rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)] + reported
         free = self.with_free_key(event, self.journal.find)
-        if free.key != event.key:  # a record that was taken back is none
-            rounds = [fact for fact in rounds if self.with_free_key(fact, self.journal.find).key == fact.key]
+        # a record that was taken back is none
+        rounds = [fact for fact in rounds if self.with_free_key(fact, self.journal.find).key == fact.key]
         same = find_in_same_edition(connection, event, rounds)
         if same is None:
             assert isinstance(free, RoundWithoutGame)

@@ -357,7 +357,8 @@ class _Batch:
         before = stored.get(event.key)
         if before is not None and self._facts is not None and self._may_be_taken_back:
             event = self._facts.with_free_key(event, self._writer.find, catch_up=True)
-            before = stored.get(event.key) or self._writer.find([event.key]).get(event.key)
+            stored.update({} if event.key in stored else self._writer.find([event.key]))
+            before = stored.get(event.key)
         if before is not None:
             supplement = self._repeated(event, before)
             if supplement is None:
