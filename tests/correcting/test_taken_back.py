@@ -160,7 +160,7 @@ def test_a_later_correction_of_one_of_the_games_is_named(club: Ledger) -> None:
 
 def test_what_is_refused_names_what_to_do(club: Ledger) -> None:
     number = import_rows(club, "may.csv", *MAY)
-    with pytest.raises(UnknownNameError, match="no import '9'.*imports 1 to 2; see 'imports'"):
+    with pytest.raises(UnknownNameError, match=r"no import '9'.*imports 1 to 2; see 'imports'"):
         take_back(club, 9)
     for words in ("x", "", "5-4", "1-9 3", "0", "3,4"):
         with pytest.raises((MalformedError, UnknownNameError)):
@@ -173,7 +173,7 @@ def test_what_is_refused_names_what_to_do(club: Ledger) -> None:
     ):  # fmt: skip
         with pytest.raises(ProposalError, match=rule):
             take_back(club, entries)
-    with pytest.raises(ProposalError, match="bad-value.*not all registered"):
+    with pytest.raises(ProposalError, match=r"bad-value.*not all registered"):
         approve(club, Change(do=Verb.ANNUL_ENTRIES, entries="4-5", players="1"))
 
 
@@ -231,6 +231,19 @@ def test_a_restored_tournament_restores_its_taken_back_byes_in_rows_and_in_a_bui
     club.rebuild()
     assert list(club.rows("rounds_without_game")) == rows
     assert club.audit().ok
+
+
+def test_the_verb_takes_the_number_of_the_import_or_its_entries(club: Ledger) -> None:
+    number = import_rows(club, "may.csv", *MAY)
+    entries = club.imports.find(number or 0).entries
+    verbs = club.corrections.verbs
+    change = verbs.change("void-import", {"import": str(number)})
+    assert change == verbs.change("void-import", {"import": entries})
+    assert (change.entries, change.players) == (entries, "3-4")
+    content = f"verb,import\nvoid-import,{number}\n".encode()
+    (proposed,) = club.corrections.propose_batch(content, reason="the wrong file", by="eve")
+    club.decide(proposed.proposal, Decision.APPROVED, by="adam")
+    assert [row.state for row in imports(club)] == ["recorded", "taken back"]
 
 
 def test_four_eyes_hold_for_the_proposal_as_a_whole(club: Ledger) -> None:

@@ -220,6 +220,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "strength": {"player": "Ann", "to": "beginner", "from": "2026-01-01"},
     "merge": {"player": "Ann", "into": "Bob"},
     "unmerge": {"player": "fide:77"},
+    "void-import": {"import": "1"},
     "void-tournament": {"tournament": "Spring"},
     "reinstate-tournament": {"tournament": "Spring"},
     "adopt": {"scheme": "elo", "from": "2026-08-01"},
