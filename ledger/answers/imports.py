@@ -72,7 +72,7 @@ def imports(ledger: OpenLedger) -> list[ImportRow]:
 
 @attrs.frozen(kw_only=True, slots=False)
 class TakeBackSummary:
-    """What taking back an import would do, apart from the ratings: the preview of a proposal has those."""
+    """The effects of taking back an import, apart from the ratings, which the preview of a proposal has."""
 
     file: str | None = documented("name of the file; null: the entries were given")
     entries: str = documented("positions of the entries that would be annulled")

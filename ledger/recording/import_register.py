@@ -85,7 +85,7 @@ class RegisteredImport:
         return spans_text(position for first, last in self.spans for position in range(first, last + 1))
 
 
-class _Line(NamedTuple):
+class _RegisterLine(NamedTuple):
     """A line of the register: the entries of one transaction."""
 
     number: int
@@ -127,7 +127,7 @@ class ImportRegister:
             if not self._is_recorded(line):
                 continue
             span = (line.first, line.last)
-            known = by_number.get(line.number)
+            earlier = by_number.get(line.number)
             by_number[line.number] = (
                 RegisteredImport(
                     number=line.number,
@@ -137,8 +137,8 @@ class ImportRegister:
                     spans=(span,),
                     counts=line.counts,
                 )
-                if known is None
-                else attrs.evolve(known, spans=(*known.spans, span), counts=known.counts + line.counts)
+                if earlier is None
+                else attrs.evolve(earlier, spans=(*earlier.spans, span), counts=earlier.counts + line.counts)
             )
         return [by_number[number] for number in sorted(by_number)]
 
@@ -161,11 +161,11 @@ class ImportRegister:
         Raises:
             StorageError: the register cannot be written.
         """
-        known = next((line for line in self._lines() if line.number == number), None)
-        if known is None or receipt.duplicate:
+        earlier = next((line for line in self._lines() if line.number == number), None)
+        if earlier is None or receipt.duplicate:
             return
         counts, entry = ImportCounts(tournaments=1), receipt.position
-        self.add(known._replace(at=at, first=entry, last=entry, leaf=receipt.leaf.hex(), counts=counts))
+        self.add(earlier._replace(at=at, first=entry, last=entry, leaf=receipt.leaf.hex(), counts=counts))
 
     def forget(self, names: Collection[str]) -> None:
         """Take the names of an erased person out of the names of files.
@@ -187,7 +187,7 @@ class ImportRegister:
         newest_first = sorted(self._lines(), key=lambda line: -line.number)
         return next((line.number for line in newest_first if self._is_recorded(line)), 0) + 1
 
-    def add(self, line: _Line) -> None:
+    def add(self, line: _RegisterLine) -> None:
         """Add a line durably, before its entries are committed.
 
         Raises:
@@ -209,7 +209,7 @@ class ImportRegister:
                 str(self.path), f"the import cannot be noted: {error.strerror or error}; {advice}"
             ) from error
 
-    def _lines(self) -> Iterator[_Line]:
+    def _lines(self) -> Iterator[_RegisterLine]:
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -221,7 +221,7 @@ class ImportRegister:
             if line is not None:
                 yield line
 
-    def _is_recorded(self, line: _Line) -> bool:
+    def _is_recorded(self, line: _RegisterLine) -> bool:
         if line.last > self._journal.size():
             return False
         bodies = [body for block in self._journal.read(line.last - 1, line.last) for body in block]
@@ -241,13 +241,13 @@ def _names_one(file: str, names: Sequence[Sequence[str]]) -> bool:
     return any(name and ({*name} <= {*words} or (len(name) > 1 and "".join(name) in joined)) for name in names)
 
 
-def _written(line: _Line) -> bytes:
+def _written(line: _RegisterLine) -> bytes:
     values = dict(zip(_FIELDS, line, strict=False))
     counts = {name: value for name, value in attrs.asdict(line.counts).items() if value}
     return json.dumps({**values, **counts}).encode() + b"\n"
 
 
-def _read(text: bytes) -> _Line | None:
+def _read(text: bytes) -> _RegisterLine | None:
     """Return a line of the register; None if it was cut off or is no such line."""
     try:
         values: Mapping[str, Any] = json.loads(text)
@@ -258,7 +258,7 @@ def _read(text: bytes) -> _Line | None:
     types = [*_FIELDS.values(), *(int for _ in counts)]
     if any(type(value) is not cls for value, cls in zip([*fields, *counts.values()], types, strict=True)):
         return None
-    line = _Line._make([*fields, ImportCounts(**counts)])
+    line = _RegisterLine._make([*fields, ImportCounts(**counts)])
     return line if 1 <= line.first <= line.last else None
 
 
@@ -286,4 +286,4 @@ class ImportNotes:
         """
         if self.number is None:
             self.number = self._register.next_number()
-        self._register.add(_Line(self.number, self._file, self._actor, at, first, last, leaf.hex(), counts))
+        self._register.add(_RegisterLine(self.number, self._file, self._actor, at, first, last, leaf.hex(), counts))

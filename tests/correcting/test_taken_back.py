@@ -20,7 +20,7 @@ HEADER = "white,black,result,ended_at,half_moves,tournament,id\n"
 
 
 @pytest.fixture
-def club(tmp_path: Path) -> Iterator[Ledger]:
+def imported(tmp_path: Path) -> Iterator[Ledger]:
     with Ledger.create(tmp_path / "club.db", scheme="elo") as ledger:
         import_rows(ledger, "april.csv", "Ann,Bob,1-0,2024-04-01,40,Club,1", "Bob,Ann,1/2-1/2,2024-04-08,40,Club,2")
         yield ledger
@@ -63,248 +63,252 @@ CORRECTED = ("Ann,Cleo,0-1,2024-05-01,40,Cup,11", *MAY[1:])
 
 @pytest.mark.parametrize("source", ["", "club"])
 def test_the_corrected_file_gives_the_ratings_of_a_ledger_that_never_had_the_wrong_one(
-    club: Ledger, tmp_path: Path, source: str
+    imported: Ledger, tmp_path: Path, source: str
 ) -> None:
-    before = ratings(club)
-    take_back(club, import_rows(club, "may.csv", *MAY, source=source))
-    assert ratings(club) == before == rebuilt(club)
-    import_rows(club, "corrected.csv", *CORRECTED, source=source)
+    before = ratings(imported)
+    take_back(imported, import_rows(imported, "may.csv", *MAY, source=source))
+    assert ratings(imported) == before == rebuilt(imported)
+    import_rows(imported, "corrected.csv", *CORRECTED, source=source)
     (tmp_path / "other").mkdir()
-    with Ledger.create(tmp_path / "other" / "club.db", scheme="elo", secret_of=club.path) as right:
+    with Ledger.create(tmp_path / "other" / "club.db", scheme="elo", secret_of=imported.path) as right:
         import_rows(right, "april.csv", "Ann,Bob,1-0,2024-04-01,40,Club,1", "Bob,Ann,1/2-1/2,2024-04-08,40,Club,2")
         import_rows(right, "corrected.csv", *CORRECTED, source=source)
-        assert ratings(club) == ratings(right) == rebuilt(club)
-    assert club.audit().ok
+        assert ratings(imported) == ratings(right) == rebuilt(imported)
+    assert imported.audit().ok
 
 
 @pytest.mark.parametrize("source", ["", "club"])
-def test_the_corrected_file_is_known_when_it_comes_again_and_may_be_taken_back_again(club: Ledger, source: str) -> None:
-    take_back(club, import_rows(club, "may.csv", *MAY, source=source))
-    second = import_rows(club, "corrected.csv", *CORRECTED, source=source)
-    stood = ratings(club)
-    assert import_rows(club, "again.csv", *CORRECTED, source=source) is None, "nothing new, so no import"
-    take_back(club, second)
-    third = import_rows(club, "third.csv", *CORRECTED, source=source)
-    assert (third, ratings(club)) == (3 + 1, stood)
-    assert [row.state for row in imports(club)] == ["recorded", "taken back", "taken back", "recorded"]
+def test_the_corrected_file_is_known_when_it_comes_again_and_may_be_taken_back_again(
+    imported: Ledger, source: str
+) -> None:
+    take_back(imported, import_rows(imported, "may.csv", *MAY, source=source))
+    second = import_rows(imported, "corrected.csv", *CORRECTED, source=source)
+    stood = ratings(imported)
+    assert import_rows(imported, "again.csv", *CORRECTED, source=source) is None, "nothing new, so no import"
+    take_back(imported, second)
+    third = import_rows(imported, "third.csv", *CORRECTED, source=source)
+    assert (third, ratings(imported)) == (3 + 1, stood)
+    assert [row.state for row in imports(imported)] == ["recorded", "taken back", "taken back", "recorded"]
 
 
-def test_a_game_that_is_recorded_again_has_the_key_of_its_source_with_a_number(club: Ledger) -> None:
-    take_back(club, import_rows(club, "may.csv", *MAY, source="club"))
-    import_rows(club, "corrected.csv", *CORRECTED, source="club")
-    keys = {row["key"]: row["voided_by"] for row in club.rows("games", "tournament = 'Cup'")}
+def test_a_game_that_is_recorded_again_has_the_key_of_its_source_with_a_number(imported: Ledger) -> None:
+    take_back(imported, import_rows(imported, "may.csv", *MAY, source="club"))
+    import_rows(imported, "corrected.csv", *CORRECTED, source="club")
+    keys = {row["key"]: row["voided_by"] for row in imported.rows("games", "tournament = 'Cup'")}
     assert keys == {"club:11": 1, "club:12": 1, "club:13": 1, "club:11+2": None, "club:12+2": None, "club:13+2": None}
-    assert [entry.kind for entry in club.log("club:11")] == [
+    assert [entry.kind for entry in imported.log("club:11")] == [
         "game-recorded/1", "correction-proposed/2", "correction-decided/2"
     ]  # fmt: skip
 
 
-def test_an_appended_game_whose_key_was_taken_back_is_recorded_under_its_next_key(club: Ledger) -> None:
-    take_back(club, import_rows(club, "may.csv", *MAY, source="club"))
-    receipt = club.append(game_recorded("club:11", white=1, black=2, ended_at="2024-05-01"))
+def test_an_appended_game_whose_key_was_taken_back_is_recorded_under_its_next_key(imported: Ledger) -> None:
+    take_back(imported, import_rows(imported, "may.csv", *MAY, source="club"))
+    receipt = imported.append(game_recorded("club:11", white=1, black=2, ended_at="2024-05-01"))
     assert (receipt.key, receipt.duplicate) == ("game:club:11+2", False)
-    assert club.append(game_recorded("club:11", white=1, black=2, ended_at="2024-05-01")).duplicate
+    assert imported.append(game_recorded("club:11", white=1, black=2, ended_at="2024-05-01")).duplicate
 
 
-def test_one_undo_restores_all_unless_a_game_was_recorded_again(club: Ledger) -> None:
-    number = import_rows(club, "may.csv", *MAY)
-    stood = ratings(club)
-    proposal = take_back(club, number)
-    undo = club.corrections.drafts.undo(proposal)
-    undoing = approve(club, undo)
-    assert (ratings(club), imports(club)[-1].state) == (stood, "recorded")
-    approve(club, club.corrections.drafts.undo(undoing))
-    import_rows(club, "corrected.csv", *CORRECTED)
-    games = [row["key"] for row in club.rows("games", "voided_by IS NOT NULL")]
-    for change in (club.corrections.drafts.undo(proposal), club.corrections.drafts.restore(f"game:{games[0]}")):
+def test_one_undo_restores_all_unless_a_game_was_recorded_again(imported: Ledger) -> None:
+    number = import_rows(imported, "may.csv", *MAY)
+    stood = ratings(imported)
+    proposal = take_back(imported, number)
+    undo = imported.corrections.drafts.undo(proposal)
+    undoing = approve(imported, undo)
+    assert (ratings(imported), imports(imported)[-1].state) == (stood, "recorded")
+    approve(imported, imported.corrections.drafts.undo(undoing))
+    import_rows(imported, "corrected.csv", *CORRECTED)
+    games = [row["key"] for row in imported.rows("games", "voided_by IS NOT NULL")]
+    for change in (imported.corrections.drafts.undo(proposal), imported.corrections.drafts.restore(f"game:{games[0]}")):
         with pytest.raises(ProposalError, match="taken back and recorded again"):
-            club.propose([change], reason="x", by="eve")
-    assert club.audit().ok
+            imported.propose([change], reason="x", by="eve")
+    assert imported.audit().ok
 
 
-def test_new_players_without_other_games_leave_rankings_and_searches_and_come_back_with_a_game(club: Ledger) -> None:
-    number = import_rows(club, "may.csv", *MAY)
-    assert [row.name for row in find_players(club, "cleo")] == ["Cleo"]
-    import_rows(club, "june.csv", "Dan,Ann,1-0,2024-06-01,40,Cup,1")
-    summary = take_back_summary(club, str(number))
+def test_new_players_without_other_games_leave_rankings_and_searches_and_come_back_with_a_game(
+    imported: Ledger,
+) -> None:
+    number = import_rows(imported, "may.csv", *MAY)
+    assert [row.name for row in find_players(imported, "cleo")] == ["Cleo"]
+    import_rows(imported, "june.csv", "Dan,Ann,1-0,2024-06-01,40,Cup,1")
+    summary = take_back_summary(imported, str(number))
     assert (summary.games, summary.players, summary.leaving) == (3, 2, 1)
     assert summary.notes == ["1 of its 2 new players stay, for they have other games: Dan (4)"]
-    take_back(club, number)
-    assert [row.name for row in find_players(club, "cleo")] == []
-    assert [row.name for row in find_players(club, "dan")] == ["Dan"]
-    assert club.player("Cleo").player == 3, "who is asked for by the whole name is still found"
-    import_rows(club, "corrected.csv", *CORRECTED)
-    assert [row.player for row in find_players(club, "cleo")] == [3]
+    take_back(imported, number)
+    assert [row.name for row in find_players(imported, "cleo")] == []
+    assert [row.name for row in find_players(imported, "dan")] == ["Dan"]
+    assert imported.player("Cleo").player == 3, "who is asked for by the whole name is still found"
+    import_rows(imported, "corrected.csv", *CORRECTED)
+    assert [row.player for row in find_players(imported, "cleo")] == [3]
 
 
-def test_the_preview_moves_what_the_approval_moves_and_names_published_lists(club: Ledger) -> None:
-    number = import_rows(club, "may.csv", *MAY)
-    club.publications.publish("2024-05-31", actor="adam")
-    change = club.corrections.drafts.take_back(str(number))
-    impact = club.preview([change])
+def test_the_preview_moves_what_the_approval_moves_and_names_published_lists(imported: Ledger) -> None:
+    number = import_rows(imported, "may.csv", *MAY)
+    imported.publications.publish("2024-05-31", actor="adam")
+    change = imported.corrections.drafts.take_back(str(number))
+    impact = imported.preview([change])
     assert {move.name for move in impact.moves} == {"Ann", "Bob", "Cleo", "Dan"}
     assert len(impact.lists) == 1
-    with club.as_if([change]) as would_be:
+    with imported.as_if([change]) as would_be:
         after = ratings(would_be)
-    take_back(club, number)
-    assert ratings(club) == after
+    take_back(imported, number)
+    assert ratings(imported) == after
 
 
-def test_a_later_correction_of_one_of_the_games_is_named(club: Ledger) -> None:
-    number = import_rows(club, "may.csv", *MAY, source="club")
-    approve(club, club.corrections.drafts.replace("game:club:11", {"outcome": "draw"}))
-    approve(club, club.corrections.drafts.annul("game:club:12"))
-    (note,) = take_back_summary(club, str(number)).notes
+def test_a_later_correction_of_one_of_the_games_is_named(imported: Ledger) -> None:
+    number = import_rows(imported, "may.csv", *MAY, source="club")
+    approve(imported, imported.corrections.drafts.replace("game:club:11", {"outcome": "draw"}))
+    approve(imported, imported.corrections.drafts.annul("game:club:12"))
+    (note,) = take_back_summary(imported, str(number)).notes
     assert note.startswith("2 games were corrected or voided since: club:11, club:12")
 
 
-def test_what_is_refused_names_what_to_do(club: Ledger) -> None:
-    number = import_rows(club, "may.csv", *MAY)
+def test_what_is_refused_names_what_to_do(imported: Ledger) -> None:
+    number = import_rows(imported, "may.csv", *MAY)
     with pytest.raises(UnknownNameError, match=r"no import '9'.*imports 1 to 2; see 'imports'"):
-        take_back(club, 9)
+        take_back(imported, 9)
     for words in ("x", "", "5-4", "1-9 3", "0", "3,4"):
         with pytest.raises((MalformedError, UnknownNameError)):
-            take_back(club, words)
-    take_back(club, number)
+            take_back(imported, words)
+    take_back(imported, number)
     with pytest.raises(ProposalError, match="taken back by proposal 1 already"):
-        take_back(club, number)
+        take_back(imported, number)
     for entries, rule in (
-        ("3-999", "no-such-fact"), (f"3-{club.journal.size()}", "not-correctable"), ("2-3", "changes-nothing"),
+        ("3-999", "no-such-fact"), (f"3-{imported.journal.size()}", "not-correctable"), ("2-3", "changes-nothing"),
     ):  # fmt: skip
         with pytest.raises(ProposalError, match=rule):
-            take_back(club, entries)
+            take_back(imported, entries)
     with pytest.raises(ProposalError, match=r"bad-value.*not all registered"):
-        approve(club, Change(do=Verb.ANNUL_ENTRIES, entries="4-5", players="1"))
+        approve(imported, Change(do=Verb.ANNUL_ENTRIES, entries="4-5", players="1"))
 
 
-def test_byes_and_announced_days_go_come_back_by_an_undo_and_are_recorded_anew(club: Ledger) -> None:
+def test_byes_and_announced_days_go_come_back_by_an_undo_and_are_recorded_anew(imported: Ledger) -> None:
     bye = RoundWithoutGame(
         pool="standard", tournament="Cup", edition="2024-05-01", round=3, player=1, brings=Brings.HALF
     )
     cup = TournamentOpened(pool="standard", tournament="Cup", starts_at="2024-05-01", ends_at="2024-05-09")
-    first = club.append_many([bye, cup])[0].position
-    proposal = take_back(club, f"{first}-{first + 1}")
+    first = imported.append_many([bye, cup])[0].position
+    proposal = take_back(imported, f"{first}-{first + 1}")
     tables = ("rounds_without_game", "openings")
-    counts = [len(list(club.rows(table))) for table in tables]
+    counts = [len(list(imported.rows(table))) for table in tables]
     assert counts == [0, 0]
-    undoing = approve(club, club.corrections.drafts.undo(proposal))
-    assert [len(list(club.rows(table))) for table in tables] == [1, 1]
-    approve(club, club.corrections.drafts.undo(undoing))
+    undoing = approve(imported, imported.corrections.drafts.undo(proposal))
+    assert [len(list(imported.rows(table))) for table in tables] == [1, 1]
+    approve(imported, imported.corrections.drafts.undo(undoing))
     full = RoundWithoutGame(
         pool="standard", tournament="Cup", edition="2024-05-01", round=3, player=1, brings=Brings.FULL
     )
-    again = club.append_many([full, cup])
+    again = imported.append_many([full, cup])
     assert [receipt.duplicate for receipt in again] == [False, False]
     assert [receipt.key.rpartition("@")[2] for receipt in again] == ["2024-05-01T00:00:00Z"] * 2
-    assert all(receipt.duplicate for receipt in club.append_many([full, cup]))
-    assert [row["brings"] for row in club.rows("rounds_without_game")] == ["full"]
+    assert all(receipt.duplicate for receipt in imported.append_many([full, cup]))
+    assert [row["brings"] for row in imported.rows("rounds_without_game")] == ["full"]
     with pytest.raises(ProposalError, match="recorded again"):
-        approve(club, club.corrections.drafts.undo(proposal))
-    club.rebuild()
-    assert [len(list(club.rows(table))) for table in tables] == [1, 1]
-    assert club.audit().ok
+        approve(imported, imported.corrections.drafts.undo(proposal))
+    imported.rebuild()
+    assert [len(list(imported.rows(table))) for table in tables] == [1, 1]
+    assert imported.audit().ok
 
 
-def test_a_tournament_with_games_of_other_entries_stays_announced(club: Ledger) -> None:
+def test_a_tournament_with_games_of_other_entries_stays_announced(imported: Ledger) -> None:
     cup = TournamentOpened(pool="standard", tournament="Cup", starts_at="2024-05-01", ends_at="2024-05-09")
-    import_rows(club, "first.csv", "Ann,Bob,1-0,2024-05-03,40,Cup,1")
-    number = import_rows(club, "may.csv", *MAY)
-    club.imports.add_announcement(number or 0, "2024-05-01T00:00:00Z", club.append(cup))
-    assert imports(club)[-1].tournaments == 1
-    summary = take_back_summary(club, str(number))
+    import_rows(imported, "first.csv", "Ann,Bob,1-0,2024-05-03,40,Cup,1")
+    number = import_rows(imported, "may.csv", *MAY)
+    imported.imports.add_announcement(number or 0, "2024-05-01T00:00:00Z", imported.append(cup))
+    assert imports(imported)[-1].tournaments == 1
+    summary = take_back_summary(imported, str(number))
     assert summary.notes == ["tournament 'Cup' stays announced: games of other entries belong to it"]
-    take_back(club, number)
-    assert len(list(club.rows("openings"))) == 1
+    take_back(imported, number)
+    assert len(list(imported.rows("openings"))) == 1
 
 
-def test_a_restored_tournament_restores_its_taken_back_byes_in_rows_and_in_a_build(club: Ledger) -> None:
-    import_rows(club, "may.csv", *MAY)
+def test_a_restored_tournament_restores_its_taken_back_byes_in_rows_and_in_a_build(imported: Ledger) -> None:
+    import_rows(imported, "may.csv", *MAY)
     bye = RoundWithoutGame(
         pool="standard", tournament="Cup", edition="2024-05-01", round=3, player=1, brings=Brings.HALF
     )
-    entry = club.append(bye).position
-    take_back(club, f"{entry}-{entry}")
-    drafts = club.corrections.drafts
-    approve(club, drafts.tournament("standard", "Cup"))
-    approve(club, drafts.tournament("standard", "Cup", restore=True))
-    rows = list(club.rows("rounds_without_game"))
-    club.rebuild()
-    assert list(club.rows("rounds_without_game")) == rows
-    assert club.audit().ok
+    entry = imported.append(bye).position
+    take_back(imported, f"{entry}-{entry}")
+    drafts = imported.corrections.drafts
+    approve(imported, drafts.tournament("standard", "Cup"))
+    approve(imported, drafts.tournament("standard", "Cup", restore=True))
+    rows = list(imported.rows("rounds_without_game"))
+    imported.rebuild()
+    assert list(imported.rows("rounds_without_game")) == rows
+    assert imported.audit().ok
 
 
-def test_the_verb_takes_the_number_of_the_import_or_its_entries(club: Ledger) -> None:
-    number = import_rows(club, "may.csv", *MAY)
-    entries = club.imports.find(number or 0).entries
-    verbs = club.corrections.verbs
+def test_the_verb_takes_the_number_of_the_import_or_its_entries(imported: Ledger) -> None:
+    number = import_rows(imported, "may.csv", *MAY)
+    entries = imported.imports.find(number or 0).entries
+    verbs = imported.corrections.verbs
     change = verbs.change("void-import", {"import": str(number)})
     assert change == verbs.change("void-import", {"import": entries})
     assert (change.entries, change.players) == (entries, "3-4")
     content = f"verb,import\nvoid-import,{number}\n".encode()
-    (proposed,) = club.corrections.propose_batch(content, reason="the wrong file", by="eve")
-    club.decide(proposed.proposal, Decision.APPROVED, by="adam")
-    assert [row.state for row in imports(club)] == ["recorded", "taken back"]
+    (proposed,) = imported.corrections.propose_batch(content, reason="the wrong file", by="eve")
+    imported.decide(proposed.proposal, Decision.APPROVED, by="adam")
+    assert [row.state for row in imports(imported)] == ["recorded", "taken back"]
 
 
-def test_four_eyes_hold_for_the_proposal_as_a_whole(club: Ledger) -> None:
-    number = import_rows(club, "may.csv", *MAY)
-    club.policies.set("four-eyes", {"on": True}, actor="adam")
-    change = club.corrections.drafts.take_back(str(number))
-    proposal = club.propose([change], reason="x", by="eve").proposal
+def test_four_eyes_hold_for_the_proposal_as_a_whole(imported: Ledger) -> None:
+    number = import_rows(imported, "may.csv", *MAY)
+    imported.policies.set("four-eyes", {"on": True}, actor="adam")
+    change = imported.corrections.drafts.take_back(str(number))
+    proposal = imported.propose([change], reason="x", by="eve").proposal
     with pytest.raises(ProposalError, match="four-eyes"):
-        club.decide(proposal, Decision.APPROVED, by="eve")
-    club.decide(proposal, Decision.REJECTED, by="adam")
-    assert len(ratings(club)) == 4
+        imported.decide(proposal, Decision.APPROVED, by="eve")
+    imported.decide(proposal, Decision.REJECTED, by="adam")
+    assert len(ratings(imported)) == 4
 
 
 # -- the register --------------------------------------------------------------------------------------------------
 
 
-def test_a_line_of_a_transaction_that_never_was_counts_for_nothing(club: Ledger) -> None:
-    known = club.imports.imports()
-    path = club.imports.path
+def test_a_line_of_a_transaction_that_never_was_counts_for_nothing(imported: Ledger) -> None:
+    known = imported.imports.imports()
+    path = imported.imports.path
     line = json.loads(path.read_text())
     torn = [{**line, "import": 2, "first": 99, "last": 99}, {**line, "import": 2, "leaf": "0" * 64}, [1], {"import": 3}]
     with path.open("a") as file:
         file.write("".join(f"{json.dumps(each)}\n" for each in torn) + '{"import": 4, "fi')
-    assert club.imports.imports() == known
-    assert import_rows(club, "may.csv", *MAY) == 2, "its number is free, and the cut line is ended"
-    assert [each.file for each in club.imports.imports()] == ["april.csv", "may.csv"]
+    assert imported.imports.imports() == known
+    assert import_rows(imported, "may.csv", *MAY) == 2, "its number is free, and the cut line is ended"
+    assert [each.file for each in imported.imports.imports()] == ["april.csv", "may.csv"]
 
 
-def test_a_strict_import_with_a_fault_is_not_in_the_register(club: Ledger) -> None:
-    file = club.path.with_name("bad.csv")
+def test_a_strict_import_with_a_fault_is_not_in_the_register(imported: Ledger) -> None:
+    file = imported.path.with_name("bad.csv")
     file.write_text(HEADER.replace(",id", "") + "Ann,Bob,1-0,2024-05-03,40,Cup\nAnn,Bob,2-7,2024-05-03,40,Cup\n")
-    assert club.import_file(file, strict=True).number is None
-    assert [each.file for each in club.imports.imports()] == ["april.csv"]
+    assert imported.import_file(file, strict=True).number is None
+    assert [each.file for each in imported.imports.imports()] == ["april.csv"]
 
 
-def test_nothing_is_recorded_where_the_register_cannot_be_written(club: Ledger) -> None:
-    size = club.journal.size()
-    club.imports.path.unlink()
-    club.imports.path.mkdir()
+def test_nothing_is_recorded_where_the_register_cannot_be_written(imported: Ledger) -> None:
+    size = imported.journal.size()
+    imported.imports.path.unlink()
+    imported.imports.path.mkdir()
     with pytest.raises(StorageError, match="cannot be"):
-        import_rows(club, "may.csv", *MAY)
-    assert club.journal.size() == size
+        import_rows(imported, "may.csv", *MAY)
+    assert imported.journal.size() == size
 
 
-def test_an_erasure_takes_the_name_out_of_the_names_of_files(club: Ledger) -> None:
-    import_rows(club, "games of zoé.csv", "Zoé,Ann,1-0,2024-05-03,40,Cup,1")
-    club.erase(club.player("Zoé").player)
-    assert [each.file for each in club.imports.imports()] == ["april.csv", "(erased)"]
-    assert "zo" not in club.imports.path.read_text()
+def test_an_erasure_takes_the_name_out_of_the_names_of_files(imported: Ledger) -> None:
+    import_rows(imported, "games of zoé.csv", "Zoé,Ann,1-0,2024-05-03,40,Cup,1")
+    imported.erase(imported.player("Zoé").player)
+    assert [each.file for each in imported.imports.imports()] == ["april.csv", "(erased)"]
+    assert "zo" not in imported.imports.path.read_text()
 
 
-def test_games_of_others_between_two_parts_of_an_import_stay(club: Ledger) -> None:
-    number = import_rows(club, "may.csv", *MAY)
-    between = club.append(game_recorded("other", white=1, black=2, ended_at="2024-05-05")).position
-    notes = club.imports.begin("may.csv", "import")
+def test_games_of_others_between_two_parts_of_an_import_stay(imported: Ledger) -> None:
+    number = import_rows(imported, "may.csv", *MAY)
+    between = imported.append(game_recorded("other", white=1, black=2, ended_at="2024-05-05")).position
+    notes = imported.imports.begin("may.csv", "import")
     notes.number = number
-    (entry,) = record_one(club)
-    notes.add("2024-05-01T00:00:00.000Z", entry[0], entry[0], entry[1], club.imports.imports()[0].counts)
-    assert club.imports.find(number or 0).entries.endswith(f"{between - 1} {entry[0]}")
-    take_back(club, number)
-    assert [row["key"] for row in club.rows("games", "voided_by IS NULL AND position > 5")] == ["other"]
+    (entry,) = record_one(imported)
+    notes.add("2024-05-01T00:00:00.000Z", entry[0], entry[0], entry[1], imported.imports.imports()[0].counts)
+    assert imported.imports.find(number or 0).entries.endswith(f"{between - 1} {entry[0]}")
+    take_back(imported, number)
+    assert [row["key"] for row in imported.rows("games", "voided_by IS NULL AND position > 5")] == ["other"]
 
 
 def record_one(ledger: Ledger) -> Sequence[tuple[int, bytes]]:

@@ -92,6 +92,7 @@ class ImportAnswer:
     games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
     position: int = documented("how many entries the journal has")
+    number: int | None = documented("its number, by which it can be taken back; null: it recorded nothing new")
 
     @classmethod
     def of(cls, account: Account) -> ImportAnswer:
@@ -317,7 +318,7 @@ def _account(
             :MOST_TOLD
         ],
         "position": ledger.journal.size(),
-        "import": report.number,
+        "number": report.number,
     }
 
 
