@@ -49,6 +49,7 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
+from ledger.answers import imports as import_answers
 from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting
@@ -86,6 +87,8 @@ QUESTIONS: dict[str, Question] = {
     "chosen_strength": lambda ledger: rankings.chosen_strength(ledger, "standard", 1),
     "new_players_like_known_ones": searching.new_players_like_known_ones,
     "similar_players": searching.similar_players,
+    "imports": import_answers.imports,
+    "take_back_summary": lambda ledger: import_answers.take_back_summary(ledger, "2-6"),
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
