@@ -87,6 +87,26 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict
     assert len([row for row in games(staff, "Summer") if row]) == 2
 
 
+def test_an_import_is_taken_back_by_a_button_beside_it_and_comes_again_corrected(staff: dict[str, Officer]) -> None:
+    rita, eve = staff["rita"], staff["eve"]
+    table = b"White,Black,Result,Date,Event\nWrong One,Wrong Two,1-0,2026-04-01,Mistake\n"
+
+    def record(content: bytes) -> str:
+        looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files={"file": ("wrong.csv", content)})
+        place = rita.send(rita.form(looked, "/desk/import/confirm")).headers["location"]
+        until(lambda: "Recorded: wrong.csv" in words(rita.look(place).text))
+        return rita.look(place).text
+
+    (number,) = re.findall(r"/desk/propose/void-import\?import=(\d+)", record(table))
+    assert f"/desk/propose/void-import?import={number}" in eve.look("/desk/imports").text
+    proposal = proposed(eve, "void-import", **{"import": number})
+    assert "All of wrong.csv" in words(eve.look(f"/desk/proposals/{proposal}").text)
+    assert "Approved" in approved(staff["otto"], proposal)
+    assert "taken back" in words(eve.look("/desk/imports").text)
+    assert "Recorded: wrong.csv" in words(record(table.replace(b"1-0", b"0-1")))
+    assert len(games(staff, "Mistake")) == 1
+
+
 def test_rows_with_faults_wait_as_work_until_they_are_corrected(staff: dict[str, Officer]) -> None:
     rita = staff["rita"]
     table = b"white,black,result,date,event\nAnn,Bob,1-0,2026-06-01,Faulty Cup\nAnn,Cleo,2-0,2026-06-02,Faulty Cup\n"
