@@ -22,7 +22,7 @@ from ledger.errors import MalformedError, RejectedError, StorageError, UnknownNa
 from ledger.facts import codec
 from ledger.facts.changes import Change
 from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered, RoundWithoutGame, SchemeAdopted
-from ledger.facts.source_games import SourceGame, SourceRound, excerpt, frame_schema
+from ledger.facts.source_games import SourceGame, SourceReport, SourceRound, excerpt, frame_schema
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
 from ledger.journal import listing
@@ -35,6 +35,7 @@ from ledger.players.sqlite_people import SqlitePeople
 from ledger.players.stores import make_on_server, open_names
 from ledger.policies.house_policies import HousePolicies
 from ledger.publishing.publications import Publications
+from ledger.publishing.sent_reports import SentReports
 from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_between
 from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
@@ -56,10 +57,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from ledger import backups
-    from ledger.answers import predictions, rankings
+    from ledger.answers import player_details, predictions, rankings
     from ledger.answers.crosstables import editions
     from ledger.answers.crosstables import listing as tournament_lists
     from ledger.answers.crosstables.listing import TournamentRow
+    from ledger.answers.player_details import PlayerGroup
     from ledger.answers.predictions import Prediction
     from ledger.answers.rankings import RankingRow
     from ledger.audit import audit as audits
@@ -75,6 +77,7 @@ else:
     backups, editions = Lazy("ledger.backups"), Lazy("ledger.answers.crosstables.editions")
     tournament_lists = Lazy("ledger.answers.crosstables.listing")
     predictions, rankings = Lazy("ledger.answers.predictions"), Lazy("ledger.answers.rankings")
+    player_details = Lazy("ledger.answers.player_details")
 
 
 @checked_methods
@@ -336,6 +339,11 @@ class Ledger(OpenLedger):
         return Publications(self)
 
     @property
+    def sent_reports(self) -> SentReports:
+        """The recorder of reports that were sent; ``answers.sent_reports`` lists them."""
+        return SentReports(self)
+
+    @property
     def policies(self) -> HousePolicies:
         """The policies of this ledger: four eyes, complaints before publishing, upsets."""
         return HousePolicies(self)
@@ -362,6 +370,7 @@ class Ledger(OpenLedger):
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
         file: str | None = None,
+        reports: Callable[[], Sequence[SourceReport]] = tuple,
     ) -> ImportReport:
         """Record games that importers read, frame by frame; frames of one call are one file.
 
@@ -378,6 +387,7 @@ class Ledger(OpenLedger):
             advance: called with the number of games of each frame taken.
             rounds: returns the rounds without a game of the file, as ``Reading.rounds``; called after its last game.
             file: the file's name for the register of imports, from which the import can be taken back; None: no file.
+            reports: returns the other facts of the file about its tournaments, as ``Reading.reports``, likewise.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
@@ -396,6 +406,7 @@ class Ledger(OpenLedger):
             advance=advance,
             rounds=rounds,
             file=file,
+            reports=reports,
         )
 
     def record_games(
@@ -426,6 +437,7 @@ class Ledger(OpenLedger):
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
         file: str | None = None,
+        reports: Callable[[], Sequence[SourceReport]] = tuple,
     ) -> ImportReport:
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
@@ -450,7 +462,7 @@ class Ledger(OpenLedger):
         )
         with self.names.registering():
             report = job.import_blocks(
-                blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+                blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds, reports=reports
             )
         # Once more, for the new players of this import enter the index now.
         self.names.file.whole_names.catch_up()
@@ -463,6 +475,7 @@ class Ledger(OpenLedger):
         fmt: str | None = None,
         said: FileHints | None = None,
         encoding: str | None = None,
+        sheet: str | None = None,
         choice: PoolChoice | None = None,
         strict: bool = False,
         record_alike: bool = False,
@@ -476,6 +489,7 @@ class Ledger(OpenLedger):
             fmt: one of ``imports.files.FORMATS``; None: detected from the content.
             said: what the caller says of the file that it does not say itself, an ``imports.reading.FileHints``.
             encoding: the encoding of its text; None: UTF-8, or as the file says.
+            sheet: of a workbook, the name of the sheet; None: the only one with cells.
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: record probable duplicates of games under other keys as games of their own.
@@ -493,7 +507,7 @@ class Ledger(OpenLedger):
             name = None if encoding is None else files.encoding_name(encoding)
         except ValueError as error:
             raise MalformedError([str(error)]) from None
-        with files.open_source(str(path), name) as source:
+        with files.open_source(str(path), name, sheet) as source:
             reading = source.reading
             if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")
@@ -507,6 +521,7 @@ class Ledger(OpenLedger):
                 faults_so_far=lambda: reading.fault_count,
                 rounds=lambda: reading.rounds,
                 file=str(path),
+                reports=lambda: reading.reports,
             )
         report.faults = sorted([*reading.faults, *report.faults])
         report.fault_count += reading.fault_count
@@ -648,6 +663,7 @@ class Ledger(OpenLedger):
         at: str | None = None,
         since: str | None = None,
         since_list: str | None = None,
+        group: PlayerGroup | None = None,
         details: bool = False,
     ) -> list[RankingRow]:
         """Return the ranking of a pool, best first, as the command ``ratings`` does.
@@ -661,6 +677,7 @@ class Ledger(OpenLedger):
             at: the end of this day, month or year; by default after the pool's last game.
             since: each row has the change since the end of this day.
             since_list: each row has the change since this published list.
+            group: leave out players who are not in it, such as ``PlayerGroup(club="Ek SK")``.
             details: whether each row has percentile, class, strength and deviation.
 
         Raises:
@@ -676,6 +693,7 @@ class Ledger(OpenLedger):
             at=at,
             since=since,
             since_list=since_list,
+            group=player_details.EVERYBODY if group is None else group,
         )
         return rankings.ranking(self, choice, details=details)
 

@@ -61,6 +61,7 @@ TASKS = {
         "open-tournament": "tournament.open_tournament",
         "close-tournament": "tournament.close_tournament",
         "bye": "tournament.bye",
+        "describe-tournament": "tournament.describe_tournament",
     },
     "Set rules of the house": {
         "policy": "policy.policy",
@@ -75,6 +76,7 @@ TASKS = {
         "publish": "publish.publish",
         "lists": "publish.lists",
         "diff": "publish.diff",
+        "reports": "reports.reports",
     },
     "Give away and ask by SQL": {
         "export": "export.export",

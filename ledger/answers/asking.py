@@ -86,7 +86,7 @@ class Naming(StrEnum):
 
 PERSONAL = frozenset({"birth_year"})  # facts about a player that help to identify the person, besides the name
 # The program's own words for the recorder, if no person was named. Any other word may be a person's.
-OWN_WORDS = frozenset({"admin", "by-hand", "import", "ledger", "registry"})
+OWN_WORDS = frozenset({"admin", "by-hand", "export", "import", "ledger", "registry"})
 
 
 class _PublicView(NamedTuple):

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ledger.answers.calculations import FormulaTerm
-from ledger.answers.crosstables.formats import PAGE_STYLE
+from ledger.answers.crosstables.formats import html_document
 from ledger.answers.list_calculations import CalculatedBatch, CalculatedLine, CalculatedTournament, ListCalculation
 from ledger.answers.rows import as_row
 from ledger.runtime.lazy import tabulate
@@ -254,19 +254,12 @@ def as_text(page: CalculationPage) -> str:
 
 def as_html(page: CalculationPage) -> str:
     """Return the page as a complete HTML document; every text in it is escaped."""
-    parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{in_markup(page.title)}</title>",
-        f"<style>{PAGE_STYLE}</style></head><body><h1>{in_markup(page.title)}</h1>",
-        *(f"<p>{in_markup(line)}</p>" for line in page.summary),
-    ]
+    parts = [f"<h1>{in_markup(page.title)}</h1>", *(f"<p>{in_markup(line)}</p>" for line in page.summary)]
     for block in page.blocks:
         parts.append(f"<h2>{in_markup(block.heading)}</h2>")
         parts += [f"<p>{in_markup(line)}</p>" for line in block.lines]
         parts += map(_html_table, block.tables)
-    return "\n".join([*parts, "</body></html>"]) + "\n"
+    return html_document(page.title, parts)
 
 
 def _html_table(table: PageTable) -> str:

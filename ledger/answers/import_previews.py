@@ -21,12 +21,13 @@ from ledger.facts.events import GameRecorded
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import spelt
-from ledger.facts.source_games import SourceRound
+from ledger.facts.source_games import SourceReport, SourceRound
 from ledger.handle import OpenLedger
-from ledger.journal import FindEntries, Journal
+from ledger.journal import FindEntries, Journal, Writer
 from ledger.journal.scratch import ScratchJournal
 from ledger.players.people import People
 from ledger.players.persons import Person
+from ledger.players.reasons import commitment
 from ledger.players.verified_names import (
     AssignedNumbers,
     VerifiedNames,
@@ -144,6 +145,10 @@ class _DryNames(VerifiedNames):
         keys = {registration_key(person.player): person.player for person in self.new.values()}
         return AssignedNumbers(persons, {*sealed, *(keys[key] for key in find(list(keys)))}, renamed)
 
+    def store_texts(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
+        """Return commitments to texts without storing one."""
+        return {key: commitment(b"", text) for key, text in texts.items()}
+
 
 class ImportPreview:
     """A dry run of the import of several files, each after the games that those before it would record."""
@@ -170,6 +175,7 @@ class ImportPreview:
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        reports: Callable[[], Sequence[SourceReport]] = tuple,
     ) -> ImportReport:
         """Return the report that ``Ledger.import_games`` would give, with the same arguments and errors."""
         ledger = self._ledger
@@ -190,7 +196,12 @@ class ImportPreview:
             keep_differences=keep_differences,
         )
         return job.import_blocks(
-            blocks_of(frames), strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds
+            blocks_of(frames),
+            strict=strict,
+            faults_so_far=faults_so_far,
+            advance=advance,
+            rounds=rounds,
+            reports=reports,
         )
 
     @property

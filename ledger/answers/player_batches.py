@@ -110,14 +110,13 @@ def _of_batch(ledger: OpenLedger, states: PlayerStates, number: int, side_row: d
     )
     player = side_row["player"]
     batch = _meetings(era, rateable, players, list(first), roster[player], when)
-    own = tuple(game["position"] for game in games if player in {game["white"], game["black"]})
-    batch = batch._replace(positions=own)
-    return batch._replace(began_ms=_starts(ledger, pool, games, player)) if began else batch
-
-
-def _starts(ledger: OpenLedger, pool: Pool, games: Sequence[Mapping[str, Any]], player: int) -> tuple[int, ...]:
-    """Return the start of the tournament of each of a player's games; the games of a league are rated by period."""
     own = [game for game in games if player in {game["white"], game["black"]}]
+    starts = _starts(ledger, pool, own) if began else ()
+    return batch._replace(positions=tuple(game["position"] for game in own), began_ms=starts)
+
+
+def _starts(ledger: OpenLedger, pool: Pool, own: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    """Return the start of the tournament of each of a player's games; the games of a league are rated by period."""
     played = sorted({game["tournament"] for game in own if game["tournament"]})
     editions = {name: stored_editions.editions_of_tournament(ledger.views.connection, pool, name) for name in played}
     ends = [(editions.get(game["tournament"], {}), game["ended_ms"]) for game in own]

@@ -10,12 +10,13 @@ by the current facts. ``differences`` has the differences of two lists and their
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import attrs
 
 from ledger.answers.asking import EVERY_ROW, day, in_one_snapshot, names, row_limit
+from ledger.answers.player_details import EVERYBODY, PlayerGroup
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.event_fields import MAX_WHOLE
@@ -23,7 +24,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
-from ledger.journal.stored_lists import ListRow
+from ledger.journal.stored_lists import ListRow, shared_ranks
 from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
 from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
@@ -114,12 +115,30 @@ def due_day(ledger: OpenLedger, pool: Pool) -> str | None:
 
 
 @in_one_snapshot
-def published_list_rows(ledger: OpenLedger, publication: Publication) -> list[PublishedPlayerRow]:
-    """Return the players on a published list, best first, with their published and revised ratings."""
-    rated_by = ledger.pool(publication.event.pool)
-    now = rows_by_player(rating_list_at(ledger.views.connection, rated_by, publication.at_ms))
-    # They are stored in the order of the player numbers, by which one of them is looked up.
-    published = sorted(Publications(ledger).rows(publication), key=lambda row: row.rank)
+def ranked_members(ledger: OpenLedger, rows: Sequence[ListRow], at_ms: int, group: PlayerGroup) -> list[ListRow]:
+    """Return the rows of a list that are of a group at an instant, best first, with places of their own."""
+    # Published rows are stored in the order of the player numbers, by which one of them is looked up.
+    ordered = sorted(rows, key=lambda row: row.rank)
+    if group.is_everybody:
+        return ordered
+    members = group.select(ledger, [row.player for row in ordered], at_ms)
+    kept = [row for row in ordered if row.player in members]
+    ranks = shared_ranks([row.rating for row in kept])
+    return [row._replace(rank=rank) for row, rank in zip(kept, ranks, strict=True)]
+
+
+@in_one_snapshot
+def published_list_rows(
+    ledger: OpenLedger, publication: Publication, group: PlayerGroup = EVERYBODY
+) -> list[PublishedPlayerRow]:
+    """Return the players on a published list, best first, with their published and revised ratings.
+
+    Those of a *group* have places of their own.
+    """
+    rated_by, at_ms = ledger.pool(publication.event.pool), publication.at_ms
+    revised_list = rating_list_at(ledger.views.connection, rated_by, at_ms)
+    now = rows_by_player(ranked_members(ledger, revised_list, at_ms, group))
+    published = ranked_members(ledger, list(Publications(ledger).rows(publication)), at_ms, group)
     called = names(ledger, {row.player for row in published})
     return [
         PublishedPlayerRow(

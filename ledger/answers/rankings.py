@@ -14,6 +14,7 @@ from typing import Literal
 import attrs
 
 from ledger.answers.asking import EVERY_ROW, day, in_one_snapshot, names, row_limit
+from ledger.answers.player_details import EVERYBODY, PlayerGroup
 from ledger.book.policies import CLASSES
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
@@ -171,6 +172,7 @@ class RankingChoice:
         active_days: leave out players without a game in the last days before that instant.
         since: compare with the rating in force at the end of this day.
         since_list: compare with this published list.
+        group: leave out players who are not in it; the others have places of their own.
     """
 
     pool: str | None = None
@@ -181,6 +183,7 @@ class RankingChoice:
     active_days: int | None = None
     since: str | None = None
     since_list: str | None = None
+    group: PlayerGroup = EVERYBODY
 
 
 @in_one_snapshot
@@ -205,10 +208,13 @@ def ranking(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) 
         min_games=choice.min_games,
         active_from=BEGINNING if choice.active_days is None else ms - choice.active_days * DAY_MS,
     )
-    best = standings.best(choice.limit)
-    rest = best[choice.offset :]
+    best = standings.best(choice.limit if choice.group.is_everybody else EVERY_ROW)
+    if not choice.group.is_everybody:
+        members = choice.group.select(ledger, [player.player for player in best], ms)
+        best = [player for player in best if player.player in members]
+    rest = best[choice.offset : choice.limit]
     called = names(ledger, {player.player for player in rest})
-    places_of = shared_ranks([player.rating for player in best])[choice.offset :]
+    places_of = shared_ranks([player.rating for player in best])[choice.offset : choice.limit]
     players = [player.player for player in rest]
     in_full: Sequence[RankingDetails | None] = [None] * len(rest)
     if details:
@@ -236,7 +242,10 @@ def _details(
     ledger: OpenLedger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
 ) -> list[RankingDetails]:
     limits = HousePolicies(ledger).at(CLASSES, day(ms))
-    rest, shares = best[choice.offset :], _percentiles(standings, best, choice.limit)[choice.offset :]
+    shown = slice(choice.offset, choice.limit)
+    # of a group all members are among the best
+    limit = choice.limit if choice.group.is_everybody else EVERY_ROW
+    rest, shares = best[shown], _percentiles(standings, best, limit)[shown]
     states = _states_of(ledger, standings.states, choice, ms, [player.player for player in rest])
     details = []
     chosen = _chosen_strengths(ledger, standings.states.pool, states.values(), ms)

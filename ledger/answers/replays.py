@@ -20,13 +20,17 @@ from ledger.facts.events import (
     Event,
     ListPublished,
     PersonErased,
+    PlayerDescribed,
+    PlayerEntered,
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
+    ReportSent,
     RoundWithoutGame,
     StrengthChosen,
     TokenIssued,
     TokenRevoked,
+    TournamentDescribed,
     proposal_key,
 )
 from ledger.handle import OpenLedger
@@ -40,7 +44,8 @@ _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/
 # Byes among them: as steps of their own, fifty of them once hid the corrections that came after.
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
-    RoundWithoutGame, StrengthChosen, TokenIssued, TokenRevoked,
+    RoundWithoutGame, StrengthChosen, TokenIssued, TokenRevoked, PlayerDescribed, PlayerEntered, TournamentDescribed,
+    ReportSent,
 )  # fmt: skip
 
 MOST_FACTS = 50  # other facts than games and corrections that are steps of their own; more are taken with the games

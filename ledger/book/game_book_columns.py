@@ -24,7 +24,14 @@ from ledger.book.tables import with_derived_columns
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts import codec_columns
 from ledger.facts.codec import decode
-from ledger.facts.events import BirthYearLearnt, GameRecorded, GameSupplemented, PlayerRegistered, RatingSeeded
+from ledger.facts.events import (
+    BirthYearLearnt,
+    GameRecorded,
+    GameSupplemented,
+    PlayerDescribed,
+    PlayerRegistered,
+    RatingSeeded,
+)
 from ledger.facts.instants import instant_ms_column
 from ledger.runtime.lazy import pl
 from ledger.runtime.table_writer import insert_rows
@@ -39,6 +46,7 @@ _MANY: dict[type, bytes] = {
     RatingSeeded: b',"kind":"rating-seeded/1","position":',
     BirthYearLearnt: b',"kind":"birth-year-learnt/1","position":',
     GameSupplemented: b',"kind":"game-supplemented/1","position":',
+    PlayerDescribed: b',"kind":"player-described/1","position":',
 }
 _END = -100  # the last bytes of a body: the kind, at most 16 digits of a position, and the instant
 _OPEN, _CLOSE = b'"facts":{', b'},"key":"'
@@ -82,6 +90,7 @@ class DecodedBlock(NamedTuple):
     seeds: DataFrame | None
     births: DataFrame | None
     supplements: DataFrame | None
+    details: DataFrame | None
     others: list[bytes]
 
     @property
@@ -119,7 +128,8 @@ def decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
                 break
         else:
             others.append(body)
-    players, seeds, births, supplemented = (_read(by_class[cls], cls) if by_class[cls] else None for cls in _MANY)
+    frames = (_read(by_class[cls], cls) if by_class[cls] else None for cls in _MANY)
+    players, seeds, births, supplemented, details = frames
     if seeds is not None:
         # with the columns of their table, but for the pool, which is a name: its number only the book knows
         decimals = ("rating", "deviation", "volatility", "highest", "k_factor")
@@ -133,7 +143,9 @@ def decode_bodies(bodies: Sequence[bytes]) -> DecodedBlock:
         recorded = with_derived_columns(_read(games, GameRecorded)).with_columns(
             key=pl.col("key").str.slice(len("game:"))
         )
-    return DecodedBlock(recorded, players, seeds, births, supplemented, others)
+    if details is not None:
+        details = details.with_columns(effective_ms=instant_ms_column(details["effective_at"]))
+    return DecodedBlock(recorded, players, seeds, births, supplemented, details, others)
 
 
 def non_canonical_bodies(bodies: Sequence[bytes]) -> list[bytes]:
@@ -194,6 +206,8 @@ def apply_decoded_block(
             book.roster.add_player(player, standing)
         if joined["declared_rating"].null_count() + joined["birth_year"].null_count() < 2 * len(joined):
             book.roster.has_initial_ratings = True
+    if block.details is not None:
+        insert(tables.INSERT_DETAILS, block.details.select(tables.DETAIL_COLUMNS))
     book.apply_facts((decode(body) for body in block.others), reratings)
     # before its games are there; they are assessed by the runs that are closed by then
     if of_a_build:

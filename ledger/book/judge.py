@@ -45,6 +45,7 @@ from ledger.facts.events import (
     Event,
     GameRecorded,
     PlayerChanged,
+    PlayerEntered,
     PlayerRegistered,
     RatingRunClosed,
     RatingSeeded,
@@ -52,6 +53,7 @@ from ledger.facts.events import (
     SchemeAdopted,
     StrengthChosen,
     TournamentClosed,
+    TournamentDescribed,
     TournamentOpened,
 )
 
@@ -106,6 +108,8 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
         needs_a_proposal: DIRECT,
     },
     RoundWithoutGame: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED, exists_with_different_key: UNRECORDED},
+    PlayerEntered: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED},
+    TournamentDescribed: {unknown_pool: NOT_IMPORTED},
     SchemeAdopted: {
         unknown_scheme: ALWAYS,
         bad_settings: ALWAYS,

@@ -28,14 +28,18 @@ from ledger.facts.events import (
     Event,
     GameRecorded,
     PlayerChanged,
+    PlayerDescribed,
+    PlayerEntered,
     PlayerRegistered,
     PolicySet,
     RatingRunClosed,
     RatingSeeded,
+    ReportSent,
     RoundWithoutGame,
     SchemeAdopted,
     StrengthChosen,
     TournamentClosed,
+    TournamentDescribed,
     TournamentOpened,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -416,11 +420,76 @@ class _Rounds(Kind):
     """Byes and absences: counted in points and tie-breaks, never rated."""
 
     table = "rounds_without_game"
-    correctable = ("tournament", "edition", "round", "player", "brings", "half_points")
+    correctable = ("tournament", "edition", "round", "player", "brings", "half_points", "opponent", "colour")
 
     def row(self, book: BookState, position: int, fact: RoundWithoutGame) -> Row:
         stored = tournament_editions.stored_round(fact, position)
         return {"pool": book.pool_named(fact.pool, position).pool, **stored._asdict()}
+
+
+def _own_row(book: BookState, position: int, fact: PlayerEntered | TournamentDescribed | ReportSent) -> Row:
+    """Return the row of a fact about an edition: its fields, with the number of the pool and the first millisecond."""
+    fields = {field.name: getattr(fact, field.name) for field in attrs.fields(type(fact))}
+    pool = book.pool_named(fact.pool, position).pool
+    return {**fields, "pool": pool, "edition_ms": instant_ms(fact.edition), "position": position}
+
+
+class _Entrants(Kind):
+    """Entrants of tournaments, with their starting numbers: shown in reports."""
+
+    table = "entrants"
+    row_key = ("pool", "tournament")
+    correctable = ("edition", "player", "start_number", "rating", "place")
+    is_at_instant = False
+
+    def row(self, book: BookState, position: int, fact: PlayerEntered) -> Row:
+        return _own_row(book, position, fact)
+
+
+class _Descriptions(Kind):
+    """Descriptions of tournaments: shown in reports."""
+
+    table = "descriptions"
+    row_key = ("pool", "tournament")
+    correctable = (
+        "edition", "city", "federation", "system", "time_control", "time_code", "rounds", "round_days", "first_colour",
+        "scoring", "start_order", "program", "system_code", "tie_breaks", "standings_order",
+    )  # fmt: skip
+    is_at_instant = False
+
+    def row(self, book: BookState, position: int, fact: TournamentDescribed) -> Row:
+        return _own_row(book, position, fact)
+
+
+class _SentReports(Kind):
+    """Reports that were sent."""
+
+    table = "sent_reports"
+    row_key = ("pool", "tournament")
+    correctable = ("sent_on",)
+    is_at_instant = False
+
+    def row(self, book: BookState, position: int, fact: ReportSent) -> Row:
+        return _own_row(book, position, fact)
+
+
+class _Details(Kind):
+    """Data about players, by the commitments to them."""
+
+    table = "player_details"
+    row_key = ("player",)
+    correctable = ("effective_at",)
+    is_at_instant = False
+
+    def row(self, _book: BookState, position: int, fact: PlayerDescribed) -> Row:
+        return {
+            "player": fact.player,
+            "effective_ms": instant_ms(fact.effective_at),
+            "effective_at": fact.effective_at,
+            "number": fact.number,
+            "details": fact.details,
+            "position": position,
+        }
 
 
 KINDS: Mapping[type[Event], Kind] = {
@@ -436,6 +505,10 @@ KINDS: Mapping[type[Event], Kind] = {
     PolicySet: _Policies(),
     RoundWithoutGame: _Rounds(),
     StrengthChosen: _Strengths(),
+    PlayerEntered: _Entrants(),
+    TournamentDescribed: _Descriptions(),
+    PlayerDescribed: _Details(),
+    ReportSent: _SentReports(),
 }
 
 

@@ -20,17 +20,21 @@ from ledger.facts.events import (
     ListPublished,
     PersonErased,
     PlayerChanged,
+    PlayerDescribed,
+    PlayerEntered,
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
     RatingRunClosed,
     RatingSeeded,
+    ReportSent,
     RoundWithoutGame,
     SchemeAdopted,
     StrengthChosen,
     TokenIssued,
     TokenRevoked,
     TournamentClosed,
+    TournamentDescribed,
     TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, precision
@@ -43,6 +47,7 @@ ENTRY_POINTS: Mapping[type[Event], str] = {  # the facts that have commands and 
     CorrectionDecided: "'correct approve', 'reject', 'withdraw' or Ledger.decide",
     PolicySet: "'policy set' or Ledger.policies",
     ListPublished: "'publish' or Ledger.publications",
+    ReportSent: "'export --sent' or Ledger.sent_reports",
     PersonErased: "'erase' or Ledger.erase",
     TokenIssued: "'token add', 'token reset' or Ledger.tokens",
     TokenRevoked: "'token revoke' or Ledger.tokens",
@@ -63,6 +68,11 @@ RECORDED_OTHERWISE: Mapping[type[Event], tuple[str, str]] = {
         "the name of player {0.player} is changed by 'player rename' or Ledger.rename, which store it in the people "
         "file",
     ),
+    PlayerDescribed: (
+        "not-by-describe",
+        "data about player {0.player} are recorded by 'player describe' or Registry.describe, which store them in the "
+        "people file",
+    ),
     **{kind: ("not-by-append", f"a {kind.KIND} is recorded by {calls}") for kind, calls in ENTRY_POINTS.items()},
 }
 _TO_A_DAY = {Precision.DAY, Precision.SECOND, Precision.MILLISECOND}
@@ -77,15 +87,10 @@ _COMMANDS: Mapping[str, str] = {  # the command that proposes a fact
     StrengthChosen.KIND: "player set",
 }
 OfPool = (
-    GameRecorded
-    | RatingSeeded
-    | RoundWithoutGame
-    | RatingRunClosed
-    | StrengthChosen
-    | TournamentClosed
-    | TournamentOpened
-)
-OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame | StrengthChosen
+    GameRecorded | RatingSeeded | RoundWithoutGame | RatingRunClosed | StrengthChosen | TournamentClosed
+    | TournamentOpened | PlayerEntered | TournamentDescribed
+)  # fmt: skip
+OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame | StrengthChosen | PlayerEntered
 
 
 def needed_keys(event: Event) -> tuple[str, ...]:
@@ -94,7 +99,9 @@ def needed_keys(event: Event) -> tuple[str, ...]:
         return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
     pool, player = getattr(event, "pool", None), getattr(event, "player", None)
     of_pool = () if pool is None else (f"scheme:{pool}@start",)
-    return of_pool if player is None else (*of_pool, f"player:{player}")
+    opponent = getattr(event, "opponent", None)
+    of_players = tuple(f"player:{number}" for number in (player, opponent) if number is not None)
+    return (*of_pool, *of_players)
 
 
 def erasure_keys(event: Event) -> tuple[str, ...]:
@@ -122,7 +129,10 @@ def unknown_pool(event: OfPool, evidence: Evidence) -> RejectedError | None:
 
 def unknown_player(event: GameRecorded | OfPlayer, evidence: Evidence) -> RejectedError | None:
     """Refuse a player number that was never registered: register the player first."""
-    for player in (event.white, event.black) if isinstance(event, GameRecorded) else (event.player,):
+    players = (event.white, event.black) if isinstance(event, GameRecorded) else (event.player,)
+    if isinstance(event, RoundWithoutGame) and event.opponent is not None:
+        players = (event.player, event.opponent)
+    for player in players:
         if f"player:{player}" not in evidence.keys:
             return rules.unknown_player(event.key, player)
     return None

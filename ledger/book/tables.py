@@ -41,6 +41,8 @@ RATING_ORDER = ("rated_ms", "batch", *ORDER_OF_ENDS)  # in which the games of a 
 POINTS_BITS, PLAYER_BITS = 2, 31  # of two numbers that are read as one (``game_book``)
 IN_RATING_ORDER, IN_ORDER_OF_ENDS = ", ".join(RATING_ORDER), ", ".join(ORDER_OF_ENDS)
 INSERT_PLAYER = "INSERT OR REPLACE INTO players VALUES (?, ?, ?, ?, ?)"  # a corrected registration takes its place
+DETAIL_COLUMNS = ("player", "effective_ms", "effective_at", "number", "details", "position")
+INSERT_DETAILS = f"INSERT INTO player_details({', '.join(DETAIL_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_MOVETEXT = "INSERT OR REPLACE INTO movetexts VALUES (?, ?)"
 INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join('?' * len(GAME_COLUMNS))})"
 
@@ -75,8 +77,26 @@ SCHEMA = (
     """CREATE TABLE rounds_without_game(
       pool INTEGER NOT NULL, tournament TEXT NOT NULL, edition_ms INTEGER NOT NULL, edition TEXT NOT NULL,
       round INTEGER, player INTEGER NOT NULL, brings TEXT NOT NULL, half_points INTEGER NOT NULL,
-      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, edition_ms, position))
+      position INTEGER NOT NULL, opponent INTEGER, colour TEXT,
+      PRIMARY KEY(pool, tournament, edition_ms, position)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE entrants(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, edition_ms INTEGER NOT NULL, edition TEXT NOT NULL,
+      player INTEGER NOT NULL, number INTEGER NOT NULL, start_number INTEGER NOT NULL, rating INTEGER, place INTEGER,
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, position)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE descriptions(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, edition_ms INTEGER NOT NULL, edition TEXT NOT NULL,
+      number INTEGER NOT NULL, city TEXT, federation TEXT, system TEXT, time_control TEXT, time_code TEXT,
+      rounds INTEGER, round_days TEXT, first_colour TEXT, scoring TEXT, start_order TEXT, program TEXT,
+      system_code TEXT, tie_breaks TEXT, standings_order TEXT, arbiters TEXT,
+      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, position)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE sent_reports(
+      pool INTEGER NOT NULL, tournament TEXT NOT NULL, edition_ms INTEGER NOT NULL, edition TEXT NOT NULL,
+      number INTEGER NOT NULL, form TEXT NOT NULL, digest TEXT NOT NULL, text TEXT NOT NULL, sent_on TEXT NOT NULL,
+      since TEXT, until TEXT, position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, position))
       STRICT, WITHOUT ROWID""",
+    """CREATE TABLE player_details(
+      player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, number INTEGER NOT NULL,
+      details TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY(player, position)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE policies(
       policy TEXT NOT NULL, number INTEGER NOT NULL, since_ms INTEGER NOT NULL, since TEXT NOT NULL,
       settings TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY(policy, number)) STRICT, WITHOUT ROWID""",
@@ -352,6 +372,17 @@ _PLAYERS = {
             "position": ENTRY,
         },
     ),
+    "player_details": TableDoc(
+        "Data about players from an instant on, by the commitments to them: the people file has the data.",
+        {
+            "player": PLAYER,
+            "effective_ms": _ms("effective_at"),
+            "effective_at": ColumnDoc("from when on", INSTANT),
+            "number": ColumnDoc("place among the descriptions of the player from this instant, from 1"),
+            "details": ColumnDoc("commitment to the data", "SHA-256"),
+            "position": ENTRY,
+        },
+    ),
     "seeds": TableDoc(
         "Ratings with which players came into a pool, and the list that each is from.",
         {
@@ -449,6 +480,66 @@ _POOLS = {
             "player": ColumnDoc("the player as told; of merged players see merges", NUMBER, "players.player"),
             "brings": ColumnDoc("half, full, allotted, zero or absent", "word"),
             "half_points": ColumnDoc("what it brings: 2 a point", "half-points"),
+            "position": ENTRY,
+            "opponent": ColumnDoc("with whom the round was paired, as reported", NUMBER, "players.player"),
+            "colour": ColumnDoc("the colour in that pairing: white or black", "word"),
+        },
+    ),
+    "entrants": TableDoc(
+        "Entrants of tournaments as reports list them; of several rows of a player the last one counts.",
+        {
+            "pool": POOL,
+            "tournament": ColumnDoc("name of the tournament"),
+            "edition_ms": _ms("edition"),
+            "edition": ColumnDoc("a day of the edition", INSTANT),
+            "player": ColumnDoc("the player as reported; of merged players see merges", NUMBER, "players.player"),
+            "number": ColumnDoc("place among the reports of this entrant, from 1"),
+            "start_number": ColumnDoc("starting number"),
+            "rating": ColumnDoc("rating in the list of entrants; NULL for an unrated player", POINTS),
+            "place": ColumnDoc("final place in the report"),
+            "position": ENTRY,
+        },
+    ),
+    "sent_reports": TableDoc(
+        "Reports about tournaments that were sent to a federation.",
+        {
+            "pool": POOL,
+            "tournament": ColumnDoc("name of the tournament"),
+            "edition_ms": _ms("edition"),
+            "edition": ColumnDoc("a day of the edition", INSTANT),
+            "number": ColumnDoc("place among the reports of the edition that were sent, from 1"),
+            "form": ColumnDoc("trf16 or trf26", "word"),
+            "digest": ColumnDoc("digest of the file", "SHA-256"),
+            "text": ColumnDoc("digest of the results, which are kept beside the journal", "SHA-256"),
+            "sent_on": ColumnDoc("the day on which it was sent", INSTANT),
+            "since": ColumnDoc("first day of the period; NULL of the whole tournament", INSTANT),
+            "until": ColumnDoc("last day of the period; NULL of the whole tournament", INSTANT),
+            "position": ENTRY,
+        },
+    ),
+    "descriptions": TableDoc(
+        "What reports state about tournaments besides games; of several rows the last one that states a field counts.",
+        {
+            "pool": POOL,
+            "tournament": ColumnDoc("name of the tournament"),
+            "edition_ms": _ms("edition"),
+            "edition": ColumnDoc("a day of the edition", INSTANT),
+            "number": ColumnDoc("place among the descriptions of the edition, from 1"),
+            "city": ColumnDoc("where it was played"),
+            "federation": ColumnDoc("federation that registers it"),
+            "system": ColumnDoc("pairing system in words"),
+            "time_control": ColumnDoc("time control in words"),
+            "time_code": ColumnDoc("time control in the code of TRF26"),
+            "rounds": ColumnDoc("number of rounds that are planned"),
+            "round_days": ColumnDoc("day of each round, parted by blanks, - for an unknown one", INSTANT),
+            "first_colour": ColumnDoc("colour of the first player in round 1", "word"),
+            "scoring": ColumnDoc("points of results in the code of TRF26"),
+            "start_order": ColumnDoc("order of the starting list in the code of TRF26"),
+            "program": ColumnDoc("program that paired it"),
+            "system_code": ColumnDoc("pairing system in the code of TRF26"),
+            "tie_breaks": ColumnDoc("tie-breaks in the code of TRF26"),
+            "standings_order": ColumnDoc("order of the standings in the code of TRF26"),
+            "arbiters": ColumnDoc("commitment to the arbiters' names, which the people file has", "SHA-256"),
             "position": ENTRY,
         },
     ),

@@ -14,7 +14,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ledger.book import decisions, whole_tournaments
 from ledger.book.stored_pools import stored_pools
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 _OF_NAMES = (
-    "SELECT tournament, edition_ms, edition, round, player, brings, half_points, position FROM rounds_without_game "
+    "SELECT tournament, edition_ms, edition, round, player, brings, half_points, position, opponent, colour "
+    "FROM rounds_without_game "
     "WHERE pool = ?1 AND tournament IN (SELECT value FROM json_each(?2)) ORDER BY tournament, edition_ms, position"
 )
 # Changes of a recorded round concern its key, whatever its fields have become.
@@ -46,6 +47,18 @@ _NAMES_OF_PLAYERS = (
 )
 
 
+class OfEdition(Protocol):
+    """A stored fact about an edition that names it by a day."""
+
+    @property
+    def edition_ms(self) -> int:
+        """The first millisecond of that day."""
+
+    @property
+    def last_ms(self) -> int:
+        """Its last millisecond."""
+
+
 class StoredRound(NamedTuple):
     """A round without a game in its current form.
 
@@ -58,6 +71,8 @@ class StoredRound(NamedTuple):
         brings: a word of ``facts.words.Brings``.
         half_points: what it brings.
         position: of the entry that recorded it.
+        opponent: the person with whom the round was paired; None for nobody.
+        colour: a word of ``facts.words.Colour``, in that pairing.
     """
 
     tournament: str
@@ -68,6 +83,8 @@ class StoredRound(NamedTuple):
     brings: str
     half_points: int
     position: int
+    opponent: int | None = None
+    colour: str | None = None
 
     @property
     def last_ms(self) -> int:
@@ -86,6 +103,8 @@ def stored_round(event: RoundWithoutGame, position: int) -> StoredRound:
         event.brings.value,
         event.worth,
         position,
+        event.opponent,
+        None if event.colour is None else event.colour.value,
     )
 
 
@@ -129,7 +148,8 @@ def rounds_of(connection: sqlite3.Connection, pool: Pool, names: Collection[str]
             if annulled_by(decided, pool.name, stored, decisions.combined_change(changes)) is not None:
                 continue
         person = decisions.person_of(decided.merges, stored.player)
-        rounds.setdefault(stored.tournament, []).append(stored._replace(player=person))
+        opponent = None if stored.opponent is None else decisions.person_of(decided.merges, stored.opponent)
+        rounds.setdefault(stored.tournament, []).append(stored._replace(player=person, opponent=opponent))
     return rounds
 
 
@@ -268,8 +288,16 @@ def find_in_same_edition(
     return None
 
 
+def edition_meant(pool: Pool, tournament: str, stored: OfEdition, every: Sequence[Edition]) -> Edition | None:
+    """Return the edition of a name that a stored fact is about, as of rounds without a game; None: none is near."""
+    announced = pool.announcements(tournament)
+    opened = announced.editions()
+    over = {*announced.closed, *(edition.last_ms for edition in opened)}
+    return _meant(stored, opened, every, over, pool.gap_before(stored.edition_ms) or QUIET_DAYS)
+
+
 def _meant(
-    bye: StoredRound, opened: Sequence[Edition], played: Sequence[Edition], over: Iterable[int], days: float
+    bye: OfEdition, opened: Sequence[Edition], played: Sequence[Edition], over: Iterable[int], days: float
 ) -> Edition | None:
     """The edition that a round without a game belongs to; None where none is near."""
     last_ms = bye.last_ms

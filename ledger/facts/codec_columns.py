@@ -14,7 +14,7 @@ import attrs
 
 from ledger.facts.codec import actor_json
 from ledger.facts.event_fields import is_plain_text
-from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, PlayerRegistered, RatingSeeded
+from ledger.facts.events import BirthYearLearnt, Event, GameRecorded, PlayerDescribed, PlayerRegistered, RatingSeeded
 from ledger.facts.instants import instant_ms_column
 from ledger.facts.words import Outcome, Termination
 from ledger.runtime.lazy import pl
@@ -130,6 +130,7 @@ def _parts(frame: DataFrame, kind: type[Event], head: str, tail: str) -> list[Ex
 _KEYS: Mapping[type[Event], str] = {
     PlayerRegistered: "player:{player}",
     BirthYearLearnt: "born:{player}",
+    PlayerDescribed: "details:{player}@{effective_at}/{number}",
     RatingSeeded: "seed:{pool}:{player}@{effective_at}",
     GameRecorded: "game:{game}",
 }

@@ -30,6 +30,8 @@ INSTANT_PATTERN = (
     r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])"
     r"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.(00[1-9]|0[1-9][0-9]|[1-9][0-9]{2}))?Z)?)?)?"
 )
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+ROUND_DAYS_PATTERN = rf"(?:{_DAY}|-)(?: (?:{_DAY}|-))*"
 _CONTROLS = r"\u0000-\u001f\u007f-\u009f"
 # What ``str.strip`` takes from the ends, but for the controls above: what Python refuses a schema's reader refuses.
 _BLANKS = r"\u0020\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"

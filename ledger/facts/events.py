@@ -27,6 +27,7 @@ from ledger.facts.event_fields import (
     MAX_WHOLE,
     NAME_PATTERN,
     POSITIVE_PATTERN,
+    ROUND_DAYS_PATTERN,
     SHA256_PATTERN,
     field_of,
     flag_field,
@@ -38,7 +39,7 @@ from ledger.facts.event_fields import (
     settings_field,
     text_field,
 )
-from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Format, Outcome, Standing, Strength, Termination
+from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
 
 
 @attrs.frozen
@@ -349,13 +350,23 @@ class RoundWithoutGame(_Fact):
     half_points: int | None = integer_field(
         "what an allotted bye brings by the rules of the event, half points", 0, 20, optional=True, absent="2"
     )
+    opponent: int | None = integer_field(
+        "the player with whom the round was paired", 1, MAX_PLAYER, optional=True, absent="nobody"
+    )
+    colour: Colour | None = one_of_field("the colour in that pairing", Colour, optional=True, absent="none was given")
 
     def __attrs_post_init__(self) -> None:
-        """Refuse points of another number for what is not allotted.
+        """Refuse points of another number for what is not allotted, and a colour or oneself without an opponent.
 
         Raises:
             MalformedError: the settings contain some.
         """
+        if self.opponent == self.player:
+            raise MalformedError(
+                [f"player {self.player} was paired with an opponent, not with oneself: name the other"]
+            )
+        if self.colour is not None and self.opponent is None:
+            raise MalformedError([f"colour {self.colour.value!r} goes with an opponent: name one, or leave it out"])
         if self.half_points is not None and self.brings is not Brings.ALLOTTED:
             words = f"half_points go with what is allotted, not with {self.brings.value!r}: leave them out"
             raise MalformedError([words])
@@ -376,6 +387,85 @@ class RoundWithoutGame(_Fact):
     def key(self) -> str:
         """``round:POOL:TOURNAMENT:PLAYER:ROUND@EDITION``, ``-`` for a round without a number; the name as in an URL."""
         return f"{self.place}{self.edition}"
+
+
+@attrs.frozen(kw_only=True)
+class PlayerEntered(_Fact):
+    """A player is in the list of entrants of a tournament, with the starting number and rating of a report."""
+
+    KIND: ClassVar[str] = "player-entered/1"
+
+    pool: str = pattern_field("rating pool of the tournament's games", NAME_PATTERN)
+    tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
+    edition: str = instant_field("a day of the edition: its first one")
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+    number: int = integer_field("place among the reports of this entrant, from 1; the last one counts", 1, MAX_WHOLE)
+    start_number: int = integer_field("starting number in the tournament", 1, 9_999)
+    rating: int | None = integer_field(
+        "rating in the list of entrants, points", 0, MAX_RATING, optional=True, absent="unrated"
+    )
+    place: int | None = integer_field("final place in the report", 1, 9_999, optional=True, absent="none was given")
+
+    @property
+    def key(self) -> str:
+        """``entrant:POOL:TOURNAMENT:PLAYER@EDITION/NUMBER``; the name as in an URL."""
+        return f"entrant:{self.pool}:{quote(self.tournament, safe='')}:{self.player}@{self.edition}/{self.number}"
+
+
+@attrs.frozen(kw_only=True)
+class TournamentDescribed(_Fact):
+    """The facts of a report about a tournament that are not in its games; blank ones state nothing."""
+
+    KIND: ClassVar[str] = "tournament-described/1"
+
+    pool: str = pattern_field("rating pool of the tournament's games", NAME_PATTERN)
+    tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
+    edition: str = instant_field("a day of the edition: its first one")
+    number: int = integer_field(
+        "place among the descriptions of the edition, from 1; later ones go before", 1, MAX_WHOLE
+    )
+    city: str | None = text_field("where it was played", 128, optional=True)
+    federation: str | None = text_field("federation that registers it, such as GER", 32, optional=True)
+    system: str | None = text_field("pairing system in words", 128, optional=True)
+    time_control: str | None = text_field("time control in words", 256, optional=True)
+    time_code: str | None = text_field("time control in the code of TRF26, such as 5400+30", 128, optional=True)
+    rounds: int | None = integer_field("number of rounds that are planned", 1, MAX_ROUND, optional=True)
+    round_days: str | None = pattern_field(
+        "day of each round, parted by blanks, - for an unknown one", ROUND_DAYS_PATTERN, optional=True
+    )
+    first_colour: Colour | None = one_of_field("colour of the first player in round 1", Colour, optional=True)
+    scoring: str | None = text_field("points of results in the code of TRF26", 128, optional=True)
+    start_order: str | None = text_field("order of the starting list in the code of TRF26", 128, optional=True)
+    program: str | None = text_field("program that paired it", 128, optional=True)
+    system_code: str | None = text_field("pairing system in the code of TRF26", 128, optional=True)
+    tie_breaks: str | None = text_field("tie-breaks in the code of TRF26", 256, optional=True)
+    standings_order: str | None = text_field("order of the standings in the code of TRF26", 256, optional=True)
+    arbiters: str | None = pattern_field(
+        "HMAC-SHA256 of the arbiters' names under a salt of its own", SHA256_PATTERN, optional=True
+    )
+
+    @property
+    def key(self) -> str:
+        """``described:POOL:DIGEST@EDITION/NUMBER``; the digest is half the SHA-256 of its name."""
+        digest = sha256(self.tournament.encode()).hexdigest()[:32]
+        return f"described:{self.pool}:{digest}@{self.edition}/{self.number}"
+
+
+@attrs.frozen(kw_only=True)
+class PlayerDescribed(_Fact):
+    """Data about a player that hold from an instant on. They are stored outside the journal, which commits to them."""
+
+    KIND: ClassVar[str] = "player-described/1"
+
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+    effective_at: str = instant_field("from when they hold")
+    number: int = integer_field("place among the descriptions of the player from this instant, from 1", 1, MAX_WHOLE)
+    details: str = pattern_field("HMAC-SHA256 of the data under a salt of its own", SHA256_PATTERN)
+
+    @property
+    def key(self) -> str:
+        """``details:PLAYER@INSTANT/NUMBER``."""
+        return f"details:{self.player}@{self.effective_at}/{self.number}"
 
 
 @attrs.frozen(kw_only=True)
@@ -514,6 +604,30 @@ class ListPublished(_Fact):
 
 
 @attrs.frozen(kw_only=True)
+class ReportSent(_Fact):
+    """A report about a tournament was sent to a federation: its file and its results are named by their digests."""
+
+    KIND: ClassVar[str] = "report-sent/1"
+
+    pool: str = pattern_field("rating pool of the tournament's games", NAME_PATTERN)
+    tournament: str = text_field("key of the tournament, or the event name that its games carry", 128)
+    edition: str = instant_field("a day of the edition: its first one")
+    number: int = integer_field("place among the reports of the edition that were sent, from 1", 1, MAX_WHOLE)
+    form: str = pattern_field("format of the file", "trf16|trf26")
+    digest: str = pattern_field("SHA-256 of the file", SHA256_PATTERN)
+    text: str = pattern_field("SHA-256 of the results, which are kept beside the journal", SHA256_PATTERN)
+    sent_on: str = instant_field("the day on which it was sent")
+    since: str | None = instant_field("first day of the period", optional=True, absent="the whole tournament")
+    until: str | None = instant_field("last day of the period", optional=True, absent="the whole tournament")
+
+    @property
+    def key(self) -> str:
+        """``sent:POOL:DIGEST@EDITION/NUMBER``; the digest is half the SHA-256 of its name."""
+        digest = sha256(self.tournament.encode()).hexdigest()[:32]
+        return f"sent:{self.pool}:{digest}@{self.edition}/{self.number}"
+
+
+@attrs.frozen(kw_only=True)
 class PersonErased(_Fact):
     """Somebody was forgotten: identity, name and salt are gone. Games and ratings stay under the number."""
 
@@ -596,13 +710,13 @@ Event = (
     PlayerRegistered | PlayerChanged | BirthYearLearnt | RatingSeeded | GameRecorded | SchemeAdopted | RatingRunClosed
     | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed | CorrectionProposed
     | CorrectionDecided | PolicySet | ListPublished | PersonErased | TokenIssued | TokenRevoked
-    | RoundWithoutGame | StrengthChosen
+    | RoundWithoutGame | StrengthChosen | PlayerEntered | TournamentDescribed | PlayerDescribed | ReportSent
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
     TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
     CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased, TokenIssued, TokenRevoked,
-    RoundWithoutGame, StrengthChosen,
+    RoundWithoutGame, StrengthChosen, PlayerEntered, TournamentDescribed, PlayerDescribed, ReportSent,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.
@@ -617,7 +731,8 @@ KEYS_BEGIN: Mapping[type[Event], str] = {
     ClockAccepted: "clock:", GameSupplemented: "supplement:", TournamentOpened: "opening:", PlayerRenamed: "renamed:",
     CorrectionProposed: "proposal:", CorrectionDecided: "decision:", PolicySet: "policy:", ListPublished: "list:",
     PersonErased: "erased:", TokenIssued: "token:", TokenRevoked: "token:", RoundWithoutGame: "round:",
-    StrengthChosen: "strength:",
+    StrengthChosen: "strength:", PlayerEntered: "entrant:", TournamentDescribed: "described:",
+    PlayerDescribed: "details:", ReportSent: "sent:",
 }  # fmt: skip
 # Kinds that are no longer written, with the class that they are read as and the fields that they did not have.
 OLD_KINDS: Mapping[str, tuple[type[Event], frozenset[str]]] = {

@@ -86,6 +86,47 @@ class SourceRound(NamedTuple):
     half_points: int | None = None
     speed: str | None = None
     variant: str = "standard"
+    opponent_id: str | None = None
+    opponent_name: str | None = None
+    colour: str | None = None
+
+
+class SourceEntrant(NamedTuple):
+    """One entrant of a tournament as its report lists it, with an identity for the player.
+
+    ``details`` are the fields of ``facts.player_details.PlayerDetails`` that the report states.
+    """
+
+    line: int
+    player_id: str
+    player_name: str
+    start_number: int
+    rating: int | None
+    place: int | None
+    details: Mapping[str, Any]
+
+
+class SourceReport(NamedTuple):
+    """The statements of a report about one tournament besides its games and rounds.
+
+    Attributes:
+        line: where it begins.
+        tournament, edition: its name, and its first day.
+        facts: the fields of ``tournament-described/1`` that it states.
+        chief, deputies: the arbiters.
+        entrants: in the order of the file.
+        speed, variant: those of ``SourceGame``.
+    """
+
+    line: int
+    tournament: str
+    edition: str
+    facts: Mapping[str, Any]
+    chief: str | None
+    deputies: tuple[str, ...]
+    entrants: tuple[SourceEntrant, ...]
+    speed: str | None = None
+    variant: str = "standard"
 
 
 class FileFault(NamedTuple):
@@ -150,6 +191,10 @@ PLAYER_TEXTS = ("identity", "name", "standing", "since", "rating", "deviation", 
 NEED_A_RATING = ("deviation", "volatility", "highest")
 
 
+# Data about players besides the name, the fields of ``facts.player_details.PlayerDetails`` that are texts.
+DETAIL_TEXTS = ("sex", "title", "federation", "birth", "club", "national")
+
+
 def player_schema() -> Mapping[str, Any]:
     """Return the columns of a frame of source players, as Polars types.
 
@@ -157,4 +202,10 @@ def player_schema() -> Mapping[str, Any]:
     an instant; ``rating``, decimals as text, null for who has none; and with a rating ``games``, ``deviation``,
     ``volatility``, ``highest``, ``k_factor``.
     """
-    return {"line": pl.Int64, **dict.fromkeys(PLAYER_TEXTS, pl.String), "birth_year": pl.Int32, "games": pl.Int32}
+    return {
+        "line": pl.Int64,
+        **dict.fromkeys((*PLAYER_TEXTS, *DETAIL_TEXTS), pl.String),
+        "birth_year": pl.Int32,
+        "games": pl.Int32,
+        "active": pl.Boolean,
+    }

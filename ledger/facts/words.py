@@ -52,6 +52,13 @@ class Termination(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Colour(StrEnum):
+    """The colour of a player's pieces."""
+
+    WHITE = "white"
+    BLACK = "black"
+
+
 OUTCOME_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Outcome)}
 TERMINATION_CODE: Mapping[str, int] = {word: code for code, word in enumerate(Termination)}
 

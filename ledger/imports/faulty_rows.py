@@ -2,8 +2,8 @@
 
 A row is a line of a table or of JSON lines, a game of a PGN or of an archive of chess.com. The table of faults can be
 corrected and imported again if the file was a table itself; the rows alone, in the format of the file, always can,
-but for those of tournament reports, whose lines refer to each other. The file is read a second time, and only if it has
-faults.
+but for those of tournament reports, cross-tables and lists of pairings, whose lines refer to each other. Of a workbook
+the rows of one sheet are lines with tabs. The file is read a second time, and only if it has faults.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ledger.runtime.visible import in_cell
 COLUMNS = ("file", "line", "column", "value", "fault")  # of the table, before those of the file itself
 MOST_TEXT = 16 * 2**20  # characters of all rows together: a game of a PGN may have two million
 _ROW = "row"
+_REFERRING = frozenset({"trf", "crosstable", "pairings"})  # formats whose lines name other lines, or stand below them
 _MAY_ACT = re.compile(r"[^\W\d_]|[(|!]")  # a formula without letters and brackets is mere arithmetic
 _PATH = re.compile(r" @ (\$\S*)$")
 _GAME_NUMBER = re.compile(r"\$\.games\[(\d+)\]")
@@ -64,7 +65,7 @@ class FaultyRows:
         rows: its rows with faults, in their order.
         header: the cells of the first line of a table; None: the file is no table, or its first line names no columns.
         header_text: that line as it was.
-        delimiter: the divider of its cells.
+        delimiter: the divider of the cells of the table of faults.
         left_out: the number of further rows, for which there was no room.
     """
 
@@ -76,7 +77,11 @@ class FaultyRows:
     left_out: int = 0
 
     def as_table(self, name: str) -> str:
-        """Return a CSV file with a line for each row: its faults, then its own cells, or its text."""
+        """Return a CSV file with a line for each row: its faults, then its own cells, or its text.
+
+        Args:
+            name: the place that each line tells: the file, with the sheet of a workbook.
+        """
         target = io.StringIO()
         table = csv.writer(target, delimiter=self.delimiter, lineterminator="\n")
         # A table that was made here, corrected in part and imported again has the columns of faults already.
@@ -90,7 +95,7 @@ class FaultyRows:
     def as_file(self) -> str | None:
         """Return a file of these rows alone, in the format of theirs; None if such a file could not be imported."""
         texts = [row.text for row in self.rows if row.text]
-        if not texts or self.format == "trf" or (self.format == "csv" and self.header is None):
+        if not texts or self.format in _REFERRING or (self.format == "csv" and self.header is None):
             return None
         if self.format == "chess-com":
             return '{"games": [' + ",\n".join(texts) + "]}\n"
@@ -227,8 +232,11 @@ def _of_table(source: Source, faults: Mapping[int, Sequence[str]], hints: FileHi
         seen[number] = text
         layout = _layout(text, hints)
         if layout is not None:
-            header = tuple(next(csv.reader([text], delimiter=layout.delimiter)))
-            table = FaultyRows(format="csv", rows=(), header=header, header_text=text, delimiter=layout.delimiter)
+            header, delimiter = tuple(next(csv.reader([text], delimiter=layout.delimiter))), layout.delimiter
+            if source.reading.sheet is not None:
+                # spreadsheets divide no cells of a CSV file by tabs, which were never in the workbook
+                layout, delimiter = layout.of_sheet(), ","
+            table = FaultyRows(format="csv", rows=(), header=header, header_text=text, delimiter=delimiter)
             return _with_limit(table, _of_cells(lines, faults, layout))
         if len(seen) > 2 * MAX_TITLES:
             break

@@ -1,8 +1,9 @@
 """Opens and unpacks a file or standard input, converts its text to UTF-8, and detects its format.
 
-Nothing here reads a game. What is wrong with a stream that could be opened becomes a fault of its ``Reading``. Text in
-other encodings (what Excel saves as Unicode text, and one that the user names) comes in UTF-8; bytes of no known
-encoding pass as they are, for readers of lines take a line that is not UTF-8 for Windows-1252. Files that people give
+A sheet of a workbook comes as text with tabs (``spreadsheets``). Nothing here reads a game. What is wrong with a stream
+that could be opened becomes a fault of its ``Reading``. Text in other encodings (what Excel saves as Unicode text, and
+one that the user names) comes in UTF-8; bytes of no known encoding pass as they are, for readers of lines take a line
+that is not UTF-8 for Windows-1252. Files that people give
 and that hold no games in a format that is read are recognised by their first bytes, too, with what to do with them.
 """
 
@@ -12,7 +13,7 @@ import codecs
 import io
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -22,7 +23,10 @@ import attrs
 import orjson
 
 from ledger.errors import StorageError
+from ledger.imports.crosstables.tables import has_table
+from ledger.imports.pairings.lists import has_pairings
 from ledger.imports.reading import Reading
+from ledger.imports.spreadsheets import is_workbook, read_sheet
 from ledger.imports.unpack import unpack, zip_member_start
 
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -95,16 +99,18 @@ DETECTED_BYTES = 2**16  # bytes by which the format is detected
 CHUNK = 2**16  # stored bytes read at once
 MAX_LINE = 2 * 2**20  # bytes; the longest annotated games known have a fifth of it
 MAX_BLANK = 2**20  # bytes of nothing but white space in a row
-FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv")
+FORMATS = ("pgn", "lichess-ndjson", "chess-com", "ledger-jsonl", "trf", "csv", "crosstable", "pairings")
 _BOM = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
+_WORKBOOKS = (_ZIP, b"\xd0\xcf\x11\xe0")  # what may be one by its first bytes
 _ARCHIVES = {b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
-_SHEETS = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")  # in the zip archives of Excel, LibreOffice
 _TAG = re.compile(rb'^[ \t]*\[\s*\w+\s+"[^"\r\n]', re.MULTILINE)
 _BARE_TAG = re.compile(rb"\[(?:Event|Site|Date|White|Black)\b")
 _TRF_LINE = re.compile(rb"^(?:001 [ \d]{3}\d [mwMW ]|012 \S|132 )", re.MULTILINE)
 _DIVIDERS = (b",", b";", b"\t")
 _TITLES, _DIVIDED = 20, 3  # lines among which a header may be, and the dividers that it has
+# Headings of rounds, before a file is looked through for a cross-table; Vega's have a bar before them.
+_ROUNDS = re.compile(rb"[;,\t\"](?:\d|[^\W\d_]+\.? ?\d)|\|\s+1\s")
 _CHESS_COM = re.compile(rb'\{\s*"games"\s*:\s*\[|\[\s*\{')
 
 
@@ -114,12 +120,23 @@ class Source:
 
     Attributes:
         reading: the account of this file; ``bytes_read`` follows the stored bytes.
-        first: up to 64 KiB from the beginning, for ``detect_format``.
     """
 
     reading: Reading
-    first: bytes
+    _first: bytes | None
     _rest: Iterator[bytes]
+
+    @property
+    def first(self) -> bytes:
+        """Up to 64 KiB from the beginning, for ``detect_format``; of a workbook read when they are first asked for."""
+        if self._first is None:
+            self._first = _gathered(self._rest, DETECTED_BYTES)
+        return self._first
+
+    def close(self) -> None:
+        """End the work behind it, such as the process that reads a workbook."""
+        if isinstance(self._rest, Generator):
+            self._rest.close()
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the unpacked bytes in pieces of no particular size.
@@ -167,31 +184,39 @@ class Source:
 
 
 @contextmanager
-def open_source(path: str, encoding: str | None = None) -> Iterator[Source]:
+def open_source(path: str, encoding: str | None = None, sheet: str | None = None) -> Iterator[Source]:
     """Open a file, or standard input for ``-``, as a source.
 
-    gzip, zip, bzip2 and zstd are unpacked.
+    gzip, zip, bzip2 and zstd are unpacked; of a workbook one sheet is read.
 
     A stream that is cut off or damaged gives what can be read, then one fault.
 
-    *encoding*: that of its text, if it is neither UTF-8 nor UTF-16 with a byte-order mark.
+    Args:
+        path: the file.
+        encoding: that of its text, if it is neither UTF-8 nor UTF-16 with a byte-order mark.
+        sheet: the name of a sheet of a workbook; None: the only one with cells.
 
     Raises:
-        StorageError: no such file, not to be read, or an archive of files (xz, 7z, rar).
+        StorageError: no such file, not to be read, an archive of files (xz, 7z, rar), or a sheet is named that is not
+            there, or none of several.
     """
     file = _opened(path)
+    source = None
     try:
-        yield wrap_file(file, path, encoding)
+        source = wrap_file(file, path, encoding, sheet)
+        yield source
     finally:
+        if source is not None:
+            source.close()
         # The standard input belongs to the process that started the program, and is not closed here.
         if path != "-":
             file.close()
 
 
-def wrap_file(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
+def wrap_file(file: BinaryIO, name: str, encoding: str | None = None, sheet: str | None = None) -> Source:
     """Return a source that reads an open binary file; *name* is its name in faults and errors.
 
-    Text in UTF-16 with a byte-order mark, or in *encoding*, comes in UTF-8.
+    Text in UTF-16 with a byte-order mark, or in *encoding*, comes in UTF-8. *sheet*: that of a workbook.
 
     Raises:
         StorageError: as ``open_source``.
@@ -199,8 +224,14 @@ def wrap_file(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     reading = Reading(name)
     stored = _stored(file, reading)
     head = _gathered(stored, 16)
+    if head.startswith(_WORKBOOKS):
+        head += _gathered(stored, CHUNK)
+    if is_workbook(head):
+        return Source(reading, None, read_sheet(chain((head,), stored), sheet, reading))
+    if sheet is not None:
+        raise StorageError(name, f"is no spreadsheet, so that it has no sheet {sheet[:60]!r}: leave --sheet out")
     if head.startswith(_ZIP):
-        head = _head_of_zip(head + _gathered(stored, CHUNK), name)
+        _refuse_packed_otherwise(head, name)
     for magic, kind in _ARCHIVES.items():
         if head.startswith(magic):
             raise StorageError(name, f"is a {kind} archive: unpack it and give the file inside")
@@ -209,17 +240,14 @@ def wrap_file(file: BinaryIO, name: str, encoding: str | None = None) -> Source:
     return Source(reading, _gathered(whole, DETECTED_BYTES), whole)
 
 
-def _head_of_zip(head: bytes, name: str) -> bytes:
-    """Return the beginning of a zip archive if its first file can be unpacked, else raise a StorageError."""
-    if any(word in head for word in _SHEETS):
-        raise StorageError(name, "is a spreadsheet: save the sheet with the games as CSV and give that")
+def _refuse_packed_otherwise(head: bytes, name: str) -> None:
+    """Raise a StorageError if the first file of a zip archive cannot be unpacked."""
     try:
         is_cut = zip_member_start(head) is None
     except ValueError as error:
         raise StorageError(name, f"is a zip archive, and {error} and give that") from None
     if is_cut:
         raise StorageError(name, "is a zip archive that ends too early: fetch it again")
-    return head
 
 
 def _opened(path: str) -> BinaryIO:
@@ -290,10 +318,11 @@ _ENDINGS = ((".csv", "csv"), (".tsv", "csv"), (".trf", "trf"), (".trfx", "trf"),
 def detect_format(first: bytes, name: str = "") -> str:
     """Return the format of a file of games from its first bytes: one of ``FORMATS``.
 
-    A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's,
-    any other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of
-    some line a PGN (its text before the first game may be anything); of the rest, what has a divider in its first line,
-    or three in one of the next, is a CSV. What is none of these is called ``pgn``, whose reader says that it is not.
+    A list of games that names chess.com is one of its archives; another JSON object with ``players`` is Lichess's, any
+    other ours; a record of a player or of a tournament's name makes a tournament report; a tag at the beginning of some
+    line a PGN (its text before the first game may be anything); of the rest, headings of rounds make a cross-table,
+    captions of rounds a list of pairings; what has a divider in its first line, or three in one of the next, is a CSV.
+    What is none of these is called ``pgn``, whose reader says that it is not.
 
     Args:
         first: the beginning of the file, unpacked; 64 KiB are plenty.
@@ -312,6 +341,10 @@ def detect_format(first: bytes, name: str = "") -> str:
         return "lichess-ndjson" if b'"players"' in line else "ledger-jsonl"
     if _TAG.search(text) or _BARE_TAG.match(text):
         return "pgn"
+    if _ROUNDS.search(text) and has_table(first.removeprefix(_BOM)):
+        return "crosstable"
+    if has_pairings(first.removeprefix(_BOM)):
+        return "pairings"
     if any(divider in line for divider in _DIVIDERS):
         return "csv"
     lines = text.split(b"\n", _TITLES)[:_TITLES]  # a table may have a title
@@ -338,8 +371,9 @@ _BY_MAGIC = {
     b"SQLite format 3\x00": "a database: write its games as CSV first, with a header; a ledger is not imported, but "
     "copied by 'backup'",
     b"%PDF-": "a PDF document: ask for the games as PGN or CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel or Word document: save it as CSV",
     b"Scid.": "a Scid database: export its games as PGN",
+    b"Runde;Brett;IdentW;": "a pairing file of Swiss-Manager, which has numbers in the place of names: give the TRF of "
+    "the tournament, or its cross-table",
 }
 _HTML = re.compile(rb"<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 _JSON = (

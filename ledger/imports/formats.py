@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from ledger.facts.source_games import SourceGame
 from ledger.imports import chess_com, jsonl, lichess
+from ledger.imports.crosstables import games as crosstables
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import FORMATS, Source
 from ledger.imports.legality import note_illegal_moves
+from ledger.imports.pairings import games as pairings
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import NO_HINTS, FileHints, Reading, batch_games, take_out_byes
 from ledger.imports.repeated_rows import drop_second_opponents
@@ -26,8 +28,11 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
     "lichess-ndjson": lichess.read_games,
     "ledger-jsonl": jsonl.read_games,
     "trf": trf.read_games,
+    "crosstable": crosstables.read_games,
 }
-assert {*LINE_FORMATS, "chess-com", "csv"} == {*FORMATS}
+# Those of them that take what the user says of the file.
+REPORTS = {"trf": trf.read_games, "crosstable": crosstables.read_games}
+assert {*LINE_FORMATS, "chess-com", "csv", "pairings"} == {*FORMATS}
 
 
 def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -> Iterator[DataFrame]:
@@ -38,17 +43,19 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
     hints = hints or NO_HINTS
     games = drop_second_opponents(_frames(source, fmt, hints), source.reading)
     # Tables and reports have no moves.
-    has_moves = fmt not in {"csv", "trf"}
+    has_moves = fmt not in {"csv", "trf", "crosstable", "pairings"}
     return note_illegal_moves(games, source.reading, is_asked=hints.check_moves) if has_moves else games
 
 
 def _frames(source: Source, fmt: str, hints: FileHints) -> Iterator[DataFrame]:
     if fmt == "csv":
         return csv_games.read_frames(source.chunks(), source.reading, hints=hints)
+    if fmt == "pairings":
+        return pairings.read_frames(source.lines(), source.reading, hints)
     if fmt == "chess-com":  # a complete document may be on one line
         return batch_games(chess_com.read_games(source.chunks(), source.reading, by_clock=hints.speeds_by_clock))
-    if fmt == "trf":
-        return batch_games(trf.read_games(source.lines(), source.reading, hints))
+    if fmt in REPORTS:
+        return batch_games(REPORTS[fmt](source.lines(), source.reading, hints))
     games = LINE_FORMATS[fmt](source.lines(), source.reading)
     # of the formats by line these may come from programs that pair tournaments, and write a bye as a game
     return batch_games(take_out_byes(games, source.reading) if fmt in {"pgn", "ledger-jsonl"} else games)

@@ -21,6 +21,7 @@ from ledger.facts.source_games import (
     FaultsFound,
     FileFault,
     SourceGame,
+    SourceReport,
     SourceRound,
     frame_schema,
     shortened,
@@ -79,6 +80,8 @@ class FileHints:
         check_moves: True if the moves of all games are played through, False if only those of small files are.
         headings: of CSV files, by our name of a column, its heading, as of ``csv.header.parse_headings``.
         results: of CSV files, by a word of the file, what it means, as of ``csv.games.parse_results``.
+        white_boards: of matches of teams, the boards on which the team named first has White: ``odd``, ``even``,
+            ``all``; None if nobody said.
         equal_rows: of CSV files, True if equal rows without a key are several games.
     """
 
@@ -89,6 +92,7 @@ class FileHints:
     check_moves: bool = False
     headings: Mapping[str, str] = attrs.field(factory=dict)
     results: Mapping[str, str | None] = attrs.field(factory=dict)
+    white_boards: str | None = None
     equal_rows: bool = False
 
 
@@ -102,12 +106,18 @@ class Faults(NamedTuple):
     more: int = 0
 
 
+def place_of(name: str, sheet: str | None) -> str:
+    """Return a file, and the sheet of a workbook, for messages: ``liga.xlsx[Runde 1]``."""
+    return name if sheet is None else f"{name}[{sheet}]"
+
+
 @attrs.define
 class Reading(FaultsFound):
     """The log of one file while it is read: faults, notes, skipped games, progress, tournaments, byes.
 
     Attributes:
         name: the file as the user named it, ``-`` for standard input.
+        sheet: of a workbook, the sheet that is read, whose rows are the lines; None for other files.
         faults, fault_count: faults of refused games, in file order.
         skipped: games left out for a named reason that is no mistake, such as ``unfinished``.
         bytes_read: how far the reader is, for the progress bar, in bytes of the file as stored.
@@ -117,9 +127,11 @@ class Reading(FaultsFound):
         note_count: how many different notes there are.
         tournaments: facts of the file about tournaments, next to their games, the first ``MAX_TOURNAMENTS``.
         rounds: its rounds without a game, ``MAX_ROUNDS`` at most.
+        reports: entrants and other facts of its tournaments, the first ``MAX_TOURNAMENTS``.
     """
 
     name: str
+    sheet: str | None = None
     skipped: Counter[str] = attrs.Factory(Counter)
     bytes_read: int = 0
     is_cut: bool = False
@@ -128,8 +140,14 @@ class Reading(FaultsFound):
     note_count: int = 0
     tournaments: list[ReportedTournament] = attrs.Factory(list)
     rounds: list[SourceRound] = attrs.Factory(list)
+    reports: list[SourceReport] = attrs.Factory(list)
     # by message the first line and the number of lines
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
+
+    @property
+    def place(self) -> str:
+        """The file, and the sheet of a workbook, for messages that give a line of it."""
+        return place_of(self.name, self.sheet)
 
     def note(self, line: int, message: str) -> None:
         """Note something in the file that a person should look at.
@@ -148,16 +166,21 @@ class Reading(FaultsFound):
 
     @property
     def notes(self) -> list[FileFault]:
-        """The first notes, each once, with the number of lines that have it."""
-        return [
+        """The first notes by their lines, each once, with the number of lines that have it."""
+        return sorted(
             FileFault(line, f"{words} ({lines:,} times)" if lines > 1 else words)
             for words, (line, lines) in self._noted.items()
-        ]
+        )
 
     def add_tournament(self, tournament: ReportedTournament) -> None:
         """Store a tournament that the file states."""
         if len(self.tournaments) < MAX_TOURNAMENTS:
             self.tournaments.append(tournament)
+
+    def add_report(self, report: SourceReport) -> None:
+        """Store what a report states about a tournament besides its games."""
+        if len(self.reports) < MAX_TOURNAMENTS:
+            self.reports.append(report)
 
     def add_round(self, round_: SourceRound) -> None:
         """Store a round without a game; too many of them are a fault of the file."""

@@ -124,11 +124,20 @@ class PendingErasures:
                 players=numbers,
             )
             self._database.run("DELETE FROM {s}.renaming WHERE player IN :players", players=numbers)
+            self._forget_details(numbers)
             self._out_of_indexes(numbers)
             begun = self.rows()
             fresh = [(player, actor) for player in dict.fromkeys(numbers) if player not in begun]
             self._database.add("erasing", {"player": "int8", "actor": "text"}, fresh)
         return blanked
+
+    def _forget_details(self, players: Sequence[int]) -> None:
+        """Erase the data of players besides their names: texts to which entries with these keys commit."""
+        for player in players:
+            self._database.run(
+                "UPDATE {s}.reasons SET salt = NULL, text = NULL WHERE strpos(entry, :entry) = 1 AND text IS NOT NULL",
+                entry=f"details:{player}@",
+            )
 
     def drop(self, players: Iterable[int]) -> None:
         """Delete the pending rows of these players, whose erasure is complete."""

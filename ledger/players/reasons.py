@@ -1,8 +1,8 @@
-"""Reasons of corrections: free text that may name people, so that it is stored with the names and can be erased.
+"""Texts about people, which are stored with the names and can be erased: reasons of corrections, data about players.
 
-The journal holds a salted commitment to each. A reason is stored first; then its entry commits to it. An
-interruption between the two leaves a reason without an entry, which goes when the next one is stored or erased. This
-module does not know the entries, nor what they decide.
+The journal holds a salted commitment to each. A text is stored first; then its entry commits to it. An
+interruption between the two leaves a text without an entry, which goes when the next one is stored or erased. This
+module does not know the entries, nor what they decide. The table is called ``reasons`` after the first kind of text.
 """
 
 from __future__ import annotations
@@ -74,6 +74,13 @@ class Reasons:
         """
         if problems := [fault for text in texts.values() for fault in reason_faults(text)]:
             raise MalformedError(problems)
+        return self.store_texts(writer, texts)
+
+    def store_texts(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
+        """Store texts of any length that are made by the program, as ``store`` stores reasons.
+
+        Of one transaction only those without an entry yet may be dropped: append the entries before the next call.
+        """
         drawn = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
         rows = [StoredReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
         # Stored first: in the other order a crash would leave an entry whose reason is lost.
@@ -145,7 +152,7 @@ class Reasons:
         for number, sealed, entry in self._newest_first():
             stored = writer.find([entry]).get(entry)
             # The key alone proves nothing: after a reason without an entry, another proposal got the number.
-            if stored is not None and b'"reason":"%b"' % sealed.encode() in stored.body:
+            if stored is not None and b':"%b"' % sealed.encode() in stored.body:
                 break
             unsealed.append(number)
         if unsealed:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ledger.errors import ConflictError, LedgerError, StorageError, UnknownNameError
 from ledger.facts.events import PlayerRegistered
 from ledger.facts.person_names import spelt
-from ledger.journal import FindEntries, Journal, StoredEntry, rules
+from ledger.journal import FindEntries, Journal, StoredEntry, Writer, rules
 from ledger.players.pending_changes import PendingName
 from ledger.players.people import People
 from ledger.players.persons import Person, commitment
@@ -182,6 +182,14 @@ class VerifiedNames:
             self._compare_ends()
             self._ends_compared = True
         return self.file
+
+    def store_texts(self, writer: Writer, texts: Mapping[str, str]) -> dict[str, str]:
+        """Store texts about people, by the key of the entry that is to commit to each; return the commitments."""
+        return self.file.reasons.store_texts(writer, texts)
+
+    def texts(self, commitments: Sequence[str]) -> dict[str, str | None]:
+        """Return the stored texts by commitment; None for an erased one."""
+        return self.file.reasons.texts(commitments) if commitments else {}
 
     def show_pending(self) -> None:
         """Show pending names to which the journal committed as the players' names."""

@@ -24,8 +24,8 @@ from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
-from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceRound, excerpt
-from ledger.facts.words import Brings
+from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceReport, SourceRound, excerpt
+from ledger.facts.words import Brings, Colour
 from ledger.journal import KeyTakenError, Writer, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.verified_names import VerifiedNames
@@ -35,6 +35,7 @@ from ledger.recording.game_rows import GameRows, Judged
 from ledger.recording.import_register import ImportCounts, ImportNotes
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.reported_tournaments import ReportRecorder
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
 from ledger.runtime.long_work import collector_paused
@@ -45,6 +46,7 @@ MAX_NEW_POOLS = 64  # of one import: a file that names more is no file of games
 MAX_REASONS = 40  # reasons to leave games out that are named one by one
 SLICE = 8_192  # games that become Python objects at a time: memory is used again while it is still in the cache
 _NAME = re.compile(NAME_PATTERN, re.ASCII)
+_OF_PAIRING = frozenset({"opponent", "colour"})
 
 
 @attrs.define
@@ -207,8 +209,9 @@ class GameImport:
         faults_so_far: Callable[[], int],
         advance: Callable[[int], None],
         rounds: Callable[[], Sequence[SourceRound]],
+        reports: Callable[[], Sequence[SourceReport]] = tuple,
     ) -> ImportReport:
-        """Record blocks of games in order, then the rounds without a game; return the report.
+        """Record blocks of games in order, then the rounds without a game and other facts; return the report.
 
         Args:
             blocks: the games of one file.
@@ -216,6 +219,7 @@ class GameImport:
             faults_so_far: returns the number of the importer's faults; with *strict* they count.
             advance: called with the number of games of each block taken.
             rounds: returns the rounds without a game of the source; called when this is read to its end.
+            reports: returns the entrants and other facts of its tournaments, likewise.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
@@ -230,6 +234,9 @@ class GameImport:
                 if source_rounds := rounds():
                     with self._transaction(file_writer) as transaction:
                         self._take_rounds(source_rounds, transaction)
+                if source_reports := reports():
+                    with self._transaction(file_writer) as transaction:
+                        self._take_reports(source_reports, transaction)
                 if strict and (self._report.fault_count or faults_so_far()):
                     raise _NothingRecordedError  # only an exception undoes the transaction
             return self._report
@@ -252,7 +259,9 @@ class GameImport:
         housed = self._housed(transaction, self._with_pools(GameRows([round_._asdict() for round_ in rounds])))
         pools = {row["line"]: row["pool"] for row in housed.rows()}
         kept = [round_ for round_ in rounds if round_.line in pools]
-        self._number_players(transaction, {round_.player_id: round_.player_name for round_ in kept})
+        named = {round_.player_id: round_.player_name for round_ in kept}
+        opponents = {round_.opponent_id: round_.opponent_name or "" for round_ in kept if round_.opponent_id}
+        self._number_players(transaction, {**opponents, **named})
         events: dict[SourceRound, RoundWithoutGame] = {}
         by_place: dict[str, list[RoundWithoutGame]] = {}
         for round_ in kept:
@@ -276,6 +285,8 @@ class GameImport:
             player=self._numbers[round_.player_id],
             brings=Brings(round_.brings),
             half_points=round_.half_points,
+            opponent=None if round_.opponent_id is None else self._numbers[round_.opponent_id],
+            colour=None if round_.colour is None else Colour(round_.colour),
         )
 
     def _append_rounds(self, transaction: Transaction, events: Mapping[SourceRound, RoundWithoutGame]) -> None:
@@ -291,13 +302,38 @@ class GameImport:
                 facts_by_key[event.key] = facts
                 entries.add(event)
                 continue
+            # Earlier releases did not record with whom a round was paired.
+            before = facts_by_key[event.key]
+            facts = {name: value for name, value in facts.items() if name in before or name not in _OF_PAIRING}
             try:
-                rules.check_repeat(RoundWithoutGame, event.key, facts_by_key[event.key], facts)
+                rules.check_repeat(RoundWithoutGame, event.key, before, facts)
                 self._report.rounds_repeated += 1
             except RejectedError as error:
                 self._report.fault(round_.line, str(error))
         self._report.rounds += len(entries.append()) - len(pools)
         self._note_new(pools)
+
+    def _take_reports(self, reports: Sequence[SourceReport], transaction: Transaction) -> None:
+        """Append the entrants of tournaments, data about them, and what else reports state; register idle entrants."""
+        rows, _ = GameRows([report._asdict() for report in reports]).with_pools(self._choice)
+        housed = self._housed(transaction, rows)
+        pools = {row["line"]: row["pool"] for row in housed.rows()}
+        kept = [report for report in reports if report.line in pools]
+        entrants = {entrant.player_id: entrant.player_name for report in kept for entrant in report.entrants}
+        if self._report.alike_count:  # who is new may be a known player under another name: nobody is registered
+            entrants = {each: entrants[each] for each in self._names.file.by_identity(list(entrants))}
+        self._number_players(transaction, entrants)
+        kept = [
+            report._replace(entrants=tuple(each for each in report.entrants if each.player_id in self._numbers))
+            for report in kept
+        ]
+        entries = Entries(transaction)
+        new_pools = self._adopt(entries, set(pools.values()))
+        entries.append()
+        self._note_new(new_pools)
+        recorder = ReportRecorder(transaction, self._journal, self._names, self._numbers)
+        for report in kept:
+            recorder.record(report, pools[report.line])
 
     def _adopt(self, entries: Entries, pools: Collection[str]) -> list[str]:
         """Add the ledger's scheme for each pool that has none yet; return these pools."""

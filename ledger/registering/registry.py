@@ -36,6 +36,8 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.person_names import spelt
+from ledger.facts.player_details import FIELDS as DETAIL_FIELDS
+from ledger.facts.player_details import PlayerDetails, readable_details
 from ledger.facts.prior_ratings import MAX_IDENTITY, PriorRating, name_faults, person_faults
 from ledger.facts.source_games import NEED_A_RATING, FaultsFound, FileFault
 from ledger.facts.words import Receipt, Standing, Strength
@@ -44,9 +46,17 @@ from ledger.journal import FindEntries, Writer, late_facts, rules
 from ledger.journal.transactions import Transaction
 from ledger.players import erasing, renaming
 from ledger.players.renaming import Renamed
-from ledger.players.verified_names import DECISIONS, AssignedNumbers, check_name, commitment_to, registration_key
+from ledger.players.verified_names import (
+    DECISIONS,
+    AssignedNumbers,
+    check_name,
+    commitment_to,
+    erasure_key,
+    registration_key,
+)
 from ledger.ratings import queries
 from ledger.recording.new_players import append_rows, register
+from ledger.recording.reported_tournaments import DetailsRecorder
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import collector_paused
@@ -68,6 +78,7 @@ class PlayersReport(FaultsFound):
         registered: newly registered players.
         seeded: new initial ratings.
         births: new years of birth of registered players.
+        described: players of whom new data were recorded.
         kept_names: renamed players whom the list calls by another name: they keep the present one.
         namesakes: lines of new players who have the name of one registered before, and the identity of that one.
         left_out: lines whose rating has no effect and was left out on request, with the reason.
@@ -80,6 +91,7 @@ class PlayersReport(FaultsFound):
     registered: int = 0
     seeded: int = 0
     births: int = 0
+    described: int = 0
     proposed: int = 0
     kept_names: int = 0
     namesakes: list[FileFault] = attrs.Factory(list)
@@ -126,6 +138,7 @@ class _ListImport:
     _dry_run: bool
     report: PlayersReport = attrs.field(init=False, factory=PlayersReport)
     _proposed: list[Event] = attrs.field(init=False, factory=list)
+    _details: DetailsRecorder | None = attrs.field(init=False, default=None)
     _own_players: set[int] = attrs.field(init=False, factory=set)  # numbers of the players whom this list registers
     _now_ms: int = attrs.field(init=False)
     _four_eyes: bool = attrs.field(init=False)
@@ -383,6 +396,26 @@ class _ListImport:
         self.report.births += append_rows(transaction, births, BirthYearLearnt)
         seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines))))
         self.report.seeded += append_rows(transaction, seeds, RatingSeeded)
+        self._describe(transaction, frame, {person.player for person in registration.new})
+
+    def _describe(self, transaction: Transaction, frame: DataFrame, new: Collection[int]) -> None:
+        """Record the data about players; those of a row without an instant hold from the list's day, or from today."""
+        columns = [name for name in DETAIL_FIELDS if name in frame.columns and frame[name].null_count() < len(frame)]
+        if not columns:
+            return
+        if self._details is None:
+            self._details = DetailsRecorder(transaction, self._ledger.journal, self._ledger.names)
+        today = instant_text(self._now_ms, Precision.DAY)
+        rows = frame.select("player", pl.col("since").fill_null(self._since or today), *columns)
+        by_day: dict[str, dict[int, PlayerDetails]] = {}
+        by_values: dict[tuple[Any, ...], PlayerDetails] = {}  # most players share their data with others
+        for player, since, *row in rows.iter_rows():
+            values = tuple(row)
+            if values not in by_values:
+                by_values[values], _ = readable_details(dict(zip(columns, values, strict=True)))
+            by_day.setdefault(since, {})[player] = by_values[values]
+        for since, details_of in by_day.items():
+            self.report.described += self._details.record(details_of, since, new)
 
 
 # -- one by one ----------------------------------------------------------------------------------------------------
@@ -679,6 +712,40 @@ class Registry:
             pool=pool,
         )
         return self.update_outcome(player, news, self.ledger._record(news, actor))
+
+    def describe(
+        self, player: int, details: PlayerDetails, *, since: str | None = None, actor: str, token: str | None = None
+    ) -> bool:
+        """Record data about a player that hold from an instant on; by default from today.
+
+        The fields that are stated already are left out. The data are stored with the names and erased with them.
+
+        Returns:
+            False if all of it was stated already.
+
+        Raises:
+            MalformedError: *since* is no instant.
+            RejectedError: no player is registered under the number, or the player was erased.
+            StorageError: the people file and the journal do not belong together.
+        """
+        ledger = self.ledger
+        actor = ledger.recorder_named(token, actor)
+        since = since or instant_text(ledger.now_ms(), Precision.DAY)
+        problems: list[str] = []
+        with _named(problems):
+            instant_ms(since)
+        if problems:
+            raise MalformedError(problems)
+        ledger.names.people()  # compared with the journal before anything is stored in it
+        with ledger.journal.writing() as writer:
+            recorded_keys = writer.find([registration_key(player), erasure_key(player)])
+            if registration_key(player) not in recorded_keys:
+                raise rules.unknown_player(f"details:{player}", player)
+            if erasure_key(player) in recorded_keys:
+                message = f"player {player} was erased and has no data; register a person who returns as a new player"
+                raise RejectedError("erased-player", f"details:{player}", message)
+            transaction = Transaction.begin(writer, ledger.now_ms, actor)
+            return bool(DetailsRecorder(transaction, ledger.journal, ledger.names).record({player: details}, since))
 
     def events_to_learn(
         self,

@@ -162,8 +162,8 @@ def _class(annotation: Any) -> type | None:
     """Return the class to which a value must belong; None if the test of the annotation asks for more."""
     if annotation is None:
         return type(None)
-    # from Python 3.11 on, Any is a class, which no value is an instance of
-    is_plain = isinstance(annotation, type) and annotation not in {Any, int, float} and not get_args(annotation)
+    # since Python 3.11 ``Any`` is a class, which takes part in no test
+    is_plain = isinstance(annotation, type) and annotation not in {int, float, Any} and not get_args(annotation)
     return annotation if is_plain and not getattr(annotation, "_is_protocol", False) else None
 
 

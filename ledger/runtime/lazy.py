@@ -3,7 +3,7 @@
 NumPy, Numba, Polars and sqlite-utils cost from 0.1 to 0.3 s to import (sqlite-utils pulls in pandas where that
 is installed), matplotlib, which is optional, more; psycopg, which is optional too, 0.1 s; cattrs, cryptography, file
 locks, bars of progress, tables, TOML and worker threads from 0.005 to 0.02 s each, difflib, which is asked about
-mistyped names alone, 0.01 s.
+mistyped names alone, 0.01 s. python-calamine is optional.
 What serves a ledger on a server costs 0.01 s and serves no ledger in files.
 Commands that touch a few rows never need them, so every other module writes
 ``from ledger.runtime.lazy import np, pl`` and pays only when an attribute is read. Nothing else lives here.
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     import psycopg
+    import python_calamine as calamine
     import resvg_py as resvg
     import sqlite_utils
     import tabulate
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 else:
     adbc_manager = Lazy("adbc_driver_manager")
     adbc_sqlite = Lazy("adbc_driver_sqlite")
+    calamine = Lazy("python_calamine")
     cattrs = Lazy("cattrs")
     ctypes = Lazy("ctypes")
     cattrs_gen = Lazy("cattrs.gen")
@@ -81,7 +83,7 @@ else:
     zstandard = Lazy("zstandard")
 
 __all__ = [
-    "Lazy", "adbc_manager", "adbc_sqlite", "cattrs", "cattrs_gen", "cryptography_exceptions", "ctypes", "difflib",
-    "ed25519", "filelock", "futures", "mpl", "mpl_figure", "nb", "np", "pl", "pl_plugins", "psycopg",
+    "Lazy", "adbc_manager", "adbc_sqlite", "calamine", "cattrs", "cattrs_gen", "cryptography_exceptions", "ctypes",
+    "difflib", "ed25519", "filelock", "futures", "mpl", "mpl_figure", "nb", "np", "pl", "pl_plugins", "psycopg",
     "psycopg_conninfo", "resvg", "sqlite_utils", "tabulate", "tomllib", "tqdm", "zstandard",
 ]  # fmt: skip

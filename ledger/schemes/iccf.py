@@ -25,7 +25,7 @@ import attrs
 
 from ledger.runtime.arith import logistic
 from ledger.schemes.formulas.fide_rules import percentage
-from ledger.schemes.playchess import correction, counted, g_factor, k_factor, r_factor
+from ledger.schemes.playchess import correction, counted, g_factor, k_factor, provisional_sums, r_factor
 from ledger.schemes.scheme import (
     AcceptedRatings,
     BatchGames,
@@ -261,7 +261,7 @@ def explain(own: ExplainedPlayer, meetings: Sequence[OpponentGame], when: When, 
         pairs = zip(others, limits, strict=True)
         return explanation._replace(
             lines=tuple(GameLine(other, current, limit=limit) for other, limit in pairs),
-            sums=performance_sums(own.before, own.after),
+            sums=provisional_sums(own),
         )
     expected = [logistic(current - other) for other in others]
     terms = (
@@ -293,15 +293,6 @@ def _limit(meeting: OpponentGame, other: float, day: float, numbers: Settings) -
     """Return the rule by which an opponent's rating counts as *other*; empty if it counts as it is."""
     is_whole = other == opponent_rating(meeting.opponent, day, numbers)
     return "" if is_whole else f"{numbers.cut_off:g}-point rule"
-
-
-def performance_sums(before: Player, after: Player) -> tuple[FormulaSum, ...]:
-    """Return the sums of a performance over all games so far."""
-    return (
-        FormulaSum("N", "games", after.games, "rated games so far", before.games),
-        FormulaSum("W", "score", after.score_sum, "score in them", before.score_sum),
-        FormulaSum("ΣR", "opponent", after.opponent_sum, "sum of the opponents' ratings", before.opponent_sum),
-    )
 
 
 def _explain_performance(after: Player, others: Sequence[float], numbers: Settings) -> Explanation:

@@ -353,7 +353,7 @@ def test_what_does_not_go_together_is_refused(exported_from: Ledger, tmp_path: P
         export(exported_from, ["players"], tmp_path / "x.unknown")
     with pytest.raises(MalformedError, match="no format 'xls'"):
         export(exported_from, ["players"], path, fmt="xls")
-    with pytest.raises(MalformedError, match="'tournament' goes out as trf16, not as csv"):
+    with pytest.raises(MalformedError, match="'tournament' goes out as trf16 or trf26, not as csv"):
         export(exported_from, ["tournament"], path)
     with pytest.raises(UnknownNameError, match="no table 'gamez' to export; did you mean 'games'"):
         export(exported_from, ["gamez"], path)

@@ -45,6 +45,7 @@ from ledger.answers import (
     recorded_entries,
     recorded_games,
     searching,
+    sent_reports,
     streaks,
     time_losses,
     upsets,
@@ -52,7 +53,7 @@ from ledger.answers import (
 from ledger.answers import imports as import_answers
 from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
-from ledger.answers.exports import exporting
+from ledger.answers.exports import exporting, fide_list, trf_report
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.graphs import career, json_form, page_reader
 from ledger.answers.rows import as_row
@@ -83,6 +84,7 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
     )
 
 
+LIST = ExportFilter(published="standard@2026-11-05", names=True)
 QUESTIONS: dict[str, Question] = {
     "chosen_strength": lambda ledger: rankings.chosen_strength(ledger, "standard", 1),
     "new_players_like_known_ones": searching.new_players_like_known_ones,
@@ -152,6 +154,13 @@ QUESTIONS: dict[str, Question] = {
     "export of ratings": exported("ratings", "csv"),
     "export of cross-tables": exported("crosstables", "csv"),
     "trf16_report": exported("tournament", "trf16", tournament="Open"),
+    "trf26_report": exported("tournament", "trf26", tournament="Open"),
+    "fide_text_list": lambda ledger: b"".join(fide_list.fide_text_list(ledger, LIST)),
+    "fide_xml_list": lambda ledger: b"".join(fide_list.fide_xml_list(ledger, LIST)),
+    "fide_list_findings": lambda ledger: fide_list.fide_list_findings(ledger, LIST),
+    "facts_to_send": lambda ledger: trf_report.facts_to_send(ledger, ExportFilter(tournament="Open", names=True)),
+    "sent_reports": sent_reports.sent_reports,
+    "report_findings": lambda ledger: trf_report.report_findings(ledger, ExportFilter(tournament="Open", names=True)),
     "rows of a table": lambda ledger: list(ledger.rows("history")),
     "proposals": lambda ledger: list(ledger.corrections.proposals()),
     "games of a player": lambda ledger: ledger.player("Dan").games(),
@@ -162,15 +171,16 @@ QUESTIONS: dict[str, Question] = {
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
     "check_tournament_name", "class_limits", "corrected_fields", "corrections_by_game", "corrections_by_rated_game",
-    "count_games_in_force", "count_rated_games", "describe_changes", "due_day", "duplicate_warnings", "find_dataset",
-    "first_day_of_edition", "game_marks", "game_row", "has_classes", "has_read_model", "held_title", "impact_in_full",
-    "joining_day", "last_game_row", "last_published_rating", "lowest_rating", "open_snapshot", "outdated_lists",
-    "player_batch", "postgres_tables", "proposal_reasons", "published_rating", "published_ratings", "ranking_place",
-    "rated_game_row", "reached_titles", "read_model_state", "replay", "require_read_model", "scheme_period_in_force",
-    "summarize_changes", "unrated_games", "upset_margins",
+    "count_games_in_force", "count_rated_games", "describe_changes", "details_at", "due_day", "duplicate_warnings",
+    "find_dataset", "first_day_of_edition", "game_marks", "game_row", "has_classes", "has_read_model", "held_title",
+    "impact_in_full", "joining_day", "last_game_row", "last_published_rating", "load_report", "lowest_rating",
+    "open_snapshot", "outdated_lists", "player_batch", "postgres_tables", "proposal_reasons", "published_rating",
+    "published_ratings", "ranked_members", "ranking_place", "rated_game_row", "reached_titles", "read_model_state",
+    "replay", "require_read_model", "scheme_period_in_force", "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {
+    "check_document",
     "check_request",
     "journal_status",
     "stored_game",

@@ -94,6 +94,7 @@ API, LIST = "/api/v1", "standard@2025-01-05"
 PUBLIC: dict[str, tuple[str, ...]] = {
     API: ("",), f"{API}/pools": ("",), f"{API}/eras": ("",), f"{API}/schemes": ("",),
     f"{API}/players": ("?q=boris&limit=3", "?number=3"), f"{API}/players/{{player}}": ("", "?at=2025-01-05"),
+    f"{API}/players/{{player}}/lists/{{list}}/calculation": ("",),
     f"{API}/players/{{player}}/games": ("?limit=3",), f"{API}/players/{{player}}/history": ("", "?limit=3"),
     f"{API}/players/{{player}}/graph": ("", "?last=50&format=svg", "?since=2025-01-05"),
     f"{API}/players/{{player}}/career": ("", "?format=svg", "?marks=yes", "?since=2025-01-05&pools=every"),
@@ -113,6 +114,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "/": ("",), "/search": ("?q=boris",), "/ranking": ("", "?at=2025-01-05"),
     "/players/{player}": ("", "?by=career&since=2025"),
     "/players/{player}/games": ("",), "/players/{player}/lists/{list}": ("",), "/players/{player}/statistics": ("",),
+    "/players/{player}/lists/{list}/calculation": ("",),
     "/players/{player}/changes": ("?since=2025-01-05",), "/players/{player}/prediction": ("?opponent=boris 4",),
     "/embed/players/{player}": ("",), "/games/{game:path}": ("",), "/boards/{game:path}": ("",),
     "/pictures/players/{player}": ("",), "/pictures/games/{game:path}": ("",),

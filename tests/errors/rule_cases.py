@@ -14,6 +14,7 @@ from ledger.facts.events import (
     GameSupplemented,
     PersonErased,
     PlayerChanged,
+    PlayerDescribed,
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
@@ -238,6 +239,13 @@ CASES: dict[str, tuple[Case, ...]] = {
             "the name of player 1 is changed by 'player rename' or Ledger.rename, which store it in the people file",
         ),
         Case(PlayerRenamed(player=9, number=3, commitment="0" * 64), "the name of player 9 is changed by 'player ren"),
+    ),
+    "not-by-describe": (
+        Case(
+            PlayerDescribed(player=1, effective_at="2026-10", number=1, details="0" * 64),
+            "data about player 1 are recorded by 'player describe' or Registry.describe, which store them in the "
+            "people file",
+        ),
     ),
     "after-the-first-game": (
         Case(

@@ -19,7 +19,7 @@ from tools import output
 
 IMPORTERS = (
     "open", "pgn", "lichess-ndjson", "ledger-jsonl", "chess-com", "csv", "csv-rows", "csv-values", "trf", "trf-lines",
-    "import",
+    "crosstable", "import",
 )  # fmt: skip
 BEGINNINGS, LONGEST = 32, 4_096  # of what atheris changes: how many, and bytes
 

@@ -16,6 +16,7 @@ from ledger.facts import codec
 from ledger.facts.events import GameRecorded
 from ledger.facts.source_games import KEPT_FAULTS, SourceGame
 from ledger.imports import chess_com, jsonl, lichess
+from ledger.imports.crosstables import games as crosstables
 from ledger.imports.csv import games as csv_games
 from ledger.imports.csv import header as csv_header
 from ledger.imports.csv import rows as csv_rows
@@ -240,6 +241,7 @@ DEMANDS: dict[str, Demand] = {
     "csv-values": read_csv_values,
     "trf": line_importer(trf.read_games),
     "trf-lines": read_trf_lines,
+    "crosstable": line_importer(crosstables.read_games),
     "import": import_whole,
 }
 

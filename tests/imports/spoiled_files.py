@@ -63,6 +63,13 @@ _PGN = (
     b'[Event "Club"]\n[White "A"]\n[Black "B"]\n[Date "1999.??.??"]\n[Result "1/2-1/2"]\n\n1.d4 d5 ; rest\n1/2-1/2\n'
 )
 
+_CROSSTABLE = (
+    "Cup\nDate : 2024/05/03 To 2024/05/05\nRk.;;Name;Rtg;1.Rd;2.Rd 2024/05/04;Pts.\n1;FM;Ann;2020;2w1;-½;1,5\n"
+    "2;;Bob;1800;1b0;3w+;1\n3;;Cleo;;-1;2b-;1\n\nVega\nTown - 13/05/2024, 14/05/2024\n"
+    "  N NAME  Rtg   T  Fed  Pts |   1\n"
+    "-----\n  1 Ek, Ann  2201  FM SWE  1.0 | +W2\n  2 Bo Lund  0     SWE  0.0 | -B1\n"
+).encode()
+
 WORDS: Mapping[str, Sequence[bytes]] = {
     "pgn": (
         b'[Event "', b'[White "', b'[Result "*"]\n', b'[Variant "we ird"]\n',
@@ -92,6 +99,10 @@ WORDS: Mapping[str, Sequence[bytes]] = {
         b"162 W 3.0", b"   2 w 1", b"  0000 - H", b"9999", b"XXR 9\n", b"###", b"013 ",
         b"24/05/01  ", b"00/00", b" " * 10,
     ),
+    "crosstable": (
+        b"12w1", b"5b+", b"7s-", b"-1", "½".encode(), b"+W5", b"=HPB", b"--", b"1.Rd", b";Name;", b"Runde 2 2024/05/04",
+        b"Date : 2024/05/03 To 2024/05/05\n", b";", b"\t", b'"', b" | 1 2", b"9999",
+    ),
     "packed": (b"\x1f\x8b\x08", b"BZh9", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18\x00\0\0\0", b"PK\x03\x04",
                b"\0\0\0\0"),
     "any": (
@@ -112,6 +123,7 @@ _SORTS: Mapping[str, Sequence[str]] = {
     "csv-values": ("csv", "any"),
     "trf": ("trf", "any"),
     "trf-lines": ("any",),
+    "crosstable": ("crosstable", "any"),
     "import": ("pgn", "json", "csv", "trf", "any"),
 }
 
@@ -127,6 +139,7 @@ def built_in(name: str) -> list[bytes]:
     made: Mapping[str, list[bytes]] = {
         "open": [*_packed(_PGN), *_packed(_PGN + b"\0" * 4000), _GAME, _OWN, *csv, b"a\rb\r"],
         "pgn": pgn, "csv": csv, "csv-rows": csv, "csv-values": csv, "trf": [_TRF], "trf-lines": [_TRF_LINES],
+        "crosstable": [_CROSSTABLE],
         "lichess-ndjson": [_GAME, _GAME * 3], "ledger-jsonl": [_OWN, _OWN * 2], "chess-com": [_CHESS_COM],
         "import": [_GAME, _OWN, _TRF, _CHESS_COM, *csv, *pgn],
     }  # fmt: skip

@@ -219,11 +219,11 @@ def test_a_list_of_players_names_no_option_that_its_command_lacks() -> None:
 
 
 @pytest.mark.parametrize("inside", ["[Content_Types].xml", "mimetype"])
-def test_a_spreadsheet_that_was_not_saved_as_csv_is_named(inside: str, tmp_path: Path) -> None:
+def test_a_damaged_workbook_is_named(inside: str, tmp_path: Path) -> None:
     path = tmp_path / "liga.xlsx"
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr(inside, "application/vnd.oasis.opendocument.spreadsheet")
-    words = "is a spreadsheet: save the sheet with the games as CSV"
+    words = "is no workbook that can be read .*: save the sheet as CSV and give that"
     with pytest.raises(StorageError, match=words), open_source(str(path)):
         pass
 

@@ -2,14 +2,19 @@
 
 import csv
 import io
+from datetime import date
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ledger.imports import faulty_rows
 from ledger.imports.faulty_rows import FaultyRows, read_faulty_rows
-from ledger.imports.files import wrap_file
+from ledger.imports.files import open_source, wrap_file
 from ledger.imports.formats import read_game_frames
 from ledger.imports.reading import FileHints
+from tests.kit.source_files import written
+from tests.kit.workbooks import xlsx
 
 TABLE = (
     "Our season\n"
@@ -106,6 +111,39 @@ def test_what_is_no_table_and_a_line_of_a_report_cannot_be_imported_alone() -> N
     _, report = read(b"012 Open\n001    x m    Ann\n", "trf")
     assert report.rows
     assert report.as_file() is None
+
+
+def test_rows_of_a_sheet_tell_their_columns_by_letters_and_come_back_as_text(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    good = ["Ann", "Bob", "1-0", date(2024, 5, 4), "Cup, north"]
+    rows: list[list[Any]] = [["Season"], [], [None, "Weiß", "Schwarz", "Ergebnis", "Datum", "Turnier"], [None, *good]]
+    rows += [[None, *good[:2], "2-0", *good[3:]]]
+    path = written(tmp_path, "liga.xlsx", xlsx({"Runde 1": rows, "Runde 2": [["x"]]}))
+    with open_source(str(path), sheet="Runde 1") as source:
+        assert sum(map(len, read_game_frames(source, "csv"))) == 1
+    with open_source(str(path), sheet="Runde 1") as again:
+        faulty = read_faulty_rows(again, "csv", source.reading.faults)
+    (row,) = faulty.rows
+    assert (row.line, row.columns, row.values) == (5, ("Ergebnis (column D)",), ("2-0",))
+    table = faulty.as_table("liga.xlsx[Runde 1]").replace(",2-0,2024", ",0-1,2024")
+    assert 'liga.xlsx[Runde 1],5,Ergebnis (column D),2-0,"Ergebnis (column D) must be ' in table
+    assert read(table.encode(), "csv")[0] == 1
+    text = faulty.as_file()
+    assert text is not None
+    assert read(text.replace("2-0", "0-1").encode(), "csv")[0] == 1
+
+
+def test_rows_of_a_cross_table_and_of_pairings_are_named_and_not_imported_alone() -> None:
+    cross_table = (
+        "Open\nDate : 2024/05/04\nNo.;Name;Rtg;1.Rd;2.Rd\n1;Ann;x;2w1;3b1\n2;Bob;1500;1b0;-1\n3;Cy;1500;-1;1w0\n"
+    )
+    _, faulty = read(cross_table.encode(), "crosstable")
+    assert faulty.rows[0].cells == ("1;Ann;x;2w1;3b1",)
+    assert faulty.as_file() is None
+    pairings = "Round 1 on 2024/05/04\nBo.;Name;Result;Name\n1;Ann;2 - 0;Bob\n2;Cy;1 - 0;Dan\n"
+    games, faulty = read(pairings.encode(), "pairings")
+    assert (games, [(row.line, row.cells) for row in faulty.rows]) == (1, [(3, ("1;Ann;2 - 0;Bob",))])
+    assert faulty.as_file() is None
 
 
 def test_rows_without_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

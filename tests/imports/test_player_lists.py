@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,16 @@ from ledger.imports.reading import Reading
 from tests.kit.source_files import COMBINED, MADE_UP, OF_SEPTEMBER, combined, of_september, pieces, xml
 
 SINCE = "2026-09-01"
-ADA = {"identity": "fide:900001", "name": "Quill, Ada", "rating": "2344", "k_factor": "20", "birth_year": 1990}
+ADA = {
+    "identity": "fide:900001",
+    "name": "Quill, Ada",
+    "rating": "2344",
+    "k_factor": "20",
+    "birth_year": 1990,
+    "sex": "m",
+    "federation": "POL",
+    "active": True,
+}
 
 
 def read(text: str | bytes, kind: str = "standard", since: str | None = SINCE) -> tuple[list[dict[str, Any]], Reading]:
@@ -130,7 +140,7 @@ def test_a_csv_of_all_columns_under_other_names_is_read() -> None:
     assert ann == {
         "line": 2, "identity": "lichess:ann", "name": "Ann", "rating": "1850.5", "games": 120, "deviation": "60.5",
         "volatility": "0.06", "highest": "1999", "k_factor": "20", "birth_year": 2001, "standing": "welcomer",
-        "since": "2024-01",
+        "since": "2024-01", "birth": "2001-02-03",
     }  # fmt: skip
     assert bob == {"line": 3, "identity": "id:12", "name": "Bob"}
 
@@ -175,6 +185,29 @@ def test_packed_lists_are_unpacked(tmp_path: Path) -> None:
     with open_source(str(path)) as source:
         assert formats.detect_format(source.first) == "fide-text"
         assert sum(map(len, formats.read_players(source, "fide-text", "standard", SINCE))) == 3
+
+
+@pytest.mark.parametrize(("name", "fmt"), [("players_list_foa.txt", "fide-text"), ("players_list_xml.xml", "fide-xml")])
+def test_the_archive_that_fide_offers_is_read_as_it_is(name: str, fmt: str, tmp_path: Path) -> None:
+    path = tmp_path / "players_list.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(name, combined() if fmt == "fide-text" else xml())
+    with open_source(str(path)) as source:
+        assert formats.detect_format(source.first) == fmt
+        assert sum(map(len, formats.read_players(source, fmt, "standard", SINCE))) == 3
+
+
+def test_the_starting_list_of_a_tournament_has_titles_above_its_headings() -> None:
+    reading = Reading("x")
+    text = (
+        "From the Tournament-Database of Chess-Results https://chess-results.com;;;;\nClub open;;;;\nStart;;;;\n"
+        "No.;;Name;FideID;Rtg\n1;GM;Carlsen, Magnus;1503014;2839\n2;;Ek, Ann;;1800\n"
+    )
+    (frame,) = formats.read_csv([text.encode()], reading)
+    assert frame.select("line", "identity", "rating").rows() == [
+        (5, "fide:1503014", "2839"), (6, "name:ek, ann", "1800"),
+    ]  # fmt: skip
+    assert [note.line for note in reading.notes] == [1]
 
 
 def test_blocks_of_any_size_give_the_same_players() -> None:

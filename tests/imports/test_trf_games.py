@@ -349,7 +349,7 @@ def test_lines_that_tell_of_no_game_are_counted_and_never_faults() -> None:
     file = report(TWO) + "NOR    1          2800\n310   1 Club\n310   2 Team\n013 Old\nXXR 9\nlöl\n### 001    1 x\n"
     games, reading = read(file)
     assert (len(games), reading.fault_count) == (2, 0)
-    assert "lines that tell of no game: 013 (1), 310 (2), NOR (1), XXR (1), other lines (1)" in notes(file)
+    assert "lines that tell of no game: 013 (1), NOR (1), other lines (1)" in notes(file)
 
 
 def test_points_of_another_scoring_are_noted_and_not_used() -> None:
@@ -357,11 +357,80 @@ def test_points_of_another_scoring_are_noted_and_not_used() -> None:
     (game,), _ = read(file)
     assert game.outcome == "white"
     (note,) = (note for note in notes(file) if "points" in note)
-    assert note == (
-        "1 (Ann) has 3 points in the report (scoring: W 3.0 D 1.0), and 1 by results and byes at 1, ½ and 0, which is "
-        "what counts"
+    assert note == "points are counted as 3, 1 and 0 for a win, a draw and a loss (162); ratings go by results"
+
+
+@pytest.mark.parametrize(
+    ("record", "points", "words"),
+    [
+        (
+            "162 W 3.0    D 1.0",
+            ("4.0", "1.0"),
+            "1 (Ann) has 4 points in the report, and 3 by results and byes at 3, 1 and 0",
+        ),
+        ("162  W 2.0    D 1.0    A-0.5", ("2.0", "0.5"), "2 (Bob) has 0.5 points in the report, and 0 by results"),
+        (
+            "",
+            ("3.0", "0.0"),
+            "1 (Ann) has 3 points in the report, and 1 by results and byes at 1, ½ and 0, which is what",
+        ),
+    ],
+)
+def test_points_that_contradict_the_scoring_of_the_report_are_noted(
+    record: str, points: tuple[str, str], words: str
+) -> None:
+    rows = [player(1, "Ann", "2 w 1", points=points[0]), player(2, "Bob", "1 b 0", points=points[1])]
+    assert [note for note in notes(report(rows, *filter(None, [record]))) if note.startswith(words)]
+
+
+def team(number: int, name: str, match_points: str, game_points: str, *players: int) -> str:
+    return f"310 {number:3} {name:<32} {'':5} {'':6} {match_points:>6} {game_points:>6} {'':3}  " + " ".join(
+        f"{rank:4}" for rank in players
     )
-    assert "(scoring: W 3.0 D 1.0)" in note
+
+
+BOARDS = [
+    player(1, "A1", "3 w 1", "5 b =", points="1.5"), player(2, "A2", "4 b 0", "6 w 1", points="1.0"),
+    player(3, "B1", "1 b 0", points="0.0"), player(4, "B2", "2 w 1", points="1.0"),
+    player(5, "C1", "", "1 w =", points="0.5"), player(6, "C2", "", "2 b 0", points="0.0"),
+]  # fmt: skip
+
+
+def notes_on_teams(*records: str) -> list[str]:
+    return [note for note in notes(report(BOARDS, *records)) if note.startswith(("team", "310"))]
+
+
+def test_match_points_and_game_points_agree_with_the_boards_and_the_byes() -> None:
+    teams = (team(1, "A", "3.0", "2.5", 1, 2), team(2, "B", "3.0", "3.0", 3, 4), team(3, "C", "2.0", "2.5", 5, 6))
+    assert notes_on_teams(*teams, "320  2.0  2.0   3   2") == []
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        (
+            [team(1, "A", "4.0", "2.5", 1, 2)],
+            "team 1 (A) has 4 match points in the report and 3 by its boards (a match",
+        ),
+        ([team(1, "A", "4.0", "2.5", 1, 2), "362 TW 3.0   TD 1.0   TL 0.0"], None),
+        ([team(1, "A", "3.0", "9.5", 1, 2)], "team 1 (A) has 9.5 game points in the report and 2.5 by its boards"),
+        ([team(1, "A", "9.0", "9.5", 1, 2), "299 W  2.0  2.0 001    1"], None),
+        ([team(1, "A", "3.0", "2.5", 1, 2, 9)], "310: there is no player 9: correct the starting rank"),
+        ([team(1, "A", "3.0", "2.5", 1, 2), team(9, "X", "", "", 2)], "310: player 2 is in the team of line 11, too"),
+        (["310 x"], "310: columns 5-7: expected the team's number, got 'x'"),
+        (["310   1 A".ljust(73) + "   1   x"], "310: columns 79-82: expected a player's starting rank, got 'x'"),
+    ],
+)
+def test_a_team_that_contradicts_its_boards_is_noted(records: list[str], words: str | None) -> None:
+    said = notes_on_teams(*records, team(2, "B", "1.0", "1.0", 3, 4), team(3, "C", "0.0", "0.5", 5, 6))
+    assert (said[0].startswith(words), len(said)) == (True, 1) if words else said == []
+
+
+def test_a_team_in_a_round_that_goes_on_is_not_checked() -> None:
+    rows = [*BOARDS[:4], player(5, "C1", "", "1 w  ", points="0.5"), BOARDS[5]]
+    rows[0] = player(1, "A1", "3 w 1", "5 b  ", points="1.0")
+    teams = [team(1, "A", "9.0", "9.5", 1, 2), team(2, "B", "1.0", "1.0", 3, 4), team(3, "C", "9.0", "0.5", 5, 6)]
+    assert [note for note in notes(report(rows, *teams)) if note.startswith("team")] == []
 
 
 def test_what_the_report_says_of_the_tournament_is_kept_beside_its_games() -> None:

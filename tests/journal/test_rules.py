@@ -17,6 +17,7 @@ from ledger.facts.events import (
     GameSupplemented,
     PersonErased,
     PlayerChanged,
+    PlayerDescribed,
     PlayerRegistered,
     PlayerRenamed,
     RatingSeeded,
@@ -141,6 +142,7 @@ WRONG_WAYS: tuple[tuple[str, Event], ...] = (
     ("not-a-telling", GameSupplemented(game="r9", entry=4, number=1)),
     ("not-by-append", PersonErased(player=9)),
     ("not-by-rename", PlayerRenamed(player=9, number=1, commitment="0" * 64)),
+    ("not-by-describe", PlayerDescribed(player=9, effective_at="2026", number=1, details="0" * 64)),
 )
 LATE: dict[str, Any] = {"rating": "2344", "effective_at": "2026-12"}
 WRONG_SEEDS: tuple[tuple[str, Event], ...] = (

@@ -5,14 +5,17 @@ from pathlib import Path
 
 from ledger.facts.events import (
     PlayerChanged,
+    PlayerEntered,
     RatingRunClosed,
     RatingSeeded,
     RoundWithoutGame,
     SchemeAdopted,
     StrengthChosen,
     TournamentClosed,
+    TournamentDescribed,
     TournamentOpened,
 )
+from ledger.facts.player_details import PlayerDetails
 from ledger.facts.words import Brings, Standing, Strength
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
@@ -58,8 +61,33 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
                 ),
                 SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
                 TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
+                PlayerEntered(
+                    pool="standard",
+                    tournament="Cup",
+                    edition="2004-12-01",
+                    player=3,
+                    number=1,
+                    start_number=7,
+                    rating=1610,
+                ),
+                TournamentDescribed(
+                    pool="standard", tournament="Cup", edition="2004-12-01", number=1, city="Springfield"
+                ),
             ]
         )
+        details = PlayerDetails(sex="w", title="WFM", federation="NOR", birth="1990-02-03", club="Ek SK")
+        ledger.registry.describe(3, details, since="2004-12-01", actor="registry")
+        ledger.sent_reports.record(
+            pool="standard",
+            tournament="Cup",
+            edition="2004-12-01",
+            form="trf16",
+            file=b"012 Cup",
+            results="bye:3:2 2 3 0 half-point bye\n",
+            sent_on="2005-01-01",
+            actor="export",
+        )
+        ledger.registry.describe(5, PlayerDetails(federation="NOR"), since="2004-12-01", actor="registry")
         ledger.policies.set("upsets", {"margin": 250}, effective_from="2005", actor="admin")
         ledger.rename(6, "Renamed")
         reasons = [propose(ledger, f"reason {number}, \u65e5\u672c") for number in range(1, 5)]

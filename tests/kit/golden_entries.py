@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ledger.facts import events
 from ledger.facts.changes import AnnulmentScope, Change, Verb
 from ledger.facts.codec import assemble, facts
-from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Strength, Termination
+from ledger.facts.words import Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
 from tests.kit.places import TESTS
 
 
@@ -460,6 +460,20 @@ GOLDEN: dict[str, Golden] = {
         "admin",
         events.RoundWithoutGame(pool="a", tournament="x", edition="1999", player=1, brings=Brings.ABSENT),
     ),
+    "round-without-game-1.without-opponent": Golden(
+        18,
+        "2026-11-21T03:15:15.131Z",
+        "admin:eve",
+        events.RoundWithoutGame(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad @1:2',
+            edition="2013-05-27",
+            round=10_000,
+            player=2**31 - 1,
+            brings=Brings.ALLOTTED,
+            half_points=1,
+        ),
+    ),
     "round-without-game-1.full": Golden(
         18,
         "2026-11-21T03:15:15.131Z",
@@ -472,6 +486,107 @@ GOLDEN: dict[str, Golden] = {
             player=2**31 - 1,
             brings=Brings.ALLOTTED,
             half_points=1,
+            opponent=1,
+            colour=Colour.BLACK,
+        ),
+    ),
+    "player-entered-1.minimal": Golden(
+        17,
+        "2026-11-21T03:15:15.132Z",
+        "import",
+        events.PlayerEntered(pool="a", tournament="x", edition="1999", player=1, number=1, start_number=1),
+    ),
+    "player-entered-1.full": Golden(
+        2**53 - 1,
+        "2026-11-21T03:15:15.133Z",
+        "import",
+        events.PlayerEntered(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad @1:2',
+            edition="2013-05-27",
+            player=2**31 - 1,
+            number=2**53 - 1,
+            start_number=9_999,
+            rating=5_000,
+            place=9_999,
+        ),
+    ),
+    "tournament-described-1.minimal": Golden(
+        17,
+        "2026-11-21T03:15:15.134Z",
+        "import",
+        events.TournamentDescribed(pool="a", tournament="x", edition="1999", number=1),
+    ),
+    "tournament-described-1.full": Golden(
+        18,
+        "2026-11-21T03:15:15.135Z",
+        "import",
+        events.TournamentDescribed(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad @1:2',
+            edition="2013-05-27",
+            number=2**53 - 1,
+            city='Ålesund "Sentrum"',
+            federation="NOR",
+            system="Individual: Swiss-System",
+            time_control="90 min + 30 s",
+            time_code="5400+30",
+            rounds=10_000,
+            round_days="2013-05-27 - 2013-05-29",
+            first_colour=Colour.WHITE,
+            scoring="W 3.0 D 1.0 L 0.0",
+            start_order="NOR FIDON",
+            program="bbpPairings",
+            system_code="FIDE_DUTCH_2025",
+            tie_breaks="BH/C1,BH,SB",
+            standings_order="PTS,DE,BH/C1",
+            arbiters="0123456789abcdef" * 4,
+        ),
+    ),
+    "report-sent-1.minimal": Golden(
+        17,
+        "2026-11-21T03:15:15.138Z",
+        "export",
+        events.ReportSent(
+            pool="a",
+            tournament="x",
+            edition="1999",
+            number=1,
+            form="trf16",
+            digest="0" * 64,
+            text="1" * 64,
+            sent_on="1999",
+        ),
+    ),
+    "report-sent-1.full": Golden(
+        18,
+        "2026-11-21T03:15:15.139Z",
+        "admin:eve",
+        events.ReportSent(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad @1:2',
+            edition="2013-05-27",
+            number=2**53 - 1,
+            form="trf26",
+            digest="f" * 64,
+            text="e" * 64,
+            sent_on="2013-06-04",
+            since="2013-05-01",
+            until="2013-05-31",
+        ),
+    ),
+    "player-described-1.minimal": Golden(
+        17,
+        "2026-11-21T03:15:15.136Z",
+        "import",
+        events.PlayerDescribed(player=1, effective_at="1999", number=1, details="0" * 64),
+    ),
+    "player-described-1.full": Golden(
+        18,
+        "2026-11-21T03:15:15.137Z",
+        "import",
+        events.PlayerDescribed(
+            player=2**31 - 1, effective_at="2013-05-27", number=2**53 - 1, details="0123456789abcdef" * 4
         ),
     ),
     "strength-chosen-1.minimal": Golden(

@@ -27,7 +27,10 @@ HOW_MADE = {
     "left_behind",
     RATING_BOUNDS,
 }  # tables that tell how far and by whom views were made
-SALTED = {("proposals", "reason"), ("proposals", "decision_reason")}
+SALTED = {
+    ("proposals", "reason"), ("proposals", "decision_reason"), ("player_details", "details"),
+    ("descriptions", "arbiters"),
+}  # fmt: skip
 SHOWN = 12  # hexadecimal digits of a digest that are kept
 
 writes = False  # True in a run with the option

@@ -31,11 +31,14 @@ from ledger.facts.events import (
     ListPublished,
     PersonErased,
     PlayerChanged,
+    PlayerDescribed,
+    PlayerEntered,
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
     RatingRunClosed,
     RatingSeeded,
+    ReportSent,
     Role,
     RoundWithoutGame,
     SchemeAdopted,
@@ -43,11 +46,12 @@ from ledger.facts.events import (
     TokenIssued,
     TokenRevoked,
     TournamentClosed,
+    TournamentDescribed,
     TournamentOpened,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.person_names import actor_faults
-from ledger.facts.words import Brings, Carry, Format, Outcome, Standing, Strength, Termination
+from ledger.facts.words import Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
 from ledger.schemes.scheme import Newcomer, Scheme
 
 T = TypeVar("T")
@@ -238,6 +242,15 @@ def rounds_without_game() -> st.SearchStrategy[RoundWithoutGame]:
         tournament=plain_texts(128),
         edition=instants(),
         round=_or_none(st.integers(1, limits.MAX_ROUND)),
+        player=st.integers(1, 1000),
+        opponent=st.integers(1001, limits.MAX_PLAYER),
+        colour=_or_none(st.sampled_from(Colour)),
+    ) | st.builds(
+        RoundWithoutGame,
+        pool=names(),
+        tournament=plain_texts(128),
+        edition=instants(),
+        brings=st.sampled_from(Brings),
         player=players(),
     )
 
@@ -246,6 +259,66 @@ def strengths() -> st.SearchStrategy[StrengthChosen]:
     """``strength-chosen/1``."""
     strength = st.sampled_from(Strength)
     return st.builds(StrengthChosen, player=players(), pool=names(), effective_at=instants(), strength=strength)
+
+
+def entrants() -> st.SearchStrategy[PlayerEntered]:
+    """``player-entered/1``."""
+    return st.builds(
+        PlayerEntered,
+        pool=names(),
+        tournament=plain_texts(128),
+        edition=instants(),
+        player=players(),
+        number=st.integers(1, limits.MAX_WHOLE),
+        start_number=st.integers(1, 9_999),
+        rating=_or_none(st.integers(0, 5000)),
+        place=_or_none(st.integers(1, 9_999)),
+    )
+
+
+def described_tournaments() -> st.SearchStrategy[TournamentDescribed]:
+    """``tournament-described/1``."""
+    return st.builds(
+        TournamentDescribed,
+        pool=names(),
+        tournament=plain_texts(128),
+        edition=instants(),
+        number=st.integers(1, limits.MAX_WHOLE),
+        city=_or_none(plain_texts(128)),
+        time_control=_or_none(plain_texts(256)),
+        rounds=_or_none(st.integers(1, limits.MAX_ROUND)),
+        round_days=_or_none(st.sampled_from(("2024-05-01", "- 2024-05-02", "2024-05-01 -"))),
+        first_colour=_or_none(st.sampled_from(Colour)),
+        arbiters=_or_none(hashes()),
+    )
+
+
+def sent_reports() -> st.SearchStrategy[ReportSent]:
+    """``report-sent/1``."""
+    return st.builds(
+        ReportSent,
+        pool=names(),
+        tournament=plain_texts(128),
+        edition=instants(),
+        number=st.integers(1, limits.MAX_WHOLE),
+        form=st.sampled_from(("trf16", "trf26")),
+        digest=hashes(),
+        text=hashes(),
+        sent_on=instants(),
+        since=_or_none(instants()),
+        until=_or_none(instants()),
+    )
+
+
+def described_players() -> st.SearchStrategy[PlayerDescribed]:
+    """``player-described/1``."""
+    return st.builds(
+        PlayerDescribed,
+        player=players(),
+        effective_at=instants(),
+        number=st.integers(1, limits.MAX_WHOLE),
+        details=hashes(),
+    )
 
 
 def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
@@ -411,6 +484,10 @@ def events() -> st.SearchStrategy[Event]:
         issued_tokens(),
         revoked_tokens(),
         rounds_without_game(),
+        entrants(),
+        described_tournaments(),
+        described_players(),
+        sent_reports(),
     )
 
 

@@ -14,11 +14,17 @@ import httpx
 import psycopg
 import pytest
 
+from ledger.answers.exports import trf_report
+from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.journal_status import journal_status
+from ledger.answers.player_details import PlayerGroup, details_at
+from ledger.answers.sent_reports import sent_reports
 from ledger.audit.server_objects import server_faults
 from ledger.backups.local_copies import ledger_as_files
 from ledger.errors import StorageError
 from ledger.facts.events import Decision, Role
+from ledger.facts.instants import instant_ms
+from ledger.facts.player_details import PlayerDetails
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.ledger import Ledger
@@ -33,6 +39,7 @@ from tests.kit.postgres import Server
 from tests.kit.programs import GAME, Api
 from tests.kit.served_processes import PATIENCE, position, serving, until
 from tests.kit.server_ledgers import empty_database, new_place, run_sql_on, settings_of
+from tests.kit.source_files import player, report, written
 from tools.serve.readers import Answer, Reader
 from tools.serve.routes import ROUTES
 
@@ -74,6 +81,38 @@ def test_the_same_facts_give_the_same_journal_names_and_ratings(pair_of_clubs: t
     assert bodies[0] == bodies[1]
     (shown,) = there.corrections.proposals()
     assert (shown.reason, shown.decision_reason) == ("typed wrong", "seen the sheet")
+
+
+def test_reports_and_data_about_players_are_the_same_on_a_server(
+    pair_of_clubs: tuple[Ledger, Ledger], tmp_path: Path
+) -> None:
+    rows = (
+        player(1, "Ann, Ada", "2 w 1", "3 w -", rating="2310", fide="101", federation="NOR", points="1.0"),
+        player(2, "Bob", "1 b 0", "0000 - H", rating="2200", fide="102", federation="SWE", points="0.5"),
+        player(3, "Cy", "0000 - Z", "1 b -", federation="SWE", points="0.0"),
+    )
+    rows = (rows[0].replace("001    1      Ann", "001    1 wWGM Ann"), *rows[1:])
+    file = written(tmp_path, "open.trf", report(rows, "102 Arbiter, Anna", "112 Deputy, Dan").encode())
+    reports = []
+    for ledger in pair_of_clubs:
+        assert ledger.import_file(file).ok
+        assert ledger.import_file(file).recorded == 0
+        ledger.registry.describe(1, PlayerDetails(club="Ek SK"), since="2024-04-01", actor="registry")
+        selection = ExportFilter(tournament="Club open", names=True)
+        ledger.ensure_up_to_date()
+        reports.append(b"".join(trf_report.trf26_report(ledger, selection)))
+        assert [row.name for row in ledger.ranking(group=PlayerGroup(club="Ek SK"))] == ["Ann, Ada"]
+        ledger.sent_reports.record(
+            **trf_report.facts_to_send(ledger, selection)._asdict(), tournament="Club open", form="trf26",
+            file=reports[-1], sent_on="2024-05-10", actor="export",
+        )  # fmt: skip
+        ledger.erase(1, actor="otto")
+        ledger.ensure_up_to_date()
+        assert details_at(ledger, [1], instant_ms("2024-06-01")) == {}
+        assert [sent.again for sent in sent_reports(ledger)] == [False]
+    assert reports[0] == reports[1]
+    assert b"102 Arbiter, Anna\r\n112 Deputy, Dan\r\n" in reports[0]
+    assert b"wWGM Ann, Ada" in reports[0]
 
 
 def test_another_node_sees_what_is_recorded_and_records_itself(each_server: Server, tmp_path: Path) -> None:

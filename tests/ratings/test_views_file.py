@@ -159,7 +159,8 @@ def test_the_stored_root_is_that_of_the_journal_after_every_way_to_fold(
 
 OBJECTS = (
     "progress", "projections", "pools", "eras", "runs", "tournaments", "openings", "players", "changes", "games",
-    "current", "distribution", "rating_bounds", "policies", "rounds_without_game",
+    "current", "distribution", "rating_bounds", "policies", "rounds_without_game", "entrants", "descriptions",
+    "player_details", "sent_reports",
 )  # fmt: skip
 SPOILS = {
     **{f"no {name}": (f"DROP TABLE {name}",) for name in (*OBJECTS, "history")},

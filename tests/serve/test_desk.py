@@ -13,6 +13,7 @@ from ledger.ledger import Ledger
 from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, forms, words
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
+from tests.kit.workbooks import xlsx
 from tools.serve.limits import BATCH_BYTES
 
 pytestmark = pytest.mark.slow  # the processes of a server
@@ -136,6 +137,27 @@ def test_rows_with_faults_wait_as_work_until_they_are_corrected(staff: dict[str,
     until(lambda: len(games(staff, "Faulty Cup")) == 2)
 
 
+def test_rows_of_a_sheet_with_faults_tell_their_sheet_and_are_corrected_as_text(staff: dict[str, Officer]) -> None:
+    pytest.importorskip("python_calamine")
+    rita = staff["rita"]
+    rows = [["white", "black", "result", "date", "event"], ["Ann", "Cleo", "2-0", "2026-07-02", "Sheet Cup"]]
+    book = xlsx({"May": [*rows, ["Ann", "Bob", "1-0", "2026-07-01", "Sheet Cup"]], "June": rows})
+    form = rita.form(rita.look("/desk/import"), "/desk/import")
+    looked = rita.send(form, {"sheet": "May"}, files={"file": ("liga.xlsx", book)})
+    place = rita.send(rita.form(looked, "/desk/import/confirm")).headers["location"]
+    until(lambda: "Recorded: liga.xlsx" in words(rita.look(place).text))
+    assert "liga.xlsx[May] 1 fault in 1 row rita" in words(staff["otto"].look("/desk").text)
+    page = rita.look(place)
+    assert "liga.xlsx[May] (csv)" in words(page.text)
+    _, row = rita.client.get(f"{place}/faults.csv").text.removeprefix("\ufeff").splitlines()
+    assert row.startswith("liga.xlsx[May],2,result (column C),2-0,")
+    form = next(each for each in forms(page.text) if each.action == "/desk/import" and "rows" in each.fields)
+    looked = rita.send(form, {"rows": form.fields["rows"].replace("2-0", "1-0")})
+    assert "Record 1 game" in words(looked.text)
+    rita.send(rita.form(looked, "/desk/import/confirm"))
+    until(lambda: len(games(staff, "Sheet Cup")) == 2)
+
+
 def test_rows_with_faults_are_set_aside_by_who_may_record(staff: dict[str, Officer]) -> None:
     rita, eve = staff["rita"], staff["eve"]
     table = b"white,black,result,date\nAnn,Bob,1-0,2026-05-01\nAnn,Cleo,2-0,2026-05-02\n"
@@ -190,6 +212,24 @@ def test_who_may_not_record_looks_at_a_file_and_finds_no_button(staff: dict[str,
     assert refused.status_code in {303, 400, 403}
     settled = ada.send(ada.own_form(f"/desk/import/{'0' * 32}/settle"))
     assert "needs the role recorder" in words(settled.text)
+
+
+def test_data_about_a_player_are_stated_and_shown_in_the_form(staff: dict[str, Officer]) -> None:
+    rita = staff["rita"]
+    rita.do("/desk/players", "/desk/players/add", {"identity": "club:nora", "name": "Nora", "standing": "full"})
+    typed = {"described_player": "club:nora", "federation": "NOR", "sex": "w", "birth": "2010-05-06", "active": "yes"}
+    done = rita.do("/desk/players", "/desk/players/describe", typed)
+    assert "Recorded." in words(done.text)
+    assert {"Now: NOR.", "Now: 2010-05-06.", "Now: yes."} <= {
+        each + "." for each in re.findall(r"Now: [^.]*", words(done.text))
+    }
+    again = rita.do("/desk/players", "/desk/players/describe", typed)
+    assert "stated already" in words(again.text)
+    refused = rita.do("/desk/players", "/desk/players/describe", {**typed, "federation": "Norway", "birth": "May"})
+    assert "federation must be" in words(refused.text)
+    assert "birth must be" in words(refused.text)
+    nothing = rita.do("/desk/players", "/desk/players/describe", {"described_player": "club:nora"})
+    assert "nothing is filled in" in words(nothing.text)
 
 
 def test_players_are_registered_and_spelt_right(staff: dict[str, Officer]) -> None:

@@ -283,7 +283,15 @@ def test_nothing_is_done_by_looking(eve: Browser, officers: tuple[Path, dict[str
 
     before = head()
     asked = "?about=game:r1&reason=x&name=Zed&identity=name:zed&decision=approved"
-    for path in ("/sign-out", "/import/confirm", "/propose/annul", "/players/add", "/players/rename", "/publish"):
+    for path in (
+        "/sign-out",
+        "/import/confirm",
+        "/propose/annul",
+        "/players/add",
+        "/players/rename",
+        "/players/describe",
+        "/publish",
+    ):
         for method in ("GET", "HEAD", "OPTIONS", "PUT", "DELETE"):
             eve.ask(method, f"{path}{asked}")
     assert head() == before

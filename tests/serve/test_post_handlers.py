@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +13,7 @@ import pytest
 
 from tests.kit.programs import GAME, Api, club_of_programs
 from tests.kit.served_processes import ask_server, position, serving, until
+from tests.kit.workbooks import Rows, xlsx
 from tools.serve import bodies, parameters, problems
 from tools.serve.application import application
 from tools.serve.importing import MOST_ALIKE
@@ -291,7 +293,8 @@ def test_a_file_is_looked_at_and_recorded_with_its_faults_by_line(api: Api) -> N
 def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(api: Api) -> None:
     table = b"Weiss;Schwarz;Ergebnis;Datum\nMax;Moritz;Sieg;2026-03-01\nMoritz;Max;Remis;2026-03-02\n"
     refused = api.ask("POST", "/imports?dry_run=1", "rita", content=table)
-    assert "--column white=HEADING" in refused.text
+    assert "'Weiss' is read as white" in refused.json()["notes"][0]["detail"]
+    assert "--result Sieg=1-0" in refused.json()["faults"][0]["detail"]
     said = {"columns": "white=Weiss; black=Schwarz; result=Ergebnis; date=Datum", "results": "Sieg=1-0; Remis=1/2-1/2"}
     done = api.ask("POST", f"/imports?{urlencode(said)}", "rita", content=table).json()
     assert (done["fault_count"], done["recorded"]) == (0, 2), done
@@ -301,6 +304,30 @@ def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(
     assert wrong.status_code == 400
     assert "columns: there is no column 'weis' to fill" in wrong.text
     assert "results: takes WORD=RESULT" in wrong.text
+
+
+def test_a_sheet_of_a_workbook_is_sent_as_it_is(api: Api) -> None:
+    pytest.importorskip("python_calamine")
+    rows: Rows = [
+        ["white", "black", "result", "date"],
+        ["Xaver", "Yvo", "1-0", date(2026, 3, 1)],
+        ["Xaver", "Yvo", "won", "May"],
+    ]
+    book = xlsx({"May": rows, "June": rows[:2]})
+    several = api.ask("POST", "/imports?dry_run=1&filename=liga.xlsx", "rita", content=book)
+    assert (several.status_code, "liga.xlsx: has 2 sheets with cells, 'May', 'June'" in several.text) == (400, True)
+    done = api.ask("POST", "/imports?dry_run=1&filename=liga.xlsx&sheet=May", "rita", content=book).json()
+    assert (done["name"], done["sheet"], done["recorded"], done["faults"][0]["line"]) == ("liga.xlsx", "May", 1, 3)
+    assert done["faults"][0]["detail"].startswith("date (column D) must be")
+    assert api.ask("POST", "/imports?dry_run=1", "rita", content=b"white,black,result,date\n").json()["sheet"] is None
+
+
+def test_the_boards_of_a_match_have_the_colours_that_are_sent(api: Api) -> None:
+    match = "Liga\nRound 1 on 2024/05/03\n1.1;1;A;1 - 1;2;B\n1;Xeno;1500;1 : 0;Yps;1600\n2;Zita;1500;0 : 1;Wim;1600\n"
+    done = api.ask("POST", "/imports?dry_run=1&white_boards=even", "rita", content=match.encode()).json()
+    assert (done["format"], [game["white"] for game in done["games"]]) == ("pairings", ["Yps", "Zita"])
+    wrong = api.ask("POST", "/imports?dry_run=1&white_boards=left", "rita", content=match.encode())
+    assert (wrong.status_code, "white_boards must be one of odd, even, all, got 'left'" in wrong.text) == (400, True)
 
 
 def test_two_people_correct_a_game_and_the_graph_follows(api: Api) -> None:

@@ -112,6 +112,7 @@ def test_ratings_that_were_mended_by_a_rebuild_are_told_at_once_and_alike_by_eve
     assert look_at(address, headers=tags).status_code == 304
     other = Reader(served, SIGNING, threads=1)
     asked = {"pool": None, "at": None, "min_games": 1, "active": None, "limit": 1, "offset": 0, "format": "json"}
+    asked |= dict.fromkeys(("federation", "club", "women", "juniors", "seniors", "listed_active"))
     route = next(route for route in ROUTES if route.path == "/ranking")
     again = other.answer(route, asked, f"/api/v1/ranking {sorted(asked.items())}", [mended.headers["etag"]])
     assert again.body is None

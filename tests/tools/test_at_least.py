@@ -25,6 +25,7 @@ QUESTIONS = {
     "scheme eras": (), "runs": (), "policy list": (), "correct list": (), "correct show": ("1",),
     "correct preview": ("1",), "lists": (), "diff": ("1", "2"), "export": ("ratings",), "query": ("SELECT 1",),
     "imports": (),
+    "reports": (),
 }  # fmt: skip
 
 

@@ -174,6 +174,8 @@ def test_several_tables_stand_in_one_file_of_sqlite(sample_club: Path, tmp_path:
         (["games", "-o", "x.csv", "--since", "May"], "--since: expected YYYY", 2),
         (["games", "-o", "x.csv", "--pool", "rapid"], "no pool 'rapid'", 1),
         (["games", "-o", "x.csv", "--player", "nobody"], "no player 'nobody'", 1),
+        (["players", "-o", "x.csv", "--actor", "eve"], "--actor goes with --sent", 2),
+        (["ratings", "games", "-o", "x.db", "--federation", "NOR"], "'federation' does not go with 'games'", 1),
         (["players", "-o", "x.csv", "--tournament", "Cup"], "'tournament' does not go with 'players'", 1),
         (["lists", "-o", "x.csv", "--list", "nope"], "nope", 1),
     ],

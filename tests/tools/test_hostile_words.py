@@ -40,7 +40,8 @@ MORE = {  # what a command needs beside what click calls required
     "games": ("--on", "2026-11-01"), "time-losses": ("--all",), "player add": ("--rating", "1500"),
     "player set": ("--rating", "1850", "--since", "2026-10"), "scheme adopt": ("--from", "2026-11-03"),
     "token reset": ("--yes",), "correct erase-reason": ("--yes",), "bye": ("--round", "7"),
-    "publish": ("--despite-complaints",), "erase": ("--yes",),
+    "publish": ("--despite-complaints",), "erase": ("--yes",), "player describe": ("--title", "FM"),
+    "describe-tournament": ("--city", "Oslo"),
 }  # fmt: skip
 OF_A_COMMAND = {  # right words of a command where others mean something else by the same name
     ("policy set", "name"): "upsets", ("correct batch", "file"): "batch.csv", ("correct close-run", "ended"): "2026-10",

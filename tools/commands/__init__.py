@@ -67,6 +67,18 @@ INTO = click.option(
     callback=no_dash,
     help="Where to; - is standard output.",
 )
+
+
+def format_of_name(file: Path | None, endings: Mapping[str, str], usual: str) -> str:
+    """Return the format that a file's name asks for by its ending; without a file the *usual* one."""
+    if file is None:
+        return usual
+    kind = next((kind for ending, kind in endings.items() if file.name.lower().endswith(ending)), None)
+    if kind is None:
+        raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(endings)}")
+    return kind
+
+
 _LEAST = "ledger.at-least"  # where a context keeps it, for ``open_up_to_date``
 
 

@@ -11,7 +11,7 @@ from ledger.answers.list_calculations import list_calculation
 from ledger.answers.rows import as_row
 
 from .. import output
-from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, open_up_to_date
+from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, format_of_name, open_up_to_date
 
 FORMATS = ("table", "html", "json", "csv")
 ENDINGS = {".txt": "table", ".html": "html", ".json": "json", ".csv": "csv"}
@@ -64,7 +64,7 @@ def calculation(
       rating-ledger calculation fed.db 7 --list standard@2026-05-31 --format html -o ann.html
       rating-ledger calculation fed.db 7 --list standard@2026-05-31 --known-at standard@2026-05-31 --csv
     """
-    kind = kind or _kind_of(file)
+    kind = kind or format_of_name(file, ENDINGS, "table")
     if raw and kind != "csv":
         raise click.UsageError(f"--raw goes with csv, not with {kind}")
     with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
@@ -84,13 +84,3 @@ def calculation(
         output.answer_lines(text.removesuffix("\n"))
     else:
         output.document(text.encode())
-
-
-def _kind_of(file: Path | None) -> str:
-    """Return the format that a file's name asks for; without a file a table."""
-    if file is None:
-        return "table"
-    kind = ENDINGS.get(file.suffix.lower())
-    if kind is None:
-        raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(ENDINGS)}")
-    return kind

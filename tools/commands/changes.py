@@ -12,6 +12,7 @@ from ledger.answers.rows import as_row
 from .. import limits, output
 from ..progress import Bars
 from . import AT_LEAST, DB, POOL, VERIFY, open_up_to_date
+from .reports import note_reports_to_send
 
 ROWS_IN_A_TABLE = 50
 GAMES_SHOWN = 3  # of a part, in a table
@@ -43,6 +44,7 @@ def changes(
     ("rated anew"), and what passes without a game ("time"). If the past has to be computed, temporary views of that
     time are built. Points are differences of rounded ratings, so that those that are printed add up exactly.
     'calculation' shows the games of a list line by line; "counts_from" in JSON and CSV is the day that it takes.
+    Reports to a federation that hold a corrected result of the player are noted.
 
     \b
     Example:
@@ -53,6 +55,7 @@ def changes(
     with open_up_to_date(db_path, verify=verify) as ledger:
         with Bars() as bars:
             answer = as_row(rating_changes.changes(ledger, ledger.player(player), since, pool, bars))
+        note_reports_to_send(ledger, answer["player"])
         if fmt == "table":
             _tell(answer, limits.shown(limit, fmt, ROWS_IN_A_TABLE))
         elif fmt is None:

@@ -25,7 +25,7 @@ from ledger.answers.rows import as_rows
 from ledger.facts.instants import instant_ms
 
 from .. import limits, output
-from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, Number, open_up_to_date
+from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, Number, format_of_name, open_up_to_date
 
 TOURNAMENTS_IN_A_TABLE = 20
 FORMATS = ("txt", "html", "svg", "png", "json", "csv")
@@ -198,7 +198,7 @@ def crosstable(
       rating-ledger crosstable club.db Linares -o linares.html
       rating-ledger crosstable club.db Linares --tie-break wins --tie-break sonneborn-berger --format csv
     """
-    kind = kind or _kind_of(file)
+    kind = kind or format_of_name(file, ENDINGS, "txt")
     _check(kind, theme, raw=raw)
     choice = TableOptions(
         edition=edition,
@@ -219,16 +219,6 @@ def crosstable(
         output.answer_lines(content.decode().removesuffix("\n"))
     else:
         output.document(content)
-
-
-def _kind_of(file: Path | None) -> str:
-    """Return the format that a file's name asks for; without a file text."""
-    if file is None:
-        return "txt"
-    kind = ENDINGS.get(file.suffix.lower())
-    if kind is None:
-        raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(ENDINGS)}")
-    return kind
 
 
 def _check(kind: str, theme: str | None, *, raw: bool) -> None:

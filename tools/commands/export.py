@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ledger.answers.asking import day
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.datasets import NAMED_DATASETS
-from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, export_lines, format_of_file
+from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, check_document, export_lines, format_of_file
 from ledger.answers.exports.exporting import export as export_to
 from ledger.answers.exports.postgres_copy import copy_to_postgres
+from ledger.answers.exports.trf_report import facts_to_send
+from ledger.answers.player_details import PlayerGroup
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.journal.signing_keys import read_key
 from ledger.ledger import Ledger
@@ -24,15 +29,19 @@ from ledger.schemes.scheme import unchanged_by_time
 from .. import output
 from ..choices import pools_of_the_ledger
 from ..progress import Bars
-from . import AS_IF, AT_LEAST, DB, KNOWN_AT, open_up_to_date
+from . import AS_IF, AT_LEAST, DB, KNOWN_AT, REFUSED, open_up_to_date
+from .group_options import grouping
+from .token_options import acting, recorded_by
 
 if TYPE_CHECKING:
     from ledger.audit import bundles
 else:
     bundles = Lazy("ledger.audit.bundles")  # other exports need no audit
 
+_OF_TODAY = "ratings in force today, as 'ratings --at {}' tells them"
 _BUNDLE = "bundle"  # a published list with all entries that it follows from
 _FORMATS = sorted({*FORMATS, *(name for _, name in DOCUMENTS), _BUNDLE})
+_OF_SERVER = {"--schema", "--names", "--known-at", "--as-if"}
 _OF_BUNDLE = {"--output", "--format", "--pool", "--list"}
 _WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUMENTS)])}|TABLE]..."
 
@@ -66,6 +75,10 @@ _WHAT = f"[{'|'.join([*NAMED_DATASETS, *dict.fromkeys(what for what, _ in DOCUME
 @click.option("--tournament", metavar="NAME", help="Only games of this tournament.")
 @click.option("--list", "published", metavar="LIST", help="Only this published list.")
 @click.option("--at", metavar="INSTANT", help="Ratings in force on that day.")
+@click.option("--sent", "sent_on", metavar="DAY", help="Of a report: record that this file is sent on that day.")
+@click.option("--strict", is_flag=True, help="Of a report: write nothing if it lacks something or contradicts itself.")
+@grouping
+@acting("export")
 @KNOWN_AT
 @AS_IF
 @AT_LEAST
@@ -85,6 +98,10 @@ def export(
     tournament: str | None,
     published: str | None,
     at: str | None,
+    sent_on: str | None,
+    strict: bool,
+    actor: str,
+    group: PlayerGroup,
     known_at: str | None,
     as_if: int | None,
 ) -> None:
@@ -94,6 +111,12 @@ def export(
     one moment, numbers are unrounded, instants are ISO 8601 in UTC; what each column says is in
     schemas/exports. The file is whole or not there; without one, CSV or NDJSON of one table, or a tournament's
     report, goes to standard output. It has names of people if --names asks for them; erased players have none.
+
+    A published list goes out as FIDE's own text or XML (list). Ratings and lists take a group of players, who have
+    places of their own. A tournament goes out as FIDE's TRF16 or TRF26. Before it is written, what it lacks and what
+    contradicts in it is said, record by record, as FIDE's own check would; with --strict it is then not written. With
+    --sent the journal says that this file was sent, by its digest; if a later correction changes one of its results,
+    'reports' lists it, and the next file names the corrected results in lines of ###.
 
     --format bundle writes a published list (--list, by default the newest one) with a signed checkpoint and every entry
     of it into one file, which anybody checks by 'verify-bundle', or in a browser on the page that 'checker' writes. It
@@ -112,52 +135,121 @@ def export(
       rating-ledger export club.db games --tournament 'Club championship' --since 2005 -o games.ndjson
       rating-ledger export club.db ratings --at 2005-06-30 -o june.csv
       rating-ledger export club.db players games history --format sqlite -o open.db
+      rating-ledger export club.db list --list standard@2024-05-31 --names --format fide-text -o may.txt
       rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf
       rating-ledger export club.db --format bundle -o may.bundle
+      rating-ledger export club.db tournament --tournament 'Autumn open' --names --format trf26 --strict -o open.trf
+      rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf --sent 2024-11-05
       rating-ledger export club.db --to postgresql://ledger@db.example/chess --schema ratings
     """
     asked = {
         "--output": target, "--format": file_format, "--raw": raw or None, "--pool": pool, "--player": player,
         "--since": since, "--until": until, "--tournament": tournament, "--list": published, "--at": at,
+        "--sent": sent_on, "--strict": strict or None, "a group of players": None if group.is_everybody else group,
+        "--known-at": known_at, "--as-if": as_if, "--names": names or None, "--schema": schema,
+        "--actor": actor if _is_typed("actor") else None,
     }  # fmt: skip
+    options = [option for option, value in asked.items() if value is not None]
     if server is not None:
-        options = [option for option, value in asked.items() if value is not None]
-        _to_server(db_path, server, schema, [*what, *options], names=names, known_at=known_at, as_if=as_if)
+        _to_server(
+            db_path, server, schema, _besides(_OF_SERVER, what, options), names=names, known_at=known_at, as_if=as_if
+        )
         return
-    if schema is not None:
-        raise click.UsageError("--schema goes with --to, the address of a database")
     if file_format == _BUNDLE or (target is not None and target.endswith(f".{_BUNDLE}") and not what):
-        others = [option for option, value in asked.items() if value is not None and option not in _OF_BUNDLE]
-        moments = [option for option, value in (("--known-at", known_at), ("--as-if", as_if)) if value is not None]
-        _to_bundle(db_path, target, published, pool, [*what, *others, *moments, *(["--names"] if names else [])])
+        _to_bundle(db_path, target, published, pool, _besides(_OF_BUNDLE, what, options))
         return
-    if not what:
-        raise click.UsageError(f"Missing argument '{_WHAT}': say what to export")
+    if schema is not None or not what:
+        missing = f"Missing argument '{_WHAT}': say what to export"
+        raise click.UsageError(missing if schema is None else "--schema goes with --to, the address of a database")
     to = None if target == "-" else target
-    chosen = file_format or (_of_standard_output(what) if to is None else format_of_file(what, Path(to)))
+    chosen = _format(what, to, file_format, raw=raw)
+    _check_sent(what, to, sent_on, names_sender="--actor" in options, is_past=bool(known_at or as_if))
+    with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
+        rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, group, names=names)
+        _check(ledger, what, chosen, rows_asked, to or "report", strict=strict)
+        of_report = {"tournament": tournament, "since": since, "until": until, "form": chosen, "sent_on": sent_on}
+        with nullcontext() if sent_on is None else _recorded_as_sent(ledger, str(to), actor, rows_asked, of_report):
+            _write(ledger, what, to, chosen, rows_asked, bars, raw=raw)
+
+
+def _is_typed(parameter: str) -> bool:
+    """Return whether the caller gave a parameter that has a default."""
+    return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
+
+
+def _check_sent(
+    what: tuple[str, ...], to: str | None, sent_on: str | None, *, names_sender: bool, is_past: bool
+) -> None:
+    if sent_on is None and names_sender:
+        raise click.UsageError("--actor goes with --sent, which records that a report was sent")
+    if sent_on is not None and (to is None or what != ("tournament",) or is_past):
+        raise click.UsageError("--sent goes with the report of a tournament in a file (-o), of now")
+
+
+def _besides(taken: Collection[str], what: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return the arguments that do not go with a kind of export, which takes some options and no datasets."""
+    return [*what, *(option for option in options if option not in taken)]
+
+
+def _format(what: Sequence[str], to: str | None, named: str | None, *, raw: bool) -> str:
+    """Return the format that is named, or else that of the file or of standard output."""
+    chosen = named or (_of_standard_output(what) if to is None else format_of_file(what, Path(to)))
     if raw and chosen != "csv":
         raise click.UsageError("--raw goes with CSV")
-    with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
-        rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, names=names)
-        if to is None:
-            output.documents(export_lines(ledger, what, fmt=chosen, selection=rows_asked, raw=raw))
-        else:
-            # into a device or a pipe it would come between or behind the rows, were that standard output itself
-            tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
-            for subject, rows in export_to(ledger, what, to, fmt=chosen, selection=rows_asked, raw=raw, progress=bars):
-                tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
-        as_of = None if at is not None or "ratings" not in what else _time_says_otherwise(ledger, pool)
-    if "players" in what and not names:
+    return chosen
+
+
+def _write(
+    ledger: Ledger,
+    what: Sequence[str],
+    to: str | None,
+    fmt: str,
+    rows_asked: ExportFilter,
+    bars: Bars,
+    *,
+    raw: bool,
+) -> None:
+    if to is None:
+        output.documents(export_lines(ledger, what, fmt=fmt, selection=rows_asked, raw=raw))
+    else:
+        # into a device or a pipe it would come between or behind the rows, were that standard output itself
+        tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
+        for subject, rows in export_to(ledger, what, to, fmt=fmt, selection=rows_asked, raw=raw, progress=bars):
+            tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
+    if "players" in what and not rows_asked.names:
         output.remark("names are left out; --names puts them in")
-    if as_of is not None:
-        output.remark(
-            f"ratings in force today, as 'ratings --at {as_of}' tells them; without --at it tells them after all games"
-        )
+    is_of_now = rows_asked.at is None and "ratings" in what
+    if is_of_now and (as_of := _time_says_otherwise(ledger, rows_asked.pool)) is not None:
+        output.remark(f"{_OF_TODAY.format(as_of)}; without --at it tells them after all games")
 
 
-def _time_says_otherwise(ledger: Ledger, pool: str | None) -> str | None:
+@contextmanager
+def _recorded_as_sent(
+    ledger: Ledger, file: str, actor: str, rows_asked: ExportFilter, of_report: Mapping[str, Any]
+) -> Iterator[None]:
+    """Record that the file which is written within the block was sent, and say so."""
+    with ledger.read_snapshot():
+        facts = {**facts_to_send(ledger, rows_asked)._asdict(), **of_report}
+        yield
+    event = ledger.sent_reports.record(**facts, file=Path(file).read_bytes(), **recorded_by(ledger, actor))
+    ledger.catch_up()
+    word = "was recorded already" if event is None else f"recorded as report {event.number}"
+    output.remark(f"{file}: sent on {facts['sent_on']}: {word}; head {ledger.head()}")
+
+
+def _check(ledger: Ledger, what: Sequence[str], fmt: str, rows_asked: ExportFilter, file: str, *, strict: bool) -> None:
+    """Name what a report lacks and what contradicts in it; if that is strict, end here."""
+    findings = check_document(ledger, what, fmt, rows_asked)
+    for finding in findings:
+        output.remark(f"{file}: {finding}")
+    if strict and findings:
+        output.remark("nothing was written: correct this, or leave --strict out")
+        sys.exit(REFUSED)
+
+
+def _time_says_otherwise(ledger: Ledger, pool: int | None) -> str | None:
     """Today, where a list of today may say other ratings than those after all games: time or periods change some."""
-    pools = [ledger.pool(pool)] if pool is not None else ledger.pools()
+    pools = [of for of in ledger.pools() if pool in {None, of.pool}]
     ages = any(not of.by_game or any(era.scheme.at is not unchanged_by_time for era in of.eras) for of in pools)
     return day(ledger.now_ms()) if ages else None
 
@@ -214,7 +306,7 @@ def _to_bundle(
     )
 
 
-def _of_standard_output(what: tuple[str, ...]) -> str:
+def _of_standard_output(what: Sequence[str]) -> str:
     """Return the format without a file: CSV, or that of a text of its own."""
     return next((fmt for subject, fmt in DOCUMENTS if what[0] == subject), "csv")
 
@@ -232,6 +324,7 @@ def _asked(
     tournament: str | None,
     published: str | None,
     at: str | None,
+    group: PlayerGroup,
     *,
     names: bool,
 ) -> ExportFilter:
@@ -251,5 +344,6 @@ def _asked(
         tournament=tournament,
         published=published,
         at=at,
+        group=None if group.is_everybody else group,
         names=names,
     )

@@ -24,7 +24,7 @@ from ledger.runtime.visible import visible
 from .. import output
 from ..terminal_graph import ASCII, AXIS, CHANGE, CORRECTED, DRAWN, draw
 from ..wording import counted
-from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, instant, open_up_to_date
+from . import AS_IF, AT_LEAST, DB, INTO, KNOWN_AT, POOL, VERIFY, format_of_name, instant, open_up_to_date
 
 MARKS_BELOW_A_GRAPH = 20
 FORMATS = ("txt", "svg", "png", "html", "json", "csv", "vega-lite", "lichess", "css")
@@ -146,7 +146,7 @@ def graph(
       rating-ledger graph club.db ann --format css -o graph.css
       rating-ledger graph club.db ann --format json | jq .player.highest
     """
-    kind = fmt or _kind_of(file)
+    kind = fmt or format_of_name(file, ENDINGS, "txt")
     options = {
         "--last": last is not None, "--page": number is not None, "--by date": by == "date", "--opponents": opponents,
         "--mono": mono, "--theme": theme is not None, "--style-sheet": sheet is not None,
@@ -197,16 +197,6 @@ def _histories(graph: RatingGraph) -> Iterator[Page]:
             continue
         if page.player.bars:
             yield page
-
-
-def _kind_of(file: Path | None) -> str:
-    """Return the format that a file's name asks for; in the terminal, the graph in characters."""
-    if file is None:
-        return "txt"
-    of_ending = next((kind for ending, kind in ENDINGS.items() if file.name.lower().endswith(ending)), None)
-    if of_ending is None:
-        raise click.UsageError(f"-o {str(file)!r}: give --format, or a name that ends in {', '.join(ENDINGS)}")
-    return of_ending
 
 
 def _check(kind: str, options: Mapping[str, bool], file: Path | None, last: int | None) -> None:

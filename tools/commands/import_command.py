@@ -17,6 +17,7 @@ from ledger.facts.instants import instant_ms
 from ledger.imports.csv.games import PREFIX, parse_results
 from ledger.imports.csv.header import parse_headings
 from ledger.imports.files import FORMATS, encoding_name
+from ledger.imports.pairings.lists import BOARDS
 from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
@@ -27,7 +28,15 @@ from ledger.runtime.ledger_files import refuse_own_files
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
 from . import proposal_options as proposing
-from .import_steps import ImportWish, check_files, import_file, save_differences, show_preview
+from .import_steps import (
+    FilePart,
+    ImportWish,
+    check_files,
+    import_file,
+    parts_of_files,
+    save_differences,
+    show_preview,
+)
 from .token_options import acting, recorder
 
 
@@ -77,7 +86,7 @@ from .token_options import acting, recorder
     "columns",
     multiple=True,
     metavar="COLUMN=HEADING",
-    help="The heading of a column in a CSV file, such as white=Weiß; repeatable.",
+    help="The heading of a column in a CSV file, such as white=Gastgeber; repeatable.",
 )
 @click.option(
     "--result",
@@ -89,6 +98,18 @@ from .token_options import acting, recorder
 @click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file are several games, as of a blitz evening.")
 @click.option("--check-moves", is_flag=True, help="Play the moves of files of more than 20,000 games through, too.")
 @click.option("--day", metavar="INSTANT", help="When the games of a TRF without a day were played: 2024-05-04, 2024.")
+@click.option(
+    "--white-boards",
+    type=click.Choice(BOARDS),
+    help="Boards on which the team named first has White, where a list of matches does not say it.",
+)
+@click.option(
+    "--sheet",
+    "sheets",
+    multiple=True,
+    metavar="NAME",
+    help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several; repeatable; '*' is every one that is shown.",
+)
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
 @proposing.proposing_part("With --open-tournaments: propose these days, for another person to approve.")
@@ -114,27 +135,32 @@ def import_(
     equal_rows: bool,
     check_moves: bool,
     day: str | None,
+    white_boards: str | None,
+    sheets: Sequence[str],
     encoding: str | None,
     actor: str,
 ) -> None:
     """Record games from files and rate them; "-" is standard input.
 
-    PGN, Lichess NDJSON, CSV, FIDE's TRF16 and TRF26 and our own JSON lines, plain or packed by gzip, bzip2 or zstd. A
-    game that is known already is counted, never recorded twice. What looks like a known game under another key is named
-    and held back. Bad games are named with file and line and left out. A game that a file contradicts
-    is one of them; --propose-differences writes the corrections that would take the file's word, for 'correct
-    batch': nothing is corrected by itself.
+    PGN, Lichess NDJSON, CSV, spreadsheets, cross-tables, lists of pairings, FIDE's TRF16 and TRF26 and our own JSON
+    lines, plain or packed by gzip, zip, bzip2 or zstd. A game that is known already is counted, never recorded twice.
+    What looks like a known game under another key is named and held back. Bad games are named with file and line and
+    left out. A game that a file contradicts is one of them; --propose-differences writes the corrections that would
+    take the file's word, for 'correct batch': nothing is corrected by itself.
 
     \b
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
+      rating-ledger import club.db crosstable.txt --dates dmy --dry-run
+      rating-ledger import league.db season.xlsx --sheet '*' --white-boards odd --dry-run
+      rating-ledger import club.db season.xlsx --sheet 'Round 1' --dry-run
       rating-ledger import club.db open.trf
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
       rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences differences.csv
-      rating-ledger import club.db liga.csv --column white=Weiß --column black=Schwarz --dates dmy
+      rating-ledger import club.db liga.csv --column white=Gastgeber --result Sieg=1-0 --dates dmy
     """
     if pool and pools:
         raise click.UsageError("give --pool or --pools, not both")
@@ -142,7 +168,7 @@ def import_(
     if asked is not None and not open_tournaments:
         raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
     said = _said(source, dates, speeds, day, columns, results)
-    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves)
+    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, white_boards=white_boards)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:
@@ -153,15 +179,11 @@ def import_(
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
         if open_tournaments and asked is None and not dry_run and late_facts.are_four_eyes_on(ledger.journal.find):
-            raise RejectedError(  # before the first game: half of what was asked for would be recorded
-                late_facts.NEEDS_A_PROPOSAL,
-                "--open-tournaments",
-                "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
-                f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
-            )
+            raise _needs_a_proposal(ledger)  # before the first game: half of what was asked for would be recorded
         if open_tournaments is None:
             open_tournaments = not late_facts.are_four_eyes_on(ledger.journal.find)
-        check_files(files, fmt=fmt, encoding=written_in)
+        parts = parts_of_files(files, sheets)
+        check_files(parts, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
         chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
@@ -172,28 +194,38 @@ def import_(
             fmt=fmt,
             said=said,
             encoding=written_in,
+            sheet=None,
             open_tournaments=open_tournaments,
             proposed=asked,
             differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
         )
-        good = _previewed(ledger, files, wish, first) if dry_run else _imported(ledger, files, wish)
+        good = _previewed(ledger, parts, wish, first) if dry_run else _imported(ledger, parts, wish)
         if differences is not None:
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
         sys.exit(REFUSED)
 
 
-def _imported(ledger: Ledger, files: Sequence[str], wish: ImportWish) -> list[bool]:
-    good = [import_file(ledger, path, wish) for path in files]
+def _needs_a_proposal(ledger: Ledger) -> RejectedError:
+    return RejectedError(
+        late_facts.NEEDS_A_PROPOSAL,
+        "--open-tournaments",
+        "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
+        f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
+    )
+
+
+def _imported(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish) -> list[bool]:
+    good = [import_file(ledger, path, attrs.evolve(wish, sheet=sheet)) for path, sheet in parts]
     with Bars() as bars:
         ledger.catch_up(bars)
     return good
 
 
-def _previewed(ledger: Ledger, files: Sequence[str], wish: ImportWish, first: int) -> list[bool]:
+def _previewed(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish, first: int) -> list[bool]:
     with closing(ImportPreview(ledger, first)) as preview:
-        good = [import_file(ledger, path, wish, preview) for path in files]
+        good = [import_file(ledger, path, attrs.evolve(wish, sheet=sheet), preview) for path, sheet in parts]
         show_preview(preview)
     return good
 

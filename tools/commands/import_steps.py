@@ -19,6 +19,7 @@ from ledger.facts.source_games import FileFault
 from ledger.imports.files import Source, detect_format, foreign_kind, open_source
 from ledger.imports.formats import read_game_frames
 from ledger.imports.reading import FileHints
+from ledger.imports.spreadsheets import list_sheets
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
 from ledger.recording.pool_choice import PoolChoice
@@ -48,6 +49,7 @@ class ImportWish:
         record_alike: what looks like a game that is known under another key is recorded as another one.
         said: what the user says of the files that they do not say themselves.
         encoding: what their letters are written in, None where they say it or need not.
+        sheet: the sheet of workbooks, None for the only one.
         open_tournaments: the days of tournament reports are recorded, too.
         differences: takes the games whose recorded facts a file contradicts, which are faults if it is None.
         actor: who imports.
@@ -60,13 +62,33 @@ class ImportWish:
     fmt: str | None
     said: FileHints
     encoding: str | None
+    sheet: str | None
     open_tournaments: bool
     differences: list[Difference] | None
     actor: str
     proposed: proposing.ProposalWish | None = None
 
 
-def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None = None) -> None:
+FilePart = tuple[str, str | None]  # a file, and the sheet of a workbook or None
+EVERY_SHEET = "*"
+
+
+def parts_of_files(paths: Sequence[str], sheets: Sequence[str]) -> list[FilePart]:
+    """Return the files, each once for each of the *sheets*; ``*`` is every sheet of a workbook that is shown.
+
+    Raises:
+        StorageError: a workbook cannot be read, where every sheet of it is asked for.
+    """
+    parts: list[FilePart] = []
+    for path in paths:
+        of_file: list[FilePart] = []
+        for sheet in sheets or (None,):
+            of_file += [(path, name) for name in (list_sheets(path) if sheet == EVERY_SHEET else (sheet,))]
+        parts += dict.fromkeys(of_file)  # a sheet is named by ``*``, too; a file that is given twice is read twice
+    return parts
+
+
+def check_files(parts: Sequence[FilePart], *, fmt: str | None, encoding: str | None = None) -> None:
     """Look into every file, so that nothing is recorded of the first where a later one cannot be read.
 
     A pipe gives its bytes only once: of those nothing is read here.
@@ -74,11 +96,12 @@ def check_files(paths: Sequence[str], *, fmt: str | None, encoding: str | None =
     Raises:
         MalformedError: naming every file that is missing, cannot be read, or holds no games.
     """
+    paths = [path for path, _ in parts]
     problems = ["-: standard input can be read only once"] if paths.count("-") > 1 else []
-    for path in paths:
+    for path, sheet in parts:
         if path != "-" and not (Path(path).exists() and _is_pipe(path)):
             try:
-                with open_source(path, encoding) as source:
+                with open_source(path, encoding, sheet) as source:
                     _refuse_foreign(source, fmt)
             except StorageError as error:
                 problems.append(str(error))
@@ -91,13 +114,14 @@ def _is_pipe(path: str) -> bool:
 
 
 def _refuse_foreign(source: Source, fmt: str | None) -> None:
-    if fmt is None and (kind := foreign_kind(source.first)):
+    # of a workbook nothing but the sheet is looked for: its cells are read once
+    if fmt is None and source.reading.sheet is None and (kind := foreign_kind(source.first)):
         raise StorageError(source.reading.name, f"is {kind}")
 
 
 def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPreview | None = None) -> bool:
     """Import one file and say what became of it; False when games were faulty. With a *preview* nothing is written."""
-    with open_source(path, wish.encoding) as source:
+    with open_source(path, wish.encoding, wish.sheet) as source:
         _refuse_foreign(source, wish.fmt)
         fmt = wish.fmt or detect_format(source.first, path)
         size = Path(path).stat().st_size if path != "-" else None
@@ -116,6 +140,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
                 faults_so_far=lambda: source.reading.fault_count,
                 advance=bar.advance,
                 rounds=lambda: source.reading.rounds,
+                reports=lambda: source.reading.reports,
             )
         finally:
             bar.close()
@@ -127,7 +152,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
         words = (
             "to take its word where it tells known games otherwise, --propose-differences FILE.csv writes corrections"
         )
-        output.remark(f"{source.reading.name}: {words}, for 'correct batch'")
+        output.remark(f"{source.reading.place}: {words}, for 'correct batch'")
     if is_good or not wish.strict:
         open_reported(
             ledger,
@@ -202,7 +227,7 @@ def _tell_notes(name: str, notes: Sequence[FileFault], count: int, most: int = N
 def _tell(
     ledger: Ledger, source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool
 ) -> bool:
-    name = source.reading.name
+    name = source.reading.place
     faults = sorted([*source.reading.faults, *report.faults])
     count = source.reading.fault_count + report.fault_count
     output.remark_lines(name, faults, FAULTS_SHOWN, "fault", count=count)

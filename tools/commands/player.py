@@ -11,9 +11,12 @@ from typing import Any, TypeVar
 import click
 
 from ledger.answers.import_previews import compare_list_ratings
+from ledger.answers.player_details import details_at
 from ledger.answers.rows import as_rows
 from ledger.book import initial_ratings
 from ledger.errors import MalformedError
+from ledger.facts.instants import instant_ms
+from ledger.facts.player_details import NO_DETAILS, readable_details
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing, Strength
@@ -225,6 +228,61 @@ def set_(
 @player.command()
 @DB
 @click.argument("player", metavar="PLAYER")
+@click.option("--sex", type=click.Choice(["m", "w"]), help="As FIDE's reports have it.")
+@click.option("--title", metavar="TITLE", help="Title, such as GM or WFM.")
+@click.option("--federation", metavar="CODE", help="Federation, three letters.")
+@click.option("--birth", metavar="DAY", help="Date of birth: 2010-05-06, 2010-05 or 2010.")
+@click.option("--club", metavar="NAME", help="Club.")
+@click.option("--national", metavar="NUMBER", help="Number at the national federation.")
+@click.option("--active/--inactive", default=None, help="Whether the federation counts the player as active.")
+@click.option("--since", metavar="INSTANT", help="From when they hold; today by default.")
+@ACTOR
+def describe(db_path: str, player: str, since: str | None, actor: str, **fields: Any) -> None:
+    """Record data about a player that hold from a day on, or show those in force.
+
+    Data that are not given stay. They are stored in the people file, next to the name, and are erased with it; the
+    journal has a salted commitment to them. Reports to FIDE (export) have the data in force at a tournament's start.
+
+    \b
+    Example:
+      rating-ledger player describe club.db ann --federation NOR --title WFM --club 'Ek SK' --since 2024-01-01
+      rating-ledger player describe club.db ann --birth 2010-05-06 --sex w
+      rating-ledger player describe club.db ann
+    """
+    stated = {name: value for name, value in fields.items() if value is not None}
+    with Ledger.open(db_path) as ledger:
+        person = ledger.player(player)
+        if not stated:
+            ledger.ensure_up_to_date()
+            with _usage():
+                at_ms = ledger.now_ms() if since is None else _instant_ms(since)
+            details = details_at(ledger, [person.player], at_ms).get(person.player, NO_DETAILS)
+            output.answer_lines(
+                output.titled_table(
+                    f"player {person.player}", ("data", "value"), list(details.stated().items()), left=2
+                )
+            )
+            return
+        with _usage():
+            details, faults = readable_details(stated)
+            if faults:
+                raise MalformedError(faults)
+            recorded = ledger.registry.describe(person.player, details, since=since, **recorded_by(ledger, actor))
+        _rate(ledger)
+        word = "recorded" if recorded else "was stated already"
+        output.remark(f"player {person.player}: {word}; head {ledger.head()}")
+
+
+def _instant_ms(since: str) -> int:
+    try:
+        return instant_ms(since)
+    except ValueError as error:
+        raise MalformedError([f"--since: {error}"]) from None
+
+
+@player.command()
+@DB
+@click.argument("player", metavar="PLAYER")
 @click.argument("name")
 @ACTOR
 def rename(db_path: str, player: str, name: str, actor: str) -> None:
@@ -296,6 +354,7 @@ players.add_command(alike)
 )
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
 @click.option("--format", "list_format", type=click.Choice(FORMATS), help="Told by content where not given.")
+@click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several.")
 @click.option(
     "--leave-out-late",
     is_flag=True,
@@ -321,6 +380,7 @@ def import_(
     kind: str,
     source: str | None,
     list_format: str | None,
+    sheet: str | None,
     leave_out_late: bool,
     leave_out_faulty: bool,
     dry_run: bool,
@@ -330,19 +390,20 @@ def import_(
 ) -> None:
     """Register the players of a list, each with the rating and the past that it gives; "-" is standard input.
 
-    A CSV file names columns in its header, in any order: identity (or fide_id, or name alone), name, rating, games, rd,
-    volatility, highest, k, birth_year, standing, since. FIDE's lists are read as text and as XML: rating, K and year of
-    birth are taken, the games are not, for they are those of the last month. Files packed by gzip, zip, bzip2 or zstd
-    are unpacked. Whoever is registered already is not registered again: a rating that is new is added, and a year of
-    birth; --propose proposes these, as four eyes ask for, and registers newcomers. With any fault nothing is recorded,
-    unless --leave-out-faulty takes the other lines. A rating applies from its day on, also if the player has rated
-    games before it: earlier games keep what applied then. Look first by --dry-run at what the next list of a
-    federation would change.
+    A CSV file or a spreadsheet names columns in its header, in any order: identity (or fide_id, or name alone), name,
+    rating, games, rd, volatility, highest, k, birth_year, standing, since. FIDE's lists are read as text and as XML:
+    rating, K and year of birth are taken, the games are not, for they are those of the last month. Files packed by
+    gzip, zip, bzip2 or zstd are unpacked. Whoever is registered already is not registered again: a rating that is new
+    is added, and a year of birth; --propose proposes these, as four eyes ask for, and registers newcomers. With any
+    fault nothing is recorded, unless --leave-out-faulty takes the other lines. A rating applies from its day on, also
+    if the player has rated games before it: earlier games keep what applied then. Look first by --dry-run at what the
+    next list of a federation would change.
 
     \b
     Example:
       rating-ledger players import club.db members.csv --since 2024-01-01
       rating-ledger players import club.db members.csv --since 2024-02-01 --dry-run -t
+      rating-ledger players import club.db members.ods --sheet 2024 --since 2024-03-01
       rating-ledger players import club.db standard_sep26frl.zip --leave-out-faulty
       rating-ledger players import club.db players_list_xml_foa.xml --kind rapid --pool rapid --since 2026-09-01
       rating-ledger players import club.db members.csv --since 2024-01-01 --propose --reason 'list of January' --by eve
@@ -355,7 +416,7 @@ def import_(
             f"--kind {kind}: say by --pool which pool takes these ratings; without it they would go to the first pool, "
             "among its own"
         )
-    with Ledger.open(db_path) as ledger, open_source(file) as opened:
+    with Ledger.open(db_path) as ledger, open_source(file, sheet=sheet) as opened:
         chosen = list_format or formats.detect_format(opened.first)
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
@@ -378,9 +439,9 @@ def import_(
             bar.close()
         faults = sorted([*opened.reading.faults, *report.faults])
         count = opened.reading.fault_count + report.fault_count
-        output.remark_lines(opened.reading.name, faults, FAULTS_SHOWN, "fault", count=count)
+        _tell_lines(opened.reading, faults, count)
         if count and not (leave_out_faulty and (report.is_recorded or dry_run)):
-            output.remark(f"{opened.reading.name} ({chosen}): {counted(count, 'fault')}: nothing recorded")
+            output.remark(f"{opened.reading.place} ({chosen}): {counted(count, 'fault')}: nothing recorded")
             _tell_ways(ledger, faults, leave_out_faulty=leave_out_faulty)
             sys.exit(REFUSED)
         if dry_run:
@@ -388,10 +449,16 @@ def import_(
             limits.write(differences, fmt, limits.shown(limit, fmt, RATINGS_IN_A_TABLE))
         else:
             _rate(ledger)
-        said = _tell_recorded(report, opened.reading.name)
+        said = _tell_recorded(report, opened.reading.place)
         said += f", {counted(count, 'fault')}, whose lines are left out" if count else ""
         ended = "dry run: nothing was written" if dry_run else f"head {ledger.head()}"
-        output.remark(f"{opened.reading.name} ({chosen}): {said}; {ended}")
+        output.remark(f"{opened.reading.place} ({chosen}): {said}; {ended}")
+
+
+def _tell_lines(reading: Reading, faults: Sequence[FileFault], count: int) -> None:
+    """Tell the first faults of a list, and the notes on it."""
+    output.remark_lines(reading.place, faults, FAULTS_SHOWN, "fault", count=count)
+    output.remark_lines(reading.place, reading.notes, FAULTS_SHOWN, "note", begin="note: ", count=reading.note_count)
 
 
 def _tell_ways(ledger: Ledger, faults: Sequence[FileFault], *, leave_out_faulty: bool) -> None:

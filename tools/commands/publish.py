@@ -10,6 +10,7 @@ import click
 
 from ledger.answers import differences, publications
 from ledger.answers.asking import names
+from ledger.answers.player_details import PlayerGroup
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, PublicationError
 from ledger.facts.instants import instant_ms
@@ -20,6 +21,8 @@ from .. import limits, output
 from ..progress import Bars
 from ..wording import counted
 from . import AS_IF, AT_LEAST, DB, POOL, REFUSED, VERIFY, open_up_to_date
+from .group_options import grouping
+from .reports import note_reports_to_send
 from .token_options import identifying, token_given
 
 LISTS_IN_A_TABLE, PLAYERS_IN_A_TABLE = 20, 20  # where the reader does not say how many
@@ -43,6 +46,7 @@ def publish(
     two, as their register says, a common name is only noted. What the journal says later of that day is a revised list:
     'runs --on', 'show' and 'diff' show both. A list that is published already, with the same rows, is not published
     again; with other rows it gets the next edition. Where tokens are set up, publishing takes that of an approver.
+    Reports to a federation whose results were corrected since they were sent are noted.
 
     \b
     Example:
@@ -67,6 +71,7 @@ def publish(
         _tell(ledger, done.complaints)
         ledger.catch_up()
         output.remark(_words(ledger, done))
+        note_reports_to_send(ledger)
 
 
 def _check_instant(as_of: str) -> None:
@@ -100,6 +105,7 @@ def _words(ledger: Ledger, done: Published) -> str:
 @click.argument("published", metavar="[LIST]", required=False)
 @POOL
 @limits.option(LISTS_IN_A_TABLE, "lists, the newest ones; of a LIST how many players, the best first")
+@grouping
 @click.option("--restore-rows", is_flag=True, help="Where rows of a LIST are gone, work them out again and keep them.")
 @AT_LEAST
 @VERIFY
@@ -110,6 +116,7 @@ def lists(
     pool: str | None,
     limit: int | None,
     restore_rows: bool,
+    group: PlayerGroup,
     fmt: str | None,
     verify: bool,
 ) -> None:
@@ -125,9 +132,11 @@ def lists(
       rating-ledger lists club.db -t
       rating-ledger lists club.db standard@2024-02-29 -t
       rating-ledger lists club.db standard@2024-02-29/1 --csv > published.csv
+      rating-ledger lists club.db standard@2024-02-29 --club 'Ek SK' -t
     """
-    if restore_rows and published is None:
-        raise click.UsageError("--restore-rows goes with a LIST")
+    if (restore_rows or not group.is_everybody) and published is None:
+        option = "--restore-rows" if restore_rows else "a group of players"
+        raise click.UsageError(f"{option} goes with a LIST")
     with open_up_to_date(db_path, verify=verify) as ledger:
         if restore_rows and published is not None:
             with Bars() as bars:
@@ -141,7 +150,7 @@ def lists(
             limits.write(rows, fmt, shown_rows, newest_last=True)
         else:
             with ledger.read_snapshot():
-                rows = as_rows(publications.published_list_rows(ledger, ledger.publications.named(published)))
+                rows = as_rows(publications.published_list_rows(ledger, ledger.publications.named(published), group))
             limits.write(rows, fmt, limits.shown(limit, fmt, PLAYERS_IN_A_TABLE))
 
 

@@ -8,6 +8,7 @@ from shlex import quote
 
 import click
 
+from ledger.answers.player_details import PlayerGroup
 from ledger.answers.pools import PoolRow, scheme_period_in_force, setting_as_text, settings_to_adopt
 from ledger.answers.pools import pools as pools_of
 from ledger.answers.rankings import RankingChoice, RankingRow, implausible_ratings, ranking
@@ -18,6 +19,7 @@ from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE
 
 from .. import limits, output
 from . import AS_IF, AT_LEAST, DB, KNOWN_AT, POOL, VERIFY, instant, open_up_to_date
+from .group_options import grouping
 
 PLAYERS_IN_A_TABLE = 20  # where the reader does not say how many
 MOST_NOTED = 10  # ratings that no player can have, named one by one
@@ -45,6 +47,7 @@ MOST_NOTED = 10  # ratings that no player can have, named one by one
 @click.option("--details", is_flag=True, help="Percentile, class, strength, RD, and whether a rating is provisional.")
 @click.option("--since", metavar="DAY", help="Show the change since the end of that day.")
 @click.option("--since-list", metavar="LIST", help="Show the change since a published list.")
+@grouping
 @KNOWN_AT
 @AS_IF
 @AT_LEAST
@@ -60,6 +63,7 @@ def ratings(
     details: bool,
     since: str | None,
     since_list: str | None,
+    group: PlayerGroup,
     known_at: str | None,
     as_if: int | None,
     fmt: str | None,
@@ -69,7 +73,9 @@ def ratings(
 
     "percentile" is the share of the ranked players with a lower rating; "class" and "strength" are by the policy
     'classes' ('policy list' shows it), of the rating to the nearest point; during the provisional games the strength is
-    that which the player chose ('player set'). "rd" is the deviation, where the scheme has one.
+    that which the player chose ('player set'). "rd" is the deviation, where the scheme has one. Federation, club, sex,
+    birth and activity are the data in force then, of lists, reports and 'player describe'; players of such a group have
+    places of their own.
 
     \b
     Example:
@@ -77,6 +83,7 @@ def ratings(
       rating-ledger ratings club.db --min-games 51 --csv > ranking.csv
       rating-ledger ratings club.db --at 2019-06-01 --active 365 --details -t
       rating-ledger ratings club.db --since 2019-01-01 --known-at 917 -t
+      rating-ledger ratings club.db --federation NOR --women --juniors 18 -t
     """
     if since is not None and since_list is not None:
         raise click.UsageError("give --since or --since-list, not both")
@@ -89,6 +96,7 @@ def ratings(
         active_days=active_days,
         since=instant(since, "--since"),
         since_list=since_list,
+        group=group,
     )
     with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:
         with ledger.read_snapshot():
@@ -97,7 +105,7 @@ def ratings(
             name, filled = ledger.pool(pool).name, [] if rows else [row for row in pools_of(ledger) if row.players]
         limits.write(_for_people(rows) if fmt == "table" else rows, fmt, shown_rows)
         if not rows:
-            _say_why_empty(ledger, name, filled, by_time=bool(at or active_days))
+            _say_why_empty(ledger, name, filled, by_time=bool(at or active_days or not group.is_everybody))
         _note_implausible(extreme)
 
 

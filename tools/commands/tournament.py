@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -16,6 +17,8 @@ from ledger.facts.events import RoundWithoutGame, TournamentClosed, TournamentOp
 from ledger.facts.instants import Precision, instant_end_ms, instant_text
 from ledger.facts.words import Brings, Format
 from ledger.ledger import Ledger
+from ledger.registering.described_tournaments import describe_tournament as state_facts
+from ledger.registering.described_tournaments import erase_arbiters as erase
 from ledger.schemes.scheme import Rhythm
 
 from .. import output
@@ -24,6 +27,9 @@ from ..wording import counted
 from . import DB, POOL, bring_up_to_date
 from .proposal_options import proposing, record, wish
 from .scheme import ACTOR, close, made
+from .token_options import recorded_by, token_given
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @click.command("open-tournament")
@@ -224,6 +230,81 @@ def bye(
         word = "was recorded already at" if receipt.duplicate else "recorded at"
         output.remark(f"{display_name(person)}, {where}: {BYE_WORDS[brings]} {word} entry {receipt.position}")
         output.remark(f"its key is {receipt.key}")
+
+
+_DESCRIBED = {
+    "city": "Where it was played.",
+    "federation": "Federation that registers it: three letters.",
+    "system": "Type in words, such as 'Individual: Swiss-System'.",
+    "time_control": "Time control in words, such as '90 min + 30 s'.",
+    "time_code": "Time control in TRF26's code, such as 5400+30.",
+    "round_days": "Day of each round, divided by blanks, - for an unknown one.",
+    "scoring": "Points of results in TRF26's code, such as 'W 3.0 D 1.0 L 0.0'.",
+    "start_order": "Whose ratings order the starting list, such as 'NOR FIDON'.",
+    "program": "Program that paired it.",
+    "system_code": "Pairing system in TRF26's code, such as FIDE_DUTCH_2025.",
+    "tie_breaks": "Tie-breaks in TRF26's code, such as BH/C1,BH.",
+    "standings_order": "Order of the standings in TRF26's code, such as PTS,DE,BH/C1.",
+}
+
+
+def _described(command: Command) -> Command:
+    """Add an option for each fact in words."""
+    for name, help_text in reversed(_DESCRIBED.items()):
+        metavar = "TEXT" if name != "round_days" else "DAYS"
+        command = click.option(f"--{name.replace('_', '-')}", name, metavar=metavar, help=help_text)(command)
+    return command
+
+
+@click.command("describe-tournament")
+@DB
+@click.argument("tournament")
+@POOL
+@_described
+@click.option("--rounds", type=click.IntRange(1, MAX_ROUND), metavar="N", help="How many rounds are planned.")
+@click.option("--first-colour", type=click.Choice(["white", "black"]), help="Colour of player 1 in round 1.")
+@click.option("--arbiter", metavar="NAME", help="Chief arbiter.")
+@click.option("--deputy", "deputies", multiple=True, metavar="NAME", help="Another arbiter; repeatable.")
+@click.option("--edition", metavar="INSTANT", help="A day, month or year of it; the last edition by default.")
+@click.option("--erase-arbiters", is_flag=True, help="Erase the arbiters' names of all editions for good.")
+@ACTOR
+def describe_tournament(
+    db_path: str,
+    tournament: str,
+    pool: str | None,
+    arbiter: str | None,
+    deputies: Sequence[str],
+    edition: str | None,
+    erase_arbiters: bool,
+    actor: str,
+    **fields: Any,
+) -> None:
+    """State what a report to a federation says of a tournament besides its games; other facts stay as they were.
+
+    An imported report (TRF) states them by itself; of a tournament from CSV or PGN they are stated here. No rating
+    depends on them. Arbiters' names are stored in the people file; the journal has a salted commitment to them.
+
+    \b
+    Example:
+      rating-ledger describe-tournament club.db 'Autumn open' --city Oslo --federation NOR --arbiter 'IA Ek, Ann'
+      rating-ledger describe-tournament club.db 'Autumn open' --time-control '90 min + 30 s' --edition 2025
+      rating-ledger describe-tournament club.db 'Autumn open' --erase-arbiters
+    """
+    facts = {name: value for name, value in fields.items() if value is not None}
+    with Ledger.open(db_path) as ledger:
+        name = pool or ledger.first_scheme().pool
+        bring_up_to_date(ledger)
+        if erase_arbiters:
+            count = erase(ledger, tournament, pool=name, token=token_given(ledger, None))
+            output.remark(f"{tournament!r}: {counted(count, 'text')} about arbiters erased; copies may still have them")
+            return
+        day = first_day_of_edition(ledger, name, tournament, edition)
+        people: dict[str, Any] = {"chief": arbiter, "deputies": deputies}
+        is_new = state_facts(ledger, tournament, day, facts, pool=name, **people, **recorded_by(ledger, actor))
+        with Bars() as bars:
+            ledger.catch_up(bars)
+        word = "recorded" if is_new else "was stated already"
+        output.remark(f"{tournament!r}, edition of {day}: {word}; head {ledger.head()}")
 
 
 def _ends(ledger: Ledger, pool: str, tournament: str) -> list[int]:

@@ -15,6 +15,8 @@ import attrs
 from ledger.correcting.verbs import WORDS
 from ledger.errors import MalformedError
 from ledger.facts.events import Decision
+from ledger.facts.player_details import readable_details
+from ledger.facts.source_games import DETAIL_TEXTS
 from ledger.facts.words import Strength
 from ledger.ledger import Ledger
 
@@ -98,6 +100,8 @@ SAID = {
     "strength": "The strength is recorded. It is shown until the player has completed the provisional games.",
     "renamed": "Renamed. The old name is forgotten.",
     "settled": "Set aside. The rows with faults are forgotten.",
+    "described": "Recorded.",
+    "described-already": "All of it was stated already: nothing was recorded.",
     "published": "Published.",
     "published-already": "Published already, with the same rows: nothing was recorded.",
 }
@@ -235,6 +239,19 @@ def _choose_strength(_: Mapping[str, str], typed: Typed) -> Ask:
     return Ask("desk-strength", {**args, "pool": _word(typed, "pool"), "since": _word(typed, "since")})
 
 
+def _describe(_: Mapping[str, str], typed: Typed) -> Ask:
+    faults: list[str] = []
+    player = _needed(typed, "described_player", faults)
+    activity = {"yes": True, "no": False}.get(typed.get("active", "").strip())
+    stated: dict[str, Any] = {name: word for name in DETAIL_TEXTS if (word := _word(typed, name)) is not None}
+    stated |= {} if activity is None else {"active": activity}
+    faults += readable_details(stated)[1]
+    if not stated:
+        faults.append("nothing is filled in: state something about the player")
+    _sound(faults)
+    return Ask("desk-describe", {"player": player, "details": stated, "since": _word(typed, "since")})
+
+
 def _publish(_: Mapping[str, str], typed: Typed) -> Ask:
     faults: list[str] = []
     args = {
@@ -272,7 +289,7 @@ PAGES: tuple[DeskPage, ...] = (
     ),
     DeskPage(
         path="/players", gather=pages.players, template="desk/players.html",
-        parameters=(text("player", "a player who is to be renamed"),),
+        parameters=(text("player", "a player who is to be renamed or described"),),
     ),
     DeskPage(path="/players/alike", gather=pages.alike, template="desk/alike.html", cost=Cost.SCAN),
     DeskPage(path="/propose", gather=pages.verbs, template="desk/verbs.html", parameters=_ABOUT),
@@ -332,6 +349,12 @@ DEEDS: tuple[Deed, ...] = (
         path="/players/strength", page="/players", ask=_choose_strength,
         leads=lambda _, answer: Leads(
             "/players", "strength" if answer["recorded"] else "known", {"player": answer["player"]}
+        ),
+    ),
+    Deed(
+        path="/players/describe", page="/players", ask=_describe,
+        leads=lambda _, answer: Leads(
+            "/players", "described" if answer["recorded"] else "described-already", {"player": answer["player"]}
         ),
     ),
     Deed(path="/publish", page="/publish", ask=_publish, leads=_published),

@@ -19,12 +19,15 @@ from ledger.answers.asking import display_name, names
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.differences import ListDifference
 from ledger.answers.imports import ImportRow, imports
+from ledger.answers.player_details import details_at
 from ledger.auth.token_store import RefusalRow
 from ledger.correcting.verbs import VERBS, WORD_HELP, choices
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
+from ledger.facts.player_details import NO_DETAILS
 from ledger.facts.words import Standing, Strength
 from ledger.imports.files import FORMATS
+from ledger.imports.pairings.lists import BOARDS
 from ledger.imports.times import ORDERS
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.stored_lists import ListRow
@@ -293,8 +296,15 @@ def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
         ),
         FormField(name="dates", label="Dates", help="What 04/05/2024 is: the day first, or the month.", choices=ORDERS),
         FormField(name="day", label="Day", help="When the games of a TRF without a day were played."),
+        FormField(name="sheet", label="Sheet", help="Of a spreadsheet with several."),
         FormField(
-            name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Weiß; black=Schwarz."
+            name="white_boards",
+            label="White boards",
+            help="Of matches of teams: where the team named first has White.",
+            choices=BOARDS,
+        ),
+        FormField(
+            name="columns", label="Columns", help="Headings of a CSV file's own, such as white=Heim; black=Gast."
         ),
         FormField(name="results", label="Results", help="What its words mean, such as Sieg=1-0; Remis=1/2-1/2."),
     )
@@ -324,11 +334,12 @@ def upload(_: Ledger, query: Query) -> str:
 
 @attrs.frozen(kw_only=True)
 class PlayersPage:
-    """The forms that add and rename a player.
+    """The forms that add, rename and describe a player.
 
     Attributes:
-        add: fields of the one.
-        rename: fields of the other.
+        add: fields of the first.
+        rename: fields of the second.
+        describe: fields of the third, with the data in force.
         strength: fields of the strength that a player chooses; empty if no pool has strengths.
         person: the player in the query; None: none.
         alike: in words, who has that player's name, too.
@@ -336,13 +347,14 @@ class PlayersPage:
 
     add: Sequence[FormField]
     rename: Sequence[FormField]
+    describe: Sequence[FormField]
     strength: Sequence[FormField]
     person: Person | None
     alike: Sequence[str]
 
 
 def players(ledger: Ledger, query: Query) -> PlayersPage:
-    """Return the forms that add and rename a player, and the namesakes of the player in the query."""
+    """Return the forms that add, rename and describe a player, and the namesakes of the player in the query."""
     word = query["player"]
     person = None if word is None else ledger.player_as_told(word)
     names = [(person.identity, person.name)] if person and person.identity and person.name else []
@@ -375,8 +387,28 @@ def players(ledger: Ledger, query: Query) -> PlayersPage:
             FormField(name="pool", label="Pool", choices=strengths, value=strengths[0], needed=True),
             FormField(name="since", label="Since", help="A day; empty: today."),
         ),
+        describe=_description(ledger, person, word or ""),
         person=person,
         alike=[str(note) for note in ledger.registry.namesakes(names)] if names else [],
+    )
+
+
+def _description(ledger: Ledger, person: Person | None, word: str) -> Sequence[FormField]:
+    """Return the fields that describe a player, with the data in force as hints."""
+    details = {} if person is None else details_at(ledger, [person.player], ledger.now_ms())
+    now = NO_DETAILS if person is None else details.get(person.player, NO_DETAILS)
+    hints = {name: f"Now: {value}." for name, value in now.stated().items()}
+    active = "" if now.active is None else f"Now: {'yes' if now.active else 'no'}."
+    return (
+        FormField(name="described_player", label="Player", help=WORD_HELP["player"], needed=True, value=word),
+        FormField(name="sex", label="Sex", help=hints.get("sex", ""), choices=("m", "w")),
+        FormField(name="title", label="Title", help=hints.get("title", "Such as GM or WFM.")),
+        FormField(name="federation", label="Federation", help=hints.get("federation", "Three letters, such as NOR.")),
+        FormField(name="birth", label="Date of birth", help=hints.get("birth", "2010-05-06, or the year alone.")),
+        FormField(name="club", label="Club", help=hints.get("club", "")),
+        FormField(name="national", label="National number", help=hints.get("national", "")),
+        FormField(name="active", label="Active", help=active, choices=("yes", "no")),
+        FormField(name="since", label="Since", help="The day from which it holds; empty: today."),
     )
 
 

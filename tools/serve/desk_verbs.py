@@ -26,9 +26,11 @@ from ledger.errors import LedgerError, PublicationError, RejectedError
 from ledger.facts.events import Decision
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.json_schemas import documented, flattened
+from ledger.facts.player_details import readable_details
 from ledger.facts.prior_ratings import PriorRating
 from ledger.facts.words import Standing, Strength
 from ledger.handle import DEFAULT_ACTOR
+from ledger.imports.reading import place_of
 from ledger.journal import rules
 from ledger.ledger import Ledger
 from ledger.publishing.publications import ONLY_NOTED, Complaint
@@ -252,6 +254,16 @@ def choose_strength(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
     return {"player": person.player, "recorded": bool(learnt.recorded), "position": ledger.journal.size()}
 
 
+def describe_player(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
+    """Record data about a player."""
+    person = ledger.player(args["player"])
+    details, _ = readable_details(args["details"])
+    recorded = ledger.registry.describe(
+        person.player, details, since=args["since"], actor=DEFAULT_ACTOR, token=asks.token
+    )
+    return {"player": person.player, "recorded": recorded, "position": ledger.journal.size()}
+
+
 # -- files ---------------------------------------------------------------------------------------------------------
 
 _files: OrderedDict[str, Answer] = OrderedDict()  # by the number of an upload, how far it is and what became of it
@@ -294,7 +306,8 @@ def import_file(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
             "folder": str(Path(args["sent"]["path"]).parent),
             "by": by,
             "at": instant_text(ledger.now_ms(), Precision.SECOND),
-            "said": {**said, "format": account["format"]},
+            # rows that can be imported alone are text, also those of a workbook, which has sheets
+            "said": {**said, "format": account["format"], "sheet": None if faulty["rows"] else said["sheet"]},
             "erased": erased,
         }
     return state
@@ -327,7 +340,7 @@ def imports_with_faults(_: Ledger, __: AskingOfficer, ___: Args) -> Answer:
     rows = [
         {
             "upload": upload,
-            "name": state["name"],
+            "name": place_of(state["name"], state["account"]["sheet"]),
             "faults": state["account"]["fault_count"],
             **{name: faulty[name] for name in ("count", "by", "at")},
         }
@@ -421,6 +434,7 @@ DEEDS: Mapping[str, Deed] = {
     "desk-player": add_player,
     "desk-rename": rename_player,
     "desk-strength": choose_strength,
+    "desk-describe": describe_player,
     "desk-publish": publish,
     "desk-import-settle": settle_import,
 }  # by verb, as the wire has it

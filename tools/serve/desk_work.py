@@ -8,6 +8,7 @@ import attrs
 
 from ledger.answers import corrections, publications, searching
 from ledger.answers.corrections import ProposalRow
+from ledger.answers.sent_reports import SentReport, sent_reports
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
 
@@ -58,12 +59,14 @@ class WorkPage:
         cards: the first of them.
         lists: the last list of each pool.
         alike: the new players who resemble known ones.
+        reports: the reports to a federation that are to be sent again.
     """
 
     open: int
     cards: Sequence[ProposalCard]
     lists: Sequence[LastList]
     alike: searching.ResemblingPlayers
+    reports: Sequence[SentReport] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -82,8 +85,13 @@ def work(ledger: Ledger, _: Query) -> WorkPage:
         published = publications.published_lists(ledger, pool.name)
         last = published[-1] if published else None
         lists.append(LastList(pool=pool.name, row=last, due=publications.due_day(ledger, pool)))
-    alike = searching.new_players_like_known_ones(ledger)
-    return WorkPage(open=len(waiting), cards=cards(ledger, waiting[:TO_DECIDE]), lists=lists, alike=alike)
+    return WorkPage(
+        open=len(waiting),
+        cards=cards(ledger, waiting[:TO_DECIDE]),
+        lists=lists,
+        alike=searching.new_players_like_known_ones(ledger),
+        reports=sent_reports(ledger, again=True),
+    )
 
 
 def queue(ledger: Ledger, query: Query) -> ProposalsPage:

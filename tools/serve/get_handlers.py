@@ -44,6 +44,7 @@ from ledger.answers.graphs import career_documents, json_form, page_reader, png
 from ledger.answers.graphs.career import career
 from ledger.answers.graphs.documents import render_page
 from ledger.answers.graphs.looks import Look, Theme
+from ledger.answers.player_details import PlayerGroup
 from ledger.answers.read_models import last_game_row
 from ledger.answers.rows import as_rows
 from ledger.audit.receipts import make_receipt
@@ -372,6 +373,18 @@ def with_png(kind: str) -> str:
 # -- rankings, tournaments, lists --------------------------------------------------------------------------------------
 
 
+def group_of(query: Query) -> PlayerGroup:
+    """Return the group of players that a query asks for."""
+    return PlayerGroup(
+        federation=query["federation"],
+        club=query["club"],
+        women=query["women"] == "yes",
+        juniors=query["juniors"],
+        seniors=query["seniors"],
+        listed_active=query["listed_active"] == "yes",
+    )
+
+
 def ranking(ledger: Ledger, query: Query) -> Part:
     """Return the ranking of a pool, now or on a day."""
     choice = rankings.RankingChoice(
@@ -381,6 +394,7 @@ def ranking(ledger: Ledger, query: Query) -> Part:
         min_games=query["min_games"],
         at=query["at"],
         active_days=query["active"],
+        group=group_of(query),
     )
     return Part(rankings.ranking(ledger, choice, details=False), query["offset"])
 

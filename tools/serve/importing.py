@@ -25,7 +25,8 @@ from ledger.imports.csv.header import parse_headings
 from ledger.imports.faulty_rows import read_faulty_rows
 from ledger.imports.files import FORMATS, Source, detect_format, foreign_kind, open_source
 from ledger.imports.formats import read_game_frames
-from ledger.imports.reading import FileHints
+from ledger.imports.pairings.lists import BOARDS
+from ledger.imports.reading import FileHints, place_of
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
@@ -72,6 +73,7 @@ class ImportAnswer:
 
     name: str = documented("what the file is called")
     format: str = documented("its format, as given, or by its content")
+    sheet: str | None = documented("the sheet of a spreadsheet, whose rows are the lines; null for other files")
     strict: bool = documented("whether a fault leaves nothing of it recorded")
     recorded: int = documented("games that were recorded, or would be")
     repeated: int = documented("games that were known already")
@@ -104,7 +106,8 @@ class ImportAnswer:
         return cls(**{"games": [], "pools": {}, **account, **lines})
 
 
-OF_A_FILE = ("pool", "format", "source", "dates", "day", "columns", "results")  # that may be said of a file with it
+# that may be said of a file with it
+OF_A_FILE = ("pool", "format", "source", "dates", "day", "sheet", "white_boards", "columns", "results")
 
 
 @attrs.frozen(kw_only=True)
@@ -121,6 +124,8 @@ class Sent:
         source: the site that names and ids belong to.
         dates: which number of a date comes first.
         day: when the games of a report without a day were played.
+        sheet: the sheet of a workbook with several.
+        white_boards: the boards on which the team named first has White, one of ``BOARDS``.
         columns: headings of a CSV file's own, ``white=Weiß; black=Schwarz``.
         results: what words of a CSV file mean, ``Sieg=1-0; Remis=1/2-1/2``.
     """
@@ -134,6 +139,8 @@ class Sent:
     source: str | None = None
     dates: str | None = None
     day: str | None = None
+    sheet: str | None = None
+    white_boards: str | None = None
     columns: str | None = None
     results: str | None = None
 
@@ -149,6 +156,8 @@ class Sent:
             faults.append(f"format must be one of {', '.join(FORMATS)}, got {sent.format!r}")
         if sent.dates is not None and sent.dates not in ORDERS:
             faults.append(f"dates must be one of {', '.join(ORDERS)}, got {sent.dates!r}")
+        if sent.white_boards is not None and sent.white_boards not in BOARDS:
+            faults.append(f"white_boards must be one of {', '.join(BOARDS)}, got {sent.white_boards!r}")
         if sent.source is not None and not PREFIX.fullmatch(sent.source):
             faults.append(f"source must match {PREFIX.pattern}, got {sent.source!r}")
         with _noted(faults, "day"):
@@ -168,6 +177,7 @@ class Sent:
             source=self.source,
             day=self.day,
             dates=self.dates,
+            white_boards=self.white_boards,
             headings=parse_headings(_pairs(self.columns)),
             results=parse_results(_pairs(self.results)),
         )
@@ -227,19 +237,20 @@ def imported(
 def _faulty(sent: Sent, fmt: str, faults: list[FileFault]) -> Account | None:
     """Write the rows with faults; return the names of the files, and the rows themselves if a form has room for them.
 
-    ``table`` has the faults of each row and its cells; ``rows`` the rows alone, in the format of the file. None: the
-    disk has no room for them; what was recorded of the file stays so.
+    ``table`` has the faults of each row and its cells; ``rows`` the rows alone, in the format of the file, of a
+    workbook as text. None: the disk has no room for them, or a workbook is not read a second time; what was recorded
+    of the file stays so.
     """
     place = Path(sent.path)
     table, rows = (place.with_name(f"{FAULTY}{place.name}.{ending}") for ending in ("csv", "rows"))
     try:
-        with open_source(sent.path) as source:
+        with open_source(sent.path, sheet=sent.sheet) as source:
             faulty = read_faulty_rows(source, fmt, faults, sent.hints)
-        text = faulty.as_file()
-        table.write_text(f"\ufeff{faulty.as_table(sent.name)}", encoding="utf-8")  # Excel knows UTF-8 by the mark
+        text, place_told = faulty.as_file(), place_of(sent.name, source.reading.sheet)
+        table.write_text(f"\ufeff{faulty.as_table(place_told)}", encoding="utf-8")  # Excel knows UTF-8 by the mark
         if text is not None:
             rows.write_text(text, encoding="utf-8")
-    except OSError:
+    except (OSError, StorageError):
         for file in (table, rows):
             file.unlink(missing_ok=True)
         return None
@@ -257,7 +268,7 @@ def _taken(
 ) -> tuple[Account, list[FileFault]]:
     choice = sent.choice(ledger)
     try:
-        with open_source(sent.path) as source:
+        with open_source(sent.path, sheet=sent.sheet) as source:
             if sent.format is None and (kind := foreign_kind(source.first)):
                 raise MalformedError([f"{sent.name} is {kind}"])
             fmt = sent.format or detect_format(source.first, sent.name)
@@ -270,6 +281,7 @@ def _taken(
                 faults_so_far=lambda: source.reading.fault_count,
                 advance=advance,
                 rounds=lambda: source.reading.rounds,
+                reports=lambda: source.reading.reports,
             )
             reading = source.reading
             faults = sorted({*reading.faults, *report.faults, *([reading.ending] if reading.ending else [])})
@@ -298,6 +310,7 @@ def _account(
     return {
         "name": sent.name,
         "format": fmt,
+        "sheet": reading.sheet,
         "strict": sent.strict,
         "recorded": report.recorded,
         "repeated": report.repeated,

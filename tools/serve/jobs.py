@@ -32,7 +32,11 @@ ERASED = "a player was erased since the job was begun, and its result may name t
 _FILES = {
     "csv": ROWS_MEDIA["csv"], "ndjson": ROWS_MEDIA["ndjson"], "parquet": "application/vnd.apache.parquet",
     "sqlite": "application/vnd.sqlite3", "trf16": "text/plain; charset=utf-8",
+    "trf26": "text/plain; charset=utf-8", "fide-text": "text/plain; charset=utf-8", "fide-xml": "application/xml",
 }  # fmt: skip
+
+
+_SUFFIXES = {"trf16": "trf", "trf26": "trf", "fide-text": "txt", "fide-xml": "xml"}  # of a file, by its form
 
 
 class JobState(NamedTuple):
@@ -78,7 +82,7 @@ class ExportTold:
     """An export of whole tables."""
 
     tables: list[str] = documented(
-        "players, games, history, ratings, lists, crosstables, tournament, or tables of the views", minItems=1
+        "players, games, history, ratings, lists, crosstables, tournament, list, or tables of the views", minItems=1
     )
     format: str | None = maybe("the form of the file; by default csv", enum=[*_FILES, None])
     names: bool | None = maybe("names, identities and years of birth, too")
@@ -134,7 +138,7 @@ def export(ledger: Ledger, body: ExportTold, __: Mapping[str, str], ___: str | N
     options = [*_options(body), f"--format={form}"]
     if any("\0" in word for word in (*options, *body.tables)):
         raise MalformedError(["a word with a character in it that no command takes (U+0000)"])
-    name = f"{body.tables[0] if len(body.tables) == 1 else 'ledger'}.{'trf' if form == 'trf16' else form}"
+    name = f"{body.tables[0] if len(body.tables) == 1 else 'ledger'}.{_SUFFIXES.get(form, form)}"
     words = {"command": "export", "options": options, "operands": body.tables}  # operands are never read as options
     return Ask(VERB, {**words, "media": _FILES[form], "name": name})
 

@@ -15,6 +15,7 @@ from ledger.answers.graphs.career import Career, CareerPoint
 from ledger.answers.graphs.graph_data import Page
 from ledger.answers.news import PoolNews
 from ledger.answers.opponents import ColourStatistics, OpponentBatch, ResultsAgainst, StrengthStatistics
+from ledger.answers.player_details import PlayerGroup
 from ledger.answers.player_games import PlayerGame
 from ledger.answers.players import PlayerSummary
 from ledger.answers.pools import EraRow, PoolRow
@@ -93,6 +94,7 @@ class RankingPage:
 
     Attributes:
         has_classes: whether the class of a rating is shown.
+        group: the group of players that was asked for.
         provisional: True if provisional players were asked for, too.
         is_everybody: True if they are among the rows.
     """
@@ -102,6 +104,7 @@ class RankingPage:
     has_classes: bool
     at: str | None
     active: int | None
+    group: PlayerGroup
     min_games: int
     provisional: bool
     is_everybody: bool

@@ -9,18 +9,17 @@ from ledger.ledger import Ledger
 
 from . import event_pages, game_pages, number_pages, player_pages, site_pages
 from .paging import AT, PAGE, POOL
-from .parameters import Parameter, Query, choice, instant, text, whole
+from .parameters import GROUP, GROUP_NAMES, YES, Parameter, Query, choice, instant, text, whole
 from .post_pictures import PNG
 from .routes import POOLS, SINCE, UNTIL, Cost, Route
 from .safety import AnswerKind
 from .sites import Site
 
 _HTML = ("text/html; charset=utf-8",)
-_YES = ("yes", "no")
 _BY = choice("by", "bars side by side, or on their days", ("game", "date"), "game")
 _LAST = whole("last", "so many of the last games, a multiple of 50", None, 50, 200)
-_OPPONENTS = choice("opponents", "the opponents' ratings as small squares on top", _YES, "no")
-_MONO = choice("mono", "in black and white: patterns alone distinguish results", _YES, "no")
+_OPPONENTS = choice("opponents", "the opponents' ratings as small squares on top", YES, "no")
+_MONO = choice("mono", "in black and white: patterns alone distinguish results", YES, "no")
 _EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
 _MOVE = whole("move", "the position after so many half-moves; by default after the last one", None, 0, 10_000)
 _PLAYER = "/players/{player}"
@@ -41,8 +40,8 @@ ROUTES: tuple[Route, ...] = (
         "/ranking", site_pages.ranking, "ranking.html", POOL, AT, PAGE,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
-        choice("provisional", "players whose rating is provisional, too", _YES, "no"),
-        of_today=True, scanned_by=("at",),
+        choice("provisional", "players whose rating is provisional, too", YES, "no"),
+        *GROUP, of_today=True, scanned_by=("at", *GROUP_NAMES),
     ),
     _page(
         _PLAYER, player_pages.player, "player.html", POOL, AT,
@@ -56,7 +55,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     _page(
         f"{_PLAYER}/games", player_pages.games, "games.html", POOL, PAGE,
-        choice("everything", "games that do not count, too", _YES, "no"), of_today=True,
+        choice("everything", "games that do not count, too", YES, "no"), of_today=True,
     ),
     _page(
         f"{_PLAYER}/lists/{{list}}", number_pages.number, "number.html", POOL, cost=Cost.SCAN, of_today=True,
@@ -85,7 +84,7 @@ ROUTES: tuple[Route, ...] = (
     _page("/games/{game:path}", game_pages.game, "game.html", _MOVE, of_checkpoints=True),
     Route(
         path="/boards/{game:path}", ask=game_pages.picture, form=None, prefix="", media=(game_pages.SVG,),
-        parameters=(choice("flipped", "Black below", _YES, "no"), _MOVE),
+        parameters=(choice("flipped", "Black below", YES, "no"), _MOVE),
     ),
     Route(
         path="/pictures/players/{player}", ask=player_pages.post_picture, form=None, prefix="", media=(PNG,),

@@ -88,6 +88,19 @@ def choice(name: str, doc: str, words: Sequence[str], default: str | None = None
     return Parameter(name=name, doc=doc, schema=schema, read=read, default=default)
 
 
+YES = ("yes", "no")
+# A group of players by their data.
+GROUP = (
+    text("federation", "only players of this federation, three letters"),
+    text("club", "only players of this club"),
+    choice("women", "only women", YES),
+    whole("juniors", "only who is at most so old in that year", None, 1, 200),
+    whole("seniors", "only who is at least so old in that year", None, 1, 200),
+    choice("listed_active", "without players whom their federation's list calls inactive", YES),
+)
+GROUP_NAMES = tuple(parameter.name for parameter in GROUP)
+
+
 def parse_query(
     parameters: Sequence[Parameter], pairs: Sequence[tuple[str, str]]
 ) -> tuple[dict[str, Any], list[BadValue]]:

@@ -366,6 +366,8 @@ IMPORT_PARAMETERS = (
     text("source", "prefix of the keys that the file gives"),
     text("dates", "what 04/05/2024 is: dmy or mdy"),
     text("day", "the day of games without one"),
+    text("sheet", "the sheet of a spreadsheet; by default the only one with cells"),
+    text("white_boards", "boards of a match on which the team named first has White: odd, even or all"),
     text("columns", "headings of a CSV file's own: white=Weiß; black=Schwarz"),
     text("results", "what words of a CSV file mean: Sieg=1-0; Remis=1/2-1/2"),
 )

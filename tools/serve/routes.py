@@ -35,7 +35,7 @@ from ledger.answers.graphs.graph_data import Page
 from ledger.ledger import Ledger
 
 from . import get_handlers, limits, public_view
-from .parameters import Parameter, Query, choice, instant, text, whole
+from .parameters import GROUP, GROUP_NAMES, YES, Parameter, Query, choice, instant, text, whole
 from .safety import AnswerKind
 
 PREFIX = "/api/v1"
@@ -151,7 +151,6 @@ AT = instant("at", "the state at the end of that day, month or year; by default 
 SINCE = instant("since", "not before that day, month or year")
 UNTIL = instant("until", "not after that day, month or year")
 POOLS = choice("pools", "the career in the pool alone, or in the player's other pools, too", ("one", "every"), "one")
-_YES = ("yes", "no")
 _FORMAT = choice("format", "json, a page, or a picture", tuple(get_handlers.GRAPH_MEDIA), "json")
 _THEME = choice("theme", "for light or dark pages; auto: as the reader has it", ("auto", "light", "dark"), "auto")
 _GRAPH = (
@@ -162,8 +161,8 @@ _GRAPH = (
     whole("last", "so many of the last games, a multiple of 50", None, 50, 1_000),
     choice("by", "bars side by side, or on their days", ("game", "date"), "game"),
     text("against", "a second player, next to the first on their days: name, identity or number"),
-    choice("opponents", "the opponents' ratings as small squares on top", _YES, "no"),
-    choice("mono", "in black and white: patterns alone distinguish results", _YES, "no"),
+    choice("opponents", "the opponents' ratings as small squares on top", YES, "no"),
+    choice("mono", "in black and white: patterns alone distinguish results", YES, "no"),
     _THEME,
 )
 _EDITION = whole("edition", "edition of the list; the last one by default", None, 1)
@@ -208,7 +207,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     _one(
         f"{_PLAYER}/career", _q.career_of, Career, POOL, SINCE, UNTIL,
-        POOLS, choice("marks", "tournaments and published numbers that would be others now, too", _YES, "no"),
+        POOLS, choice("marks", "tournaments and published numbers that would be others now, too", YES, "no"),
         _FORMAT, _THEME, cost=Cost.PART, of_today=True, media=tuple(get_handlers.GRAPH_MEDIA.values()),
     ),
     _one(
@@ -234,7 +233,7 @@ ROUTES: tuple[Route, ...] = (
         "/ranking", _q.ranking, rankings.RankingRow, POOL, AT,
         whole("min_games", "leave out who has fewer rated games", 1),
         whole("active", "leave out who has not played in so many days", None, 1, 100_000),
-        of_today=True, scanned_by=("at",),
+        *GROUP, of_today=True, scanned_by=("at", *GROUP_NAMES),
     ),
     _rows("/upsets", _q.largest_upsets, upsets.Upset, POOL, SINCE, UNTIL, cost=Cost.SCAN),
     _rows(

@@ -79,6 +79,7 @@ def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
         min_games=query["min_games"],
         at=query["at"],
         active_days=query["active"],
+        group=get_handlers.group_of(query),
     )
     every, is_everybody = _established(ledger, choice, with_provisional=query["provisional"] == "yes")
     rows, paging = paged(query, every)
@@ -88,6 +89,7 @@ def ranking(ledger: Ledger, query: Query) -> forms.RankingPage:
         has_classes=rankings.has_classes(ledger, ledger.pool(query["pool"]).name),
         at=query["at"],
         active=query["active"],
+        group=choice.group,
         min_games=query["min_games"],
         provisional=query["provisional"] == "yes",
         is_everybody=is_everybody,

@@ -9,7 +9,7 @@ below the table of HTML, in a list that opens for each player, so that keyboards
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from wcwidth import wcswidth
@@ -75,7 +75,7 @@ def spreadsheet_rows(page: Crosstable) -> list[dict[str, Any]]:
     return rows
 
 
-PAGE_STYLE = """
+_STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #222; --faint: #d0d0d0; --soft: #f4f4f4; --quiet: #5a5a5a;
   --win: #0072b226; --draw: #8c8c8c30; --loss: #d55e0026; --edge-win: #0072b2; --edge-draw: #8c8c8c;
   --edge-loss: #d55e00; }
@@ -105,11 +105,6 @@ def as_html(page: Crosstable) -> str:
     """Return the table as a complete HTML document; every text in it is escaped."""
     layout = lay_out_table(page)
     parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{in_markup(layout.caption)}</title>",
-        f"<style>{PAGE_STYLE}</style></head><body>",
         # A wide table is scrolled sideways: without a mouse that takes the focus.
         '<div class="scroll" tabindex="0" role="region" aria-label="cross-table">',
         *_html_table(layout),
@@ -117,9 +112,22 @@ def as_html(page: Crosstable) -> str:
         *_html_blocks(layout),
         "<h2>From each player's view</h2>",
         *(line for standing in page.standings for line in _html_view(page, standing)),
+    ]
+    return html_document(layout.caption, parts)
+
+
+def html_document(title: str, parts: Iterable[str]) -> str:
+    """Return a complete HTML document of tables; *parts* are markup already."""
+    lines = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{in_markup(title)}</title>",
+        f"<style>{_STYLE}</style></head><body>",
+        *parts,
         "</body></html>",
     ]
-    return "\n".join(parts) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _html_table(layout: TableLayout) -> list[str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Lookup = Series | DataFrame
     import sqlite3
 
+    from ledger.answers.player_details import PlayerGroup
     from ledger.handle import OpenLedger
 
 JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -175,6 +176,7 @@ class ExportFilter:
         until_ms: games that ended then or earlier.
         published: name of the published list.
         at: the instant of ratings in force; None: now.
+        group: a group of players; None: everybody.
         names: whether to include columns that identify a player.
     """
 
@@ -185,6 +187,7 @@ class ExportFilter:
     tournament: str | None = None
     published: str | None = None
     at: str | None = None
+    group: PlayerGroup | None = None
     names: bool = False
 
     @property

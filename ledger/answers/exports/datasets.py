@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import attrs
+
 from ledger.answers.asking import PERSONAL, in_one_snapshot
 from ledger.answers.crosstables.crosstable import TableOptions, crosstable
 from ledger.answers.crosstables.crosstable_data import Crosstable
@@ -28,6 +30,8 @@ from ledger.answers.exports.columns import (
     stored_columns,
     table_parts,
 )
+from ledger.answers.player_details import EVERYBODY
+from ledger.answers.publications import ranked_members
 from ledger.book import tables
 from ledger.book.roster import standing_sql
 from ledger.book.tables import INSTANT, NUMBER, POINTS, TABLE_DOCS, ColumnDoc
@@ -272,7 +276,8 @@ def _rating_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFr
     ms = ledger.now_ms() if selection.at is None else instant_end_ms(selection.at)
     for pool in ledger.pools():
         if selection.pool in {None, pool.pool}:
-            yield _frame(rating_list_at(ledger.views.connection, pool, ms), {"pool": pool.name})
+            rows = rating_list_at(ledger.views.connection, pool, ms)
+            yield _frame(ranked_members(ledger, rows, ms, selection.group or EVERYBODY), {"pool": pool.name})
 
 
 def _list_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFrame]:
@@ -284,7 +289,8 @@ def _list_rows(ledger: OpenLedger, selection: ExportFilter) -> Iterator[DataFram
         if selection.pool in {None, names[event.pool]}:
             more: dict[str, str | int] = {"list": publication.name, "pool": event.pool}
             more |= {"as_of": event.as_of, "edition": event.edition}
-            yield _frame(list(publications.rows(publication)), more)
+            rows = list(publications.rows(publication))
+            yield _frame(ranked_members(ledger, rows, publication.at_ms, selection.group or EVERYBODY), more)
 
 
 RATINGS = Dataset(
@@ -293,7 +299,7 @@ RATINGS = Dataset(
     columns=_LIST_ROW,
     key=("pool", "player"),
     rows=_rating_rows,
-    filters=frozenset({"pool", "at"}),
+    filters=frozenset({"pool", "at", "group"}),
 )
 LISTS = Dataset(
     name="lists",
@@ -306,7 +312,7 @@ LISTS = Dataset(
     ),
     key=("list", "player"),
     rows=_list_rows,
-    filters=frozenset({"pool", "published"}),
+    filters=frozenset({"pool", "published", "group"}),
 )
 
 
@@ -438,6 +444,9 @@ def check_filters(selection: ExportFilter, chosen: Sequence[Dataset]) -> None:
         MalformedError: it names the filters and the datasets.
     """
     words = {"since_ms": "since", "until_ms": "until", "published": "list"}
+    if selection.group is not None:
+        conditions = attrs.asdict(selection.group)
+        words["group"] = ", ".join(name for name, value in conditions.items() if value not in (None, False))
     problems = [
         f"{words.get(option, option)!r} does not go with {item.name!r}; it can be chosen by "
         f"{sorted(words.get(name, name) for name in item.filters) or 'nothing'}"

@@ -32,7 +32,8 @@ from ledger.answers.exports.columns import (
     with_iso_instants,
 )
 from ledger.answers.exports.datasets import CORRECTED, NAMES, POOLS, check_filters, find_dataset
-from ledger.answers.exports.trf_report import trf16_report
+from ledger.answers.exports.fide_list import fide_list_findings, fide_text_list, fide_xml_list
+from ledger.answers.exports.trf_report import report_findings, trf16_report, trf26_report
 from ledger.errors import MalformedError, StorageError
 from ledger.handle import OpenLedger
 from ledger.ratings import views_file
@@ -248,22 +249,49 @@ FORMATS: Mapping[str, FileFormat] = {
 
 
 class TextDocument(NamedTuple):
-    """A text without rows that can be exported, such as a report in TRF16; it is made from a ledger and a filter."""
+    """A text without rows that can be exported, such as a report in TRF16; it is made from a ledger and a filter.
+
+    ``check`` returns what the text lacks and what contradicts in it, for a person to read before it is sent.
+    """
 
     doc: str
     make: Callable[[OpenLedger, ExportFilter], Iterator[bytes]]
     filters: frozenset[str]
     suffixes: tuple[str, ...] = ()
+    check: Callable[[OpenLedger, ExportFilter], list[str]] | None = None
 
 
+_OF_REPORTS = frozenset({"tournament", "pool", "since_ms", "until_ms"})
 # By subject and format.
 DOCUMENTS: Mapping[tuple[str, str], TextDocument] = {
     ("tournament", "trf16"): TextDocument(
         doc="One tournament as a report in FIDE's TRF16.",
         make=trf16_report,
-        filters=frozenset({"tournament", "pool", "since_ms", "until_ms"}),
-        suffixes=(".trf",),
-    )
+        filters=_OF_REPORTS,
+        suffixes=(".trf", ".trf16"),
+        check=report_findings,
+    ),
+    ("tournament", "trf26"): TextDocument(
+        doc="One tournament as a report in FIDE's TRF26.",
+        make=trf26_report,
+        filters=_OF_REPORTS,
+        suffixes=(".trf26", ".trfx"),
+        check=report_findings,
+    ),
+    ("list", "fide-text"): TextDocument(
+        doc="One published list as FIDE's text.",
+        make=fide_text_list,
+        filters=frozenset({"published", "group"}),
+        suffixes=(".txt",),
+        check=fide_list_findings,
+    ),
+    ("list", "fide-xml"): TextDocument(
+        doc="One published list as FIDE's XML.",
+        make=fide_xml_list,
+        filters=frozenset({"published", "group"}),
+        suffixes=(".xml",),
+        check=fide_list_findings,
+    ),
 }
 
 
@@ -379,6 +407,16 @@ def check_request(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: 
         _chosen(ledger, what, fmt, selection)
 
 
+def check_document(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: ExportFilter) -> list[str]:
+    """Return what a text without rows lacks and what contradicts in it; nothing of rows.
+
+    Raises:
+        MalformedError: as of ``export``.
+    """
+    document = _document(what, fmt, selection)
+    return [] if document is None or document.check is None else document.check(ledger, selection)
+
+
 def _document(what: Sequence[str], fmt: str, selection: ExportFilter) -> TextDocument | None:
     """Return the requested text without rows; None for rows."""
     document = DOCUMENTS.get((what[0], fmt))
@@ -391,8 +429,11 @@ def _chosen(ledger: OpenLedger, what: Sequence[str], fmt: str, selection: Export
     """Return the requested datasets, which fit the format and the filter."""
     if fmt not in FORMATS:
         raise MalformedError([f"no format {fmt!r}: expected one of {sorted(FORMATS)}"])
-    if reports := [f"{subject!r} goes out as {name}, not as {fmt}" for subject, name in DOCUMENTS if subject in what]:
-        raise MalformedError(reports)
+    if subjects := sorted({subject for subject, _ in DOCUMENTS if subject in what}):
+        formats = {subject: [name for about, name in DOCUMENTS if about == subject] for subject in subjects}
+        raise MalformedError(
+            [f"{subject!r} goes out as {' or '.join(formats[subject])}, not as {fmt}" for subject in subjects]
+        )
     chosen = [find_dataset(ledger, name) for name in dict.fromkeys(what)]
     if len(chosen) > 1 and not FORMATS[fmt].takes_many:
         raise MalformedError([f"a file of {fmt} holds one table; sqlite takes several, got {list(what)}"])

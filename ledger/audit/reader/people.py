@@ -1,9 +1,9 @@
-"""The comparison of a people file with the journal: names, erasures, and reasons of corrections."""
+"""The comparison of a people file with the journal: names, erasures, reasons of corrections, data about people."""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -282,6 +282,7 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
                     if names.connection.execute(_KNOWN, (player,)).fetchone():
                         named.append(player)
             false += _index_falsehoods(names)
+            false += _data_of(names, erased)
         registered = {player for player in pending if _registered(file, player)}
     for player, actor in pending.items():
         fault = text_fault(actor)
@@ -302,6 +303,20 @@ def verify_erasures(journal: str | Snapshot, people: str | Snapshot) -> Erasures
         if player in erased
     ]
     return ErasuresVerdict(len(registered - erased.keys()), tuple(false[:FIRST_FALSEHOODS]))
+
+
+def _data_of(file: Snapshot, erased: Container[int]) -> list[Falsehood]:
+    """Return the data of erased players that a file still has; none in a file of release 0.1.0."""
+    if not file.connection.execute(_HAS_TABLE, ("reasons",)).fetchone():
+        return []
+    false: list[Falsehood] = []
+    with suppress(*READ_ERRORS):  # reported with the texts
+        for number, entry in file.connection.execute(_DATA_OF_ERASED):
+            player = str(entry).removeprefix("details:").partition("@")[0]
+            if player.isdecimal() and int(player) in erased:
+                words = f"holds data of player {player}, who was erased; 'rating-ledger erase DB {player}' erases them"
+                false.append(Falsehood("reasons", number, words))
+    return false[:FIRST_FALSEHOODS]
 
 
 def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
@@ -366,8 +381,17 @@ def _index_falsehoods(file: Snapshot) -> list[Falsehood]:
 
 
 _REASON_REMEDY = "restore that row from a copy, or erase the reason"
-# The keys of proposals and of decisions lie between these.
-_SEALING = (("proposal:", "proposal;"), ("decision:", "decision;"))
+# The keys of entries that commit to texts lie between these; and the field with the commitment.
+_SEALING = (
+    ("proposal:", "proposal;", "reason"),
+    ("decision:", "decision;", "reason"),
+    ("details:", "details;", "details"),
+    ("described:", "described;", "arbiters"),
+)
+_DATA_OF_ERASED = (
+    "SELECT number, entry FROM reasons WHERE text IS NOT NULL AND entry >= 'details:' AND entry < 'details;' "
+    "ORDER BY number"
+)
 
 
 @attrs.frozen
@@ -433,9 +457,9 @@ def _sealed(journal: str | Snapshot, false: list[Falsehood]) -> dict[str, dict[s
     sealed: dict[str, dict[str, int]] = {}
     sql = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ? ORDER BY position"
     with open_with_tables(journal, "journal") as file:
-        for first, last in _SEALING:
+        for first, last, field in _SEALING:
             for position, key, body in readable_rows(file, false, "journal", first[:-1], sql, (first, last)):
-                reason = facts_of(body).get("reason")
+                reason = facts_of(body).get(field)
                 if isinstance(reason, str):
                     sealed.setdefault(reason, {})[key] = position
     return sealed

@@ -44,7 +44,7 @@ put together, with the user's hints (``FileHints``). Players get no numbers and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -52,8 +52,8 @@ from ledger.facts.event_fields import KEY_PATTERN, MAX_HALF_MOVES, MAX_RATING
 from ledger.facts.source_games import KEPT_FAULTS, OUR_PLAIN_KEY, FileFault, SourceRound, frame_schema, plain_key
 from ledger.facts.words import Brings, Outcome
 from ledger.imports.csv import values
-from ledger.imports.csv.header import MAX_TITLES, RowLayout, is_header, read_header
-from ledger.imports.csv.rows import BATCH_CSV, RowReader
+from ledger.imports.csv.header import RowLayout
+from ledger.imports.csv.rows import BATCH_CSV, RowReader, read_layout
 from ledger.imports.csv.values import (
     CellParser,
     ParsedColumn,
@@ -64,6 +64,7 @@ from ledger.imports.csv.values import (
     check_rows,
     limit_caches,
 )
+from ledger.imports.languages import result_of_word
 from ledger.imports.no_opponent import LETTERS_OF_BYES, bye_note, means_no_opponent, stated_bye
 from ledger.imports.reading import (
     NO_HINTS,
@@ -82,8 +83,12 @@ if TYPE_CHECKING:
     from polars import DataFrame, Expr, Series
 
 
-def read_result(text: str, results: Mapping[str, str | None]) -> str | None:
+def read_result(
+    text: str, results: Mapping[str, str | None], note: Callable[[str], None] = lambda _: None
+) -> str | None:
     """Return the meaning of a result: that of its word in *results*, else as of ``values.parse_result``.
+
+    *note*: told what a word of another language is read as.
 
     Raises:
         ValueError: the text is no result.
@@ -92,6 +97,9 @@ def read_result(text: str, results: Mapping[str, str | None]) -> str | None:
     try:
         return results[word] if word in results else values.parse_result(text)
     except ValueError as error:
+        if (meaning := result_of_word(text)) is not None:
+            note(f"{text.strip()!r} is read as {_RESULTS_SHOWN[meaning]}")
+            return meaning
         raise ValueError(f"{error}, or a word that --result gives a meaning, such as --result Sieg=1-0") from None
 
 
@@ -114,8 +122,13 @@ def parse_results(words: Iterable[str]) -> dict[str, str | None]:
     return meanings
 
 
+_RESULTS_SHOWN = {
+    "white": "1-0", "black": "0-1", "draw": "1/2-1/2", "+white": "+/-, a forfeit", "+black": "-/+, a forfeit",
+    values.BOTH_FORFEITED: "-/-, a forfeit of both",
+}  # fmt: skip
 MOST_PEOPLE = 50_000  # names that are remembered; a name of 128 characters takes some 200 bytes
 PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
+_NUMBERS = re.compile(r"\s*n\s*(?:\(column [A-Z]+\))?", re.IGNORECASE)  # a heading that numbers the games
 _OUTCOMES = frozenset(Outcome)
 _SIDES = frozenset({Outcome.WHITE, Outcome.BLACK})
 
@@ -138,11 +151,26 @@ def read_frames(
     if hints.source is not None and PREFIX.fullmatch(hints.source) is None:
         raise ValueError(f"a prefix must match {PREFIX.pattern}, got {hints.source!r}")
     rows = RowReader(chunks, size, reading)
-    layout = _layout(rows, reading, hints.headings)
+    layout = read_layout(rows, reading, headings=hints.headings)
     if layout is None:
         return
-    converter = _Converter(layout, hints)
-    for cells, broken in rows.read_blocks(layout):
+    yield from convert_cells(rows.read_blocks(layout), layout, reading, hints, rows.line - 1)
+
+
+def convert_cells(
+    blocks: Iterable[tuple[DataFrame, Faults]], layout: RowLayout, reading: Reading, hints: FileHints, line: int
+) -> Iterator[DataFrame]:
+    """Yield the valid games of rows of cells as frames with the columns of ``frame_schema()``.
+
+    Args:
+        blocks: frames of the columns of *layout* and ``line``, with the faults of broken rows.
+        layout: the columns, and what messages call them.
+        reading: receives faults and notes.
+        hints: what the user says of the file.
+        line: of the headings, for notes.
+    """
+    converter = _Converter(layout, hints, partial(reading.note, line))
+    for cells, broken in blocks:
         # as many columns would be worked out as for rows
         if not cells.height:
             reading.add_faults(broken, Faults([]))
@@ -153,30 +181,7 @@ def read_frames(
             yield frame
 
 
-def _layout(rows: RowReader, reading: Reading, headings: Mapping[str, str]) -> RowLayout | None:
-    """Return the header, below titles above it; if there is none, return None and note it in *reading*."""
-    first, line = "", 1
-    try:
-        for number in range(MAX_TITLES + 1):
-            header = rows.read_header()
-            # If no line names columns, the first one gets the fault: it was meant to do so.
-            if not number:
-                first, line = header, max(1, rows.line - 1)
-            if is_header(header, headings=headings):
-                if number:
-                    named = f"the columns are named on line {rows.line - 1}; what stands above is passed over"
-                    reading.note(line, named)
-                first, line = header, rows.line - 1
-                break
-            if not header:
-                break
-        return read_header(first, headings=headings)
-    except ValueError as error:
-        reading.file_fault(line if first else max(1, rows.line - 1), str(error))
-        return None
-
-
-def _plan(hints: FileHints) -> dict[str, CellParser]:
+def _plan(hints: FileHints, note: Callable[[str], None]) -> dict[str, CellParser]:
     """Return the parser of each column, in the order in which the faults of a row are reported."""
 
     def identified(text: str) -> str | None:
@@ -194,7 +199,7 @@ def _plan(hints: FileHints) -> dict[str, CellParser]:
     for side in ("white", "black"):
         plan |= {side: name, f"{side}_id": identity, f"{side}_fide_id": fide}
     return plan | {
-        "result": CellParser(partial(read_result, results=hints.results)),
+        "result": CellParser(partial(read_result, results=hints.results, note=note)),
         "termination": CellParser(values.parse_termination),
         "ended_by_checkmate": flag,
         "stalemate": flag,
@@ -273,7 +278,7 @@ def _is_word_of_bye(text: str | None) -> bool:
 class _Converter:
     """Puts the fields of a file's rows together; caches the meanings of values from block to block."""
 
-    def __init__(self, layout: RowLayout, hints: FileHints) -> None:
+    def __init__(self, layout: RowLayout, hints: FileHints, note: Callable[[str], None]) -> None:
         self._labels = layout.labels
         self._columns_present = frozenset(layout.places)
         self._prefix = hints.source or "csv"
@@ -282,7 +287,7 @@ class _Converter:
         self._repeats = RepeatCounter()
         self._equal_rows = None if hints.equal_rows else EqualRows()
         self._named = CellParser(lambda name: name_identity(name, hints.source))
-        self._plan = _plan(hints)
+        self._plan = _plan(hints, note)
         # Several columns share a meaning, and in a set each counts once against what may be remembered.
         self._parsers = {self._named, *self._plan.values()}
 
@@ -439,7 +444,7 @@ class _Converter:
 
     def _numbered(self, table: DataFrame, cells: DataFrame) -> list[Expr]:
         """Return the sequence within a day of games with numbers in a column ``n``, as numbers and not as texts."""
-        if self._labels.get("key", "").strip().lower() != "n":
+        if not _NUMBERS.fullmatch(self._labels.get("key", "")):
             return []
         number = cells["key"].str.strip_chars().str.extract(r"^([0-9]{1,15})$").cast(pl.Int64)
         return [pl.coalesce(table["sequence"], number.replace(0, None)).alias("sequence")]

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from ledger.runtime.nearest import did_you_mean, did_you_mean_one_of, expected_names
+from ledger.imports.languages import headings_by_place, is_of_another_column
+from ledger.runtime.nearest import did_you_mean, expected_names
 
 # Our name -> the other names of the same thing in real files. Case, blanks and hyphens do not matter.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -42,19 +43,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "time_increment": (),
     "variant": (),
 }
-# What headings mean in other languages. They are not read, for a column may hold anything, but suggested; and a word
-# for one colour may look like another one's: "black" is more like the French "Blancs", the white ones, than "Noirs".
-FOREIGN_HEADINGS: Mapping[str, Sequence[str]] = {
-    "white": (
-        "weiss", "weiß", "blanc", "blancs", "blanco", "blancas", "brancas", "bianco",
-        "bianchi", "wit", "vit", "hvit", "hvid",
-    ),
-    "black": ("schwarz", "noir", "noirs", "negro", "negras", "pretas", "nero", "neri", "zwart", "svart", "sort"),
-    "result": ("ergebnis", "resultat", "résultat", "resultado", "risultato", "uitslag"),
-    "ended_at": ("datum", "fecha", "data", "dato"),
-    "tournament": ("turnier", "tournoi", "torneo", "torneio", "toernooi", "turnering"),
-    "round": ("runde", "ronde", "ronda", "rodada", "turno"),
-}  # fmt: skip
 # Of each group a file needs one.
 REQUIRED = (
     ("white", "white_id", "white_fide_id"),
@@ -66,6 +54,7 @@ DELIMITERS = ",;\t"
 MAX_COLUMNS = 1_000
 MAX_TITLES = 20  # lines of words above a header that are looked through
 _NAMED = 2  # of our columns: who names so many is a header, be it a wrong one
+_SHOWN_AS = {"ended_at": "date"}  # the name that people know
 _LABEL = 60  # characters of a column's name in messages
 _SAID = 5  # complaints about a header
 
@@ -80,6 +69,7 @@ class RowLayout:
         places: place of each column that we know, from 0.
         labels: the same columns as the file spells them, for messages.
         least: how many fields a row must have at least: so many that every required column is among them.
+        foreign: the headings that are read in another language, with the column that each means.
     """
 
     delimiter: str
@@ -87,20 +77,46 @@ class RowLayout:
     places: Mapping[str, int]
     labels: Mapping[str, str]
     least: int
+    foreign: Mapping[str, str] = attrs.field(factory=dict)
+
+    def describe_foreign(self) -> str | None:
+        """Return in words what the headings of another language are read as; None if there are none."""
+        words = [f"{heading!r} is read as {_SHOWN_AS.get(name, name)}" for heading, name in self.foreign.items()]
+        return ", ".join(words) or None
+
+    def of_sheet(self) -> RowLayout:
+        """Return the same columns of a spreadsheet, where people name a column by its letters."""
+        labels = {name: f"{label} (column {column_letters(self.places[name])})" for name, label in self.labels.items()}
+        return attrs.evolve(self, labels=labels)
 
 
-class _Names:
-    """Return the column that a word of a header means."""
+def column_letters(place: int) -> str:
+    """Return the letters of a column of a spreadsheet, from its place: 0 is ``A``, 26 is ``AA``."""
+    letters = ""
+    while place >= 0:
+        place, digit = divmod(place, 26)
+        letters, place = chr(ord("A") + digit) + letters, place - 1
+    return letters
 
-    def __init__(self, columns: Mapping[str, tuple[str, ...]], headings: Mapping[str, str]) -> None:
-        taken = set(headings)
-        self._by_name = {
-            alias: name for name, aliases in columns.items() if name not in taken for alias in (name, *aliases)
-        }
-        self._by_name |= {_folded(heading): name for name, heading in headings.items()}
 
-    def __call__(self, field: str) -> str | None:
-        return self._by_name.get(_folded(field))
+def _own_names(columns: Mapping[str, tuple[str, ...]], headings: Mapping[str, str]) -> dict[str, str]:
+    """Return the column of each of our headings, and of those that somebody named."""
+    names = {alias: name for name, aliases in columns.items() if name not in headings for alias in (name, *aliases)}
+    return names | {_folded(heading): name for name, heading in headings.items()}
+
+
+def _columns_of(
+    fields: Sequence[str], columns: Mapping[str, tuple[str, ...]], headings: Mapping[str, str]
+) -> tuple[list[str | None], dict[int, str]]:
+    """Return the column that each heading means, and by place those that mean it in another language."""
+    names = _own_names(columns, headings)
+    read = [names.get(_folded(field)) for field in fields]
+    unread = (field if name is None else None for field, name in zip(fields, read, strict=True))
+    foreign = headings_by_place(unread, columns.keys() - set(read) - headings.keys())
+    sides = {name for name in ("white", "black") if name in foreign.values() or name in headings}
+    if len(sides) == 1:  # "sort" is Danish for black where another heading is for white
+        foreign = {place: name for place, name in foreign.items() if name not in sides}
+    return [foreign.get(place, name) for place, name in enumerate(read)], foreign
 
 
 def _folded(field: str) -> str:
@@ -113,11 +129,11 @@ def parse_headings(words: Iterable[str]) -> dict[str, str]:
     Raises:
         ValueError: a word of another form, a column that is not known, a column or a heading twice.
     """
-    names = _Names(COLUMNS, {})
+    names = _own_names(COLUMNS, {})
     headings: dict[str, str] = {}
     for word in words:
         column, divided, heading = word.partition("=")
-        name = names(column)
+        name = names.get(_folded(column))
         if not (divided and heading.strip()):
             raise ValueError(f"takes COLUMN=HEADING such as white=Weiß, got {word!r}")
         if name is None:
@@ -134,10 +150,9 @@ def is_header(
     line: str, columns: Mapping[str, tuple[str, ...]] = COLUMNS, headings: Mapping[str, str] | None = None
 ) -> bool:
     """Return whether a line names at least two columns; a title above the header does not."""
-    names = _Names(columns, headings or {})
     try:
-        fields = (next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS)
-        return any(len({names(field) for field in row} - {None}) >= _NAMED for row in fields)
+        rows = [next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS]
+        return any(len({*_columns_of(row, columns, headings or {})[0]} - {None}) >= _NAMED for row in rows)
     except csv.Error:
         return False
 
@@ -158,7 +173,6 @@ def read_header(
             named does not; all said at once.
     """
     said = headings or {}
-    names = _Names(columns, said)
     if not line.strip():
         raise ValueError("the file is empty; its first line must name columns, as in white,black,result,date")
     try:
@@ -166,13 +180,14 @@ def read_header(
     except csv.Error as error:
         raise ValueError(f"the first line is no header of a CSV file ({error})") from None
     # The right delimiter is the one under which most columns are known to us; a title may hold the others. Of two with
-    # as many, as where the header is a single column, the comma is taken, the first of them.
-    delimiter = max(splits, key=lambda mark: sum(names(field) is not None for field in splits[mark]))
+    # as many the one with more fields is taken; where the header is a single column, the comma, the first of them.
+    read = {mark: _columns_of(row, columns, said) for mark, row in splits.items()}
+    delimiter = max(splits, key=lambda mark: (sum(name is not None for name in read[mark][0]), len(splits[mark])))
     if len(splits[delimiter]) > MAX_COLUMNS:
         raise ValueError(
             f"the header names {len(splits[delimiter])} columns, more than {MAX_COLUMNS}, the limit of columns"
         )
-    fields = splits[delimiter]
+    fields, (names, foreign) = splits[delimiter], read[delimiter]
     places, labels, complaints = _places(fields, names)
     shown = [field.strip() for field in fields]
     for name, heading in said.items():
@@ -189,16 +204,16 @@ def read_header(
         )
     # Spreadsheets leave empty cells away at the end of a row: required cells must be there, the others need not.
     least = 1 + max(min(places[name] for name in group if name in places) for group in required)
-    return RowLayout(delimiter, len(fields), places, labels, least)
+    words = {fields[place].strip()[:_LABEL]: name for place, name in foreign.items()}
+    return RowLayout(delimiter, len(fields), places, labels, least, words)
 
 
-def _places(fields: Sequence[str], names: _Names) -> tuple[dict[str, int], dict[str, str], list[str]]:
+def _places(fields: Sequence[str], names: Sequence[str | None]) -> tuple[dict[str, int], dict[str, str], list[str]]:
     """Return the place and heading of each column, and the columns that are there twice."""
     places: dict[str, int] = {}
     labels: dict[str, str] = {}
     complaints: list[str] = []
-    for place, field in enumerate(fields):
-        name = names(field)
+    for place, (field, name) in enumerate(zip(fields, names, strict=True)):
         if name is None:
             continue
         if name in places:
@@ -217,12 +232,9 @@ def _missing(
     columns_named = " or ".join(repr(name) for name in group)
     also = ", ".join(alias for name in group for alias in columns[name])
     names = [alias for name in group for alias in (name, *columns[name])]
-    abroad = [field[:_LABEL] for field in shown for name in group if field.casefold() in FOREIGN_HEADINGS.get(name, ())]
-    others = {word for column, words in FOREIGN_HEADINGS.items() if column not in group for word in words}
-    unlike = [field for field in shown if field.casefold() not in others]
+    # A word for one colour may look like another one's: "black" is more like the French "Blancs", the white ones.
+    unlike = [field for field in shown if not is_of_another_column(field, group[0])]
     likely = next((words for name in names if (words := _perhaps(name, unlike))), "")
-    if abroad:
-        likely = f" ({did_you_mean_one_of(abroad).strip()})"
     advice = f"; add it, or name its heading: --column {group[0]}=HEADING" if may_name else "; add it"
     return f"there is no column {columns_named}{f' (also read: {also})' if also else ''}{likely}{advice}"
 

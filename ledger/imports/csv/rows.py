@@ -13,11 +13,11 @@ rows).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
-from ledger.imports.csv.header import RowLayout
+from ledger.imports.csv.header import COLUMNS, MAX_TITLES, REQUIRED, RowLayout, is_header, read_header
 from ledger.imports.reading import Faults, Reading
 from ledger.runtime.lazy import np, pl
 
@@ -343,6 +343,46 @@ class RowReader:
         self._rest, self._line = block[place:], line
         frame = pl.DataFrame(rows, schema=_empty(layout).schema, orient="row")
         return frame, Faults(faults, count - len(faults))
+
+
+def read_layout(
+    rows: RowReader,
+    reading: Reading,
+    columns: Mapping[str, tuple[str, ...]] = COLUMNS,
+    required: tuple[tuple[str, ...], ...] = REQUIRED,
+    headings: Mapping[str, str] | None = None,
+) -> RowLayout | None:
+    """Return the header, below titles above it; if there is none, return None and note it in *reading*.
+
+    Args:
+        rows: of the file, from its beginning.
+        reading: receives the fault, and notes on titles and on headings of another language.
+        columns: the names that are known, each with its other names.
+        required: groups of names, of each of which one must be there.
+        headings: by our name of a column, the heading that somebody named; None if nobody can.
+    """
+    first, line = "", 1
+    try:
+        for number in range(MAX_TITLES + 1):
+            header = rows.read_header()
+            # If no line names columns, the first one gets the fault: it was meant to do so.
+            if not number:
+                first, line = header, max(1, rows.line - 1)
+            if is_header(header, columns, headings):
+                if number:
+                    named = f"the columns are named on line {rows.line - 1}; what stands above is passed over"
+                    reading.note(line, named)
+                first, line = header, rows.line - 1
+                break
+            if not header:
+                break
+        layout = read_header(first, columns, required, headings)
+    except ValueError as error:
+        reading.file_fault(line if first else max(1, rows.line - 1), str(error))
+        return None
+    if (words := layout.describe_foreign()) is not None:
+        reading.note(line, words)
+    return layout if reading.sheet is None else layout.of_sheet()
 
 
 def _miscounted(line: int, fields: int, layout: RowLayout) -> FileFault:

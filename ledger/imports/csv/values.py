@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date, timedelta
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +32,16 @@ if TYPE_CHECKING:
 _MAX_CONTROL = 100  # characters of a time control
 
 # A result is kept with what it says of the manner: "+" before the winner of a forfeit. "-": both forfeited.
+# Spreadsheets take 1:0 for one o'clock, and 0:1 for a minute past midnight: 01:00, 00:01.
 UNFINISHED, BOTH_FORFEITED = "*", "-"
 _RESULTS: Mapping[str, tuple[str, ...]] = {
-    "white": ("1-0", "white", "1.0-0.0", "1,0-0,0", "1", "1.0", "1,0"),
-    "black": ("0-1", "black", "0.0-1.0", "0,0-1,0", "0", "0.0", "0,0"),
+    "white": ("1-0", "white", "1.0-0.0", "1,0-0,0", "1", "1.0", "1,0", "1-00", "01-00", "01-00-00"),
+    "black": ("0-1", "black", "0.0-1.0", "0,0-1,0", "0", "0.0", "0,0", "0-01", "00-01", "00-01-00"),
     "draw": ("1/2-1/2", "½-½", "draw", "0.5-0.5", "1/2", "½", "0,5-0,5", "0.5", "0,5", "=", "=-=", "remis"),
     "+white": ("+/-", "+--", "+-", "1-0f", "1-0ff", "1f-0", "1f-0f"),
     "+black": ("-/+", "--+", "-+", "0-1f", "0-1ff", "0-1f", "0f-1", "0f-1f"),
     UNFINISHED: ("*", "none"),
-    BOTH_FORFEITED: ("-/-", "---", "--", "0-0", "0f-0f"),
+    BOTH_FORFEITED: ("-/-", "---", "--", "0-0", "0f-0f", "00-00", "00-00-00"),
 }
 _RESULT = {word: meaning for meaning, words in _RESULTS.items() for word in words}
 
@@ -67,6 +69,8 @@ _VARIANT = {word.casefold(): word for word in _VARIANTS} | {"chess": "standard",
 _SPEED = {word.casefold(): word for word in SPEEDS} | {"daily": "correspondence"}
 _FLAG = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _DAY = 86_400
+_DAY_FOR_A_DRAW = re.compile(r"[0-9]{4}-(?:01-02|02-01)")
+_SERIAL_DAY = re.compile(r"[2-5][0-9]{4}")  # how spreadsheets count days: of the years 1954 to 2064
 _PERIOD = re.compile(r"(?:(\d{1,4})/)?(\d{1,8}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", re.ASCII)
 _WHOLE = re.compile(
     r"\+?(\d{1,15})(?:[.,]0+)?", re.ASCII
@@ -142,6 +146,8 @@ def parse_result(text: str) -> str | None:
     if not word:
         return UNFINISHED
     if word not in _RESULT:
+        if _DAY_FOR_A_DRAW.match(word):
+            raise ValueError("is a day, for which a spreadsheet takes 1/2: write ½ or 0.5 there, in a cell of text")
         raise ValueError("must be 1-0, 0-1, 1/2-1/2, a forfeit such as +/- or 1-0F, or * for an unfinished game")
     return _RESULT[word]
 
@@ -217,6 +223,9 @@ def parse_instant(text: str, order: str | None = None) -> str | None:
             raise ValueError("must not give a day of an unknown month; write the year alone")
         moment = "-".join(part for part in (match[1], match[3], match[4]) if part and part != "??")
     else:
+        if _SERIAL_DAY.fullmatch(tidy):
+            day = date(1899, 12, 30) + timedelta(int(tidy))
+            raise ValueError(f"is a number, by which a spreadsheet means {day}: give its cells a format of dates")
         raise ValueError("must be YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ, in UTC; rewrite it so")
     try:
         instant_ms(moment)

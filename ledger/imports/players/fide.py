@@ -1,7 +1,7 @@
 """FIDE's downloadable rating lists: as text in fixed columns, and as XML.
 
-A list has rating, K, year of birth; its games are those of the last period, not those behind the rating, and are not
-taken. Who has no rating comes in without one.
+A list has rating, K, year of birth, federation, sex, title and a flag; its games are those of the last period, not
+those behind the rating, and are not taken. Who has no rating comes in without one.
 
 As text, the columns begin where the words of the first line begin. The combined list (``players_list``) has ``SRtng SGm
 SK RRtng RGm Rk BRtng BGm BK``; the list of one kind has the month instead, as in ``SEP26 Gms K``, which says from when
@@ -20,6 +20,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
+from ledger.facts.player_details import FEDERATION_PATTERN, TITLE_PATTERN
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.players.rows import PlayerConverter
 from ledger.imports.reading import Reading
@@ -55,6 +56,36 @@ def drop_unrated_k(cells: DataFrame) -> DataFrame:
     return cells.with_columns(k_factor=pl.when(unrated).then(None).otherwise(pl.col("k_factor")))
 
 
+# The columns of data about players that FIDE's lists have; each may be missing.
+_DETAILS = {"federation": "the federation", "sex": "the sex", "title": "the title", "active": "the flag"}
+
+
+def normalize_details(cells: DataFrame) -> DataFrame:
+    """Return the cells with the data about players as the converter takes them; what is ill-formed is left out.
+
+    Columns ``federation``, ``sex``, ``title``, ``woman_title`` and ``flag`` become ``federation``, ``sex``, ``title``
+    and ``active``. A flag has an i for an inactive player, in old lists also a w for a woman.
+    """
+    present = set(cells.columns)
+
+    def text(name: str) -> pl.Expr:
+        cell = pl.col(name) if name in present else pl.lit(None, pl.String)
+        return cell.fill_null("").str.strip_chars().str.to_uppercase()
+
+    titles = [pl.when(text(name).str.contains(f"^{TITLE_PATTERN}$")).then(text(name)) for name in _TITLES]
+    sex = pl.when(text("sex").is_in(["M", "W", "F"])).then(text("sex"))
+    woman = pl.when(text("flag").str.contains("W")).then(pl.lit("w"))
+    active = pl.when(text("flag").str.contains("I")).then(pl.lit("no")).otherwise(pl.lit("yes"))
+    federation = pl.when(text("federation").str.contains(f"^{FEDERATION_PATTERN}$")).then(text("federation"))
+    return cells.with_columns(
+        federation=federation,
+        sex=pl.coalesce(sex, woman),
+        title=pl.coalesce(titles),
+        active=active if "flag" in present else pl.lit(None, pl.String),
+    ).drop(["flag", "woman_title"], strict=False)
+
+
+_TITLES = ("title", "woman_title")
 ROWS = 20_000  # players a frame
 _WORD = re.compile(r"ID\s[Nn]umber|\S+")
 _TEXT_RATINGS: Mapping[str, tuple[str, str]] = {
@@ -102,6 +133,11 @@ def read_layout(line: str, kind: str) -> ListLayout:
         "rating": spans.get(rating, spans.get("list")),
         "k_factor": spans.get(k, spans.get("k")),
         "birth_year": spans.get("b-day", spans.get("born")),
+        "federation": spans.get("fed"),
+        "sex": spans.get("sex"),
+        "title": spans.get("tit", spans.get("titl")),
+        "woman_title": spans.get("wtit"),
+        "flag": spans.get("flag"),
     }
     missing = [LABELS[name] for name in ("fide_id", "name", "rating") if columns[name] is None]
     if missing:
@@ -128,7 +164,8 @@ def read_text(lines: Iterable[bytes], reading: Reading, kind: str, since: str | 
     if since is None and layout.since is None:
         reading.file_fault(1, NO_DAY)
         return
-    converter = PlayerConverter({name: LABELS[name] for name in (*layout.places, "k_factor")})
+    labels = {name: LABELS[name] for name in (*layout.places, "k_factor") if name in LABELS}
+    converter = PlayerConverter({**labels, **_DETAILS})
     number = 2
     while block := list(islice(source, ROWS)):
         text = pl.DataFrame({"text": [decode_text(line.rstrip(b"\r\n")) for line in block]}).with_columns(
@@ -140,7 +177,7 @@ def read_text(lines: Iterable[bytes], reading: Reading, kind: str, since: str | 
             *(_field(name, *span) for name, span in layout.places.items()),
             *([] if "k_factor" in layout.places else [pl.lit(None, pl.String).alias("k_factor")]),
         )
-        frame, faults = converter.convert(drop_unrated_k(cells))
+        frame, faults = converter.convert(normalize_details(drop_unrated_k(cells)))
         reading.add_faults(faults)
         if frame.height:
             yield frame.with_columns(since=pl.lit(since or layout.since))
@@ -155,7 +192,10 @@ def _field(name: str, start: int, end: int | None) -> pl.Expr:
 
 MAX_TEXT = 1_000  # characters of a field
 MAX_DEEP = 8  # elements in each other; a list has three
-_XML_FIELDS: Mapping[str, str] = {"fideid": "fide_id", "name": "name", "birthday": "birth_year"}
+_XML_FIELDS: Mapping[str, str] = {
+    "fideid": "fide_id", "name": "name", "birthday": "birth_year", "country": "federation", "sex": "sex",
+    "title": "title", "w_title": "woman_title", "flag": "flag",
+}  # fmt: skip
 _XML_RATINGS: Mapping[str, tuple[str, str]] = {
     "standard": ("rating", "k"),
     "rapid": ("rapid_rating", "rapid_k"),
@@ -237,7 +277,7 @@ def read_xml(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | 
     if since is None:
         reading.file_fault(1, NO_DAY)
         return
-    players, converter = _PlayerElements(kind), PlayerConverter(LABELS)
+    players, converter = _PlayerElements(kind), PlayerConverter({**LABELS, **_DETAILS})
     seen = 0
     try:
         for chunk in chunks:
@@ -260,11 +300,12 @@ def read_xml(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | 
 def _frame(players: _PlayerElements, converter: PlayerConverter, reading: Reading, since: str) -> Iterator[DataFrame]:
     rows, players.rows = players.rows, []
     if rows:
-        columns = {name: [fields.get(name) for _, fields in rows] for name in LABELS}
-        cells = pl.DataFrame(columns, schema=dict.fromkeys(LABELS, pl.String)).with_columns(
+        fields_read = [*LABELS, *(name for name in _XML_FIELDS.values() if name not in LABELS)]
+        columns = {name: [fields.get(name) for _, fields in rows] for name in fields_read}
+        cells = pl.DataFrame(columns, schema=dict.fromkeys(fields_read, pl.String)).with_columns(
             pl.Series("line", [line for line, _ in rows], pl.Int64)
         )
-        frame, faults = converter.convert(drop_unrated_k(cells))
+        frame, faults = converter.convert(normalize_details(drop_unrated_k(cells)))
         reading.add_faults(faults)
         if frame.height:
             yield frame.with_columns(since=pl.lit(since))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ledger.imports.csv.header import read_header
-from ledger.imports.csv.rows import BATCH_CSV, RowReader
+from ledger.imports.csv.rows import BATCH_CSV, RowReader, read_layout
 from ledger.imports.files import Source
 from ledger.imports.players import fide
 from ledger.imports.players.rows import PlayerConverter
@@ -24,7 +23,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "identity": ("id", "player", "player_id"),
     "fide_id": ("fideid", "fide"),
     "name": ("player_name",),
-    "rating": ("elo", "standard_rating"),
+    "rating": ("elo", "standard_rating", "rtg", "rtgi"),
     "games": ("rated_games", "games_played"),
     "deviation": ("rd", "rating_deviation"),
     "volatility": (),
@@ -33,6 +32,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "birth_year": ("born", "birthday", "birth_date", "year_of_birth"),
     "standing": ("status",),
     "since": ("effective_at", "from", "date"),
+    "sex": ("gender",),
+    "title": ("fide_title",),
+    "federation": ("fed", "country"),
+    "club": ("club_name",),
+    "national": ("national_id", "national_number", "member_number"),
+    "active": (),
 }
 REQUIRED = (("identity", "fide_id", "name"),)
 
@@ -40,10 +45,8 @@ REQUIRED = (("identity", "fide_id", "name"),)
 def read_csv(chunks: Iterable[bytes], reading: Reading, size: int = BATCH_CSV) -> Iterator[DataFrame]:
     """Yield the valid players of a CSV file as frames with the columns of ``player_schema()``."""
     rows = RowReader(chunks, size, reading)
-    try:
-        layout = read_header(rows.read_header(), COLUMNS, REQUIRED)
-    except ValueError as error:
-        reading.file_fault(1, str(error))
+    layout = read_layout(rows, reading, COLUMNS, REQUIRED)
+    if layout is None:
         return
     converter = PlayerConverter(layout.labels)
     for cells, broken in rows.read_blocks(layout):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ledger.facts.event_fields import POSITIVE_PATTERN
 from ledger.facts.person_names import spelt
+from ledger.facts.player_details import FEDERATION_PATTERN, MAX_CLUB, MAX_NATIONAL, OLD_TITLES, TITLE_PATTERN
 from ledger.facts.source_games import NEED_A_RATING, player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
@@ -24,8 +25,9 @@ from ledger.imports.csv.values import (
     check_rows,
     limit_caches,
 )
-from ledger.imports.reading import Faults, name_identity
-from ledger.imports.times import SAY_ORDER
+from ledger.imports.lichess import one_line
+from ledger.imports.reading import DAY_LENGTH, Faults, name_identity
+from ledger.imports.times import SAY_ORDER, possible_days
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
@@ -75,12 +77,71 @@ def parse_birth_year(text: str) -> int | None:
     return whole_number_parser(1700, 2200)(re.split(r"[-./]", tidy)[0])
 
 
+def parse_birth_date(text: str) -> str | None:
+    """Return a whole date of birth, ``YYYY-MM-DD``; None for a year alone and for what is no date."""
+    days = possible_days(text.strip())
+    return days[0] if len(days) == 1 and len(days[0]) == DAY_LENGTH else None
+
+
+def parse_sex(text: str) -> str | None:
+    """Return m or w; None for a blank."""
+    word = text.strip().casefold()
+    if word not in _SEXES:
+        raise ValueError("must be m or w; correct it or leave it empty")
+    return _SEXES[word]
+
+
+def parse_title(text: str) -> str | None:
+    """Return a title in capital letters, also of FIDE's old letters (g, m, f); None for a blank."""
+    word = text.strip().upper()
+    if word and not re.fullmatch(TITLE_PATTERN, word):
+        raise ValueError("must be a title such as GM or WFM; correct it or leave it empty")
+    return OLD_TITLES.get(word, word) or None
+
+
+def parse_federation(text: str) -> str | None:
+    """Return the code of a federation, three capital letters; None for a blank."""
+    word = text.strip().upper()
+    if word and not re.fullmatch(FEDERATION_PATTERN, word):
+        raise ValueError("must be a federation's code of three letters, such as NOR; correct it or leave it empty")
+    return word or None
+
+
+def words_parser(most: int) -> Callable[[str], str | None]:
+    """Return a parser of cells with a few words in one line; None for a blank."""
+
+    def read(text: str) -> str | None:
+        tidy = one_line(text)
+        if len(tidy) > most:
+            raise ValueError(f"must have {most} characters at most; shorten it")
+        return tidy or None
+
+    return read
+
+
+def parse_active(text: str) -> bool | None:
+    """Return whether a player is active; None for a blank."""
+    word = text.strip().casefold()
+    if word not in _ACTIVE:
+        raise ValueError("must be yes or no; correct it or leave it empty")
+    return _ACTIVE[word]
+
+
 def parse_standing(text: str) -> str | None:
     """Return a membership status; None for a blank."""
     tidy = text.strip().casefold()
     if tidy and tidy not in set(Standing):
         raise ValueError(f"must be one of {', '.join(Standing)}")
     return tidy or None
+
+
+_SEXES: Mapping[str, str | None] = {
+    "": None, "-": None, "m": "m", "male": "m", "w": "w", "f": "w", "female": "w",
+}  # fmt: skip
+_ACTIVE: Mapping[str, bool | None] = {
+    "": None, "-": None, "yes": True, "y": True, "1": True, "true": True, "active": True,
+    "no": False, "n": False, "0": False, "false": False, "inactive": False,
+}  # fmt: skip
 
 
 def _identity(text: str) -> str | None:
@@ -119,6 +180,12 @@ def _plan() -> dict[str, CellParser]:
         "volatility": points,
         "highest": points,
         "k_factor": points,
+        "sex": CellParser(parse_sex),
+        "title": CellParser(parse_title),
+        "federation": CellParser(parse_federation),
+        "club": CellParser(words_parser(MAX_CLUB)),
+        "national": CellParser(words_parser(MAX_NATIONAL)),
+        "active": CellParser(parse_active, pl.Boolean),
     }
 
 
@@ -130,15 +197,18 @@ class PlayerConverter:
         self._labels = dict(labels)
         self._plan = _plan()
         self._named = CellParser(name_identity)
+        self._birth = CellParser(parse_birth_date)
 
     def convert(self, cells: DataFrame) -> tuple[DataFrame, Faults]:
         """Return the valid players of a block of cells (text by column, and ``line``), and the faults of other rows."""
-        limit_caches({self._named, *self._plan.values()})
+        limit_caches({self._named, self._birth, *self._plan.values()})
         columns = {
             name: parser.parse_column(self._labels[name], cells[name])
             for name, parser in self._plan.items()
             if name in self._labels
         }
+        if "birth_year" in self._labels:  # one column has either
+            columns["birth"] = self._birth.parse_column(self._labels["birth_year"], cells["birth_year"])
         table = self._table(cells, columns)
         none = pl.Series("bad", [False]).new_from_index(0, len(cells))
         bad, faults = check_rows(table["line"], self._complaints(table, columns), none)

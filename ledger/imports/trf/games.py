@@ -1,49 +1,29 @@
 """FIDE tournament reports (TRF16, TRF26) as source games: one tournament at a time, in memory.
 
-Who a player is and when a game was played is settled here; columns and other lines are in ``trf.lines``, and which
-letters make a game in ``trf.pairings``. No file is opened here.
-
-What a game's key is made from is ``trf:`` and 24 hexadecimal digits of the SHA-256 over: name of the tournament, its
-first day (or else its last, or that of the game), round, identity of White, identity of Black, parted by 0x1f, in
-UTF-8. The result does not count, so that a repeated report with a corrected one has the same game.
+Who a player is is settled here; columns and other lines are in ``trf.lines``, which letters make a game in
+``trf.pairings``, games and their days in ``trf.reports``. No file is opened here.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import attrs
 
-from ledger.facts.source_games import SourceGame, SourceRound, plain_key
-from ledger.facts.words import USUALLY_BRINGS, Brings
+from ledger.facts.source_games import SourceGame
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
-from ledger.imports.no_opponent import means_no_opponent
-from ledger.imports.reading import (
-    DAY_LENGTH,
-    NO_HINTS,
-    OF_NO_TOURNAMENT,
-    FileHints,
-    Reading,
-    ReportedTournament,
-    name_identity,
-    take_out_byes,
-)
-from ledger.imports.trf.lines import (
-    PLAYER,
-    UNIQUE,
-    PlayerLine,
-    TournamentDays,
-    TournamentHeader,
-    decode_player_line,
-    read_days,
-)
-from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, differing_points, pair_entrants
+from ledger.imports.reading import NO_HINTS, FileHints, Reading
+from ledger.imports.trf.lines import PLAYER, UNIQUE, TournamentDays, TournamentHeader, decode_player_line, read_days
+from ledger.imports.trf.reports import USUAL, EntrantList, TournamentReport, read_report
+from ledger.imports.trf.scoring import MatchScoring, Scoring
+from ledger.imports.trf.teams import check_teams
 from ledger.imports.trf.time_controls import parse_speed
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
-USUAL = USUALLY_BRINGS[Brings.ALLOTTED]  # half points of an allotted bye
 
 
 @attrs.define
@@ -51,11 +31,7 @@ class _Tournament:
     """The lines of one tournament while they are read."""
 
     header: TournamentHeader
-    entrants: dict[int, Entrant] = attrs.Factory(dict)
-    # the line of each starting rank, faulty ones too
-    ranks: dict[int, int] = attrs.Factory(dict)
-    identities: dict[str, Entrant] = attrs.Factory(dict)
-    unread: set[int] = attrs.Factory(set)
+    entrants: EntrantList = attrs.Factory(EntrantList)
     players: int = 0  # lines of players
     rounds: int = 0
 
@@ -108,13 +84,12 @@ def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Read
         reading.fault(number, str(error))
         if rank.isascii() and rank.isdigit():
             # Games against this player are then left out and counted, and are no faults of the lines of the opponents.
-            tournament.unread.add(int(rank))
+            tournament.entrants.unread.add(int(rank))
         return True
-    if read.rank in tournament.ranks:
-        line = tournament.ranks[read.rank]
+    if read.rank in tournament.entrants.ranks:
+        line = tournament.entrants.ranks[read.rank]
         reading.fault(number, f"columns 5-8: the starting rank {read.rank} is that of line {line}, too; correct one")
         return True
-    tournament.ranks[read.rank] = number
     tournament.rounds += len(read.rounds)
     if tournament.rounds > MAX_ROUNDS:
         reading.stop(
@@ -124,29 +99,13 @@ def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Read
         return False
     for doubt in read.doubts:
         reading.note(number, f"{doubt}: not used")
-    _enter(tournament, number, read, reading, hints)
-    return True
-
-
-def _enter(tournament: _Tournament, number: int, read: PlayerLine, reading: Reading, hints: FileHints) -> None:
-    # A FIDE number of zeros alone is how programs write that there is none.
-    fide = read.fide_id.lstrip("0")
-    name = one_line(read.name) or (f"FIDE {fide}" if fide else "")
-    if not name:
+    if not one_line(read.name) and not read.fide_id.lstrip("0"):
         reading.fault(number, "columns 15-47: expected the player's name, or a FIDE number in columns 58-68")
-        tournament.unread.add(read.rank)
-        return
-    identity = f"fide:{fide}" if fide else name_identity(name, hints.source)
-    entrant = Entrant(number, read, identity, name)
-    other = tournament.identities.setdefault(identity, entrant)
-    if other is not entrant:
-        what = f"the FIDE number {fide}" if fide else f"the name {name!r} without a FIDE number"
-        advice = "correct one" if fide else "give them FIDE numbers, or names that differ"
-        reading.fault(number, f"{what} is that of line {other.line}, too: nobody knows whose games are whose; {advice}")
-        tournament.unread |= {read.rank, other.read.rank}
-        tournament.entrants.pop(other.read.rank, None)
-        return
-    tournament.entrants[read.rank] = entrant
+        tournament.entrants.ranks[read.rank] = number
+        tournament.entrants.unread.add(read.rank)
+        return True
+    tournament.entrants.enter(number, read, reading, hints.source)
+    return True
 
 
 def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Iterator[SourceGame]:
@@ -158,42 +117,54 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         return
     for line, words in doubts:
         reading.note(line, words)
-    pairings = pair_entrants(tournament.entrants, tournament.unread)
-    for line, words in sorted(pairings.faults):
-        reading.fault(line, words)
-    reading.skipped.update(pairings.left_out)
+    scoring = Scoring.parse(header.text("162"))
+    if header.is_of_teams:  # the team has the bye, and what 162 says of it
+        scoring = scoring._replace(allotted=0.0)
+    elif header.allotted_half_points() != USUAL:
+        scoring = scoring._replace(allotted=header.allotted_half_points() / 2)
+    if scoring[:3] != Scoring()[:3]:
+        line, _ = header.records["162"]
+        reading.note(line, f"points are counted as {scoring} for a win, a draw and a loss (162); ratings go by results")
+    report = TournamentReport(
+        line=header.line,
+        name=header.name(),
+        days=days,
+        day=hints.day,
+        entrants=tournament.entrants.by_rank,
+        unread=tournament.entrants.unread,
+        speed=_speed(header, reading),
+        format=header.format(),
+        rounds=header.rounds(),
+        allotted=header.allotted_half_points(),
+        scoring=scoring,
+        facts=header.described(),
+        chief=header.chief(),
+        deputies=header.deputies,
+        no_day="the report names no day (132, 042 or 052)",
+        no_name="the report names no tournament (012)",
+        no_round_days="the days of some rounds are not given (132)",
+    )
+    yield from read_report(report, reading)
+    _note_other_forms(tournament, days, reading)
+    matches = MatchScoring.parse(header.text("362"))
+    for line, words in check_teams(header.teams, tournament.entrants.by_rank, scoring, matches):
+        reading.note(line, words)
+    if header.passed_over:
+        reading.note(header.first_passed_over, f"lines that tell of no game: {header.describe_skipped_lines()}")
 
-    # or else the last day of the tournament, which no round outlasted
-    def day_of(number: int) -> str | None:
-        return days.rounds.get(number) or days.last or days.first or hints.day
 
-    if any(day_of(number) is None for number in pairings.rounds):
-        words = "the report names no day (132, 042 or 052), so its games have no place in time: say when with --day"
-        reading.file_fault(header.line, f"{words}; no game of this tournament was read")
-        return
-    speed = _speed(header, reading)
-    _note(tournament, pairings, days, reading)
-    _report(tournament, pairings, days, speed, reading)
-    name, began = header.name(), days.first or days.last
-    for bye in pairings.byes:
-        day = began or str(day_of(bye.round))
-        _keep_bye(
-            bye, name, day, header.allotted_half_points() if bye.brings is Brings.ALLOTTED else USUAL, speed, reading
-        )
-    source_games = (_source_game(game, name, began, str(day_of(game.round)), speed) for game in pairings.games)
-    yield from take_out_byes(source_games, reading, began)
-
-
-def _keep_bye(bye: Bye, name: str | None, day: str, worth: int, speed: str | None, reading: Reading) -> None:
-    entrant = bye.entrant
-    if entrant.identity.startswith("name:") and means_no_opponent(entrant.name):
-        return  # a line for no player
-    if name is None:
-        reading.skipped[OF_NO_TOURNAMENT] += 1
-        return
-    half_points = None if worth == USUAL else worth
-    who = (entrant.line, entrant.identity, entrant.name)
-    reading.add_round(SourceRound(*who, name, day, bye.round, bye.brings.value, half_points, speed))
+def _note_other_forms(tournament: _Tournament, days: TournamentDays, reading: Reading) -> None:
+    """Note what a report writes otherwise than TRF16 says, as older programs do."""
+    header = tournament.header
+    adjusted = Counter(words for entrant in tournament.entrants.by_rank.values() for words in entrant.read.adjustments)
+    for adjustment, count in sorted(adjusted.items()):
+        lines = "1 line of a player" if count == 1 else f"{count:,} lines of players"
+        reading.note(header.line, f"not as TRF16 has it, and read all the same: {adjustment}: {lines}")
+    for kind in ("042", "052"):
+        written = header.text(kind)
+        if written and not re.fullmatch(r"\d{4}/\d\d/\d\d", written, re.ASCII):
+            day = days.first if kind == "042" else days.last
+            reading.note(header.records[kind][0], f"{kind} {written[:40]!r} is not written YYYY/MM/DD: read as {day}")
 
 
 def _speed(header: TournamentHeader, reading: Reading) -> str | None:
@@ -206,86 +177,3 @@ def _speed(header: TournamentHeader, reading: Reading) -> str | None:
             line, words = header.records[record]
             reading.note(line, f"{record} {error}; got {words.strip()[:80]!r}: not used")
     return None
-
-
-def _source_game(game: Pairing, name: str | None, began: str | None, day: str, speed: str | None) -> SourceGame:
-    white, black = game.white, game.black
-    facts = (name or "", began or day, str(game.round), white.identity, black.identity)
-    return SourceGame(
-        line=white.line,
-        key=plain_key("trf", "\x1f".join(facts)),
-        white_id=white.identity,
-        white_name=white.name,
-        black_id=black.identity,
-        black_name=black.name,
-        outcome=game.outcome,
-        termination="unknown" if game.is_played else "unplayed",
-        ended_at=day,
-        tournament=name,
-        round=str(game.round),
-        white_rating=white.read.rating or None,
-        black_rating=black.read.rating or None,
-        speed=speed,
-        is_made=True,
-    )
-
-
-def _note(tournament: _Tournament, pairings: Pairings, days: TournamentDays, reading: Reading) -> None:
-    """Note facts about a tournament that a person should know, next to its games."""
-    header = tournament.header
-    playing = {rank for game in pairings.games for rank in (game.white.read.rank, game.black.read.rank)}
-    playing |= {bye.entrant.read.rank for bye in pairings.byes}
-    idle = len(tournament.entrants) - len(playing)
-    words = [
-        f"{what}: {count:,}"
-        for count, what in (
-            (sum(not game.is_played for game in pairings.games), "forfeits and games of less than one move, not rated"),
-            (idle, "entrants of whom no round is told, who are not registered"),
-        )
-        if count
-    ]
-    if words:
-        reading.note(header.line, "; ".join(words))
-    if pairings.games and any(game.round not in days.rounds for game in pairings.games) and days.first != days.last:
-        last = days.last or days.first
-        if last:
-            reading.note(header.line, f"the days of some rounds are not given (132): their games are put on {last}")
-    if header.name() is None:
-        reading.note(header.line, "the report names no tournament (012), so its games carry none")
-    scoring = header.text("162")
-    why = f" (scoring: {scoring[:60]})" if scoring else ""
-    for entrant, points in differing_points(tournament.entrants, header.allotted_half_points()):
-        in_report = f"{entrant} has {entrant.read.points:g} points in the report"
-        by_results = f"{points:g} by results and byes at 1, ½ and 0"
-        reading.note(entrant.line, f"{in_report}{why}, and {by_results}, which is what counts")
-    if header.passed_over:
-        reading.note(header.first_passed_over, f"lines that tell of no game: {header.describe_skipped_lines()}")
-
-
-def _report(
-    tournament: _Tournament, pairings: Pairings, days: TournamentDays, speed: str | None, reading: Reading
-) -> None:
-    name = tournament.header.name()
-    if name is None or not (pairings.games or pairings.byes):
-        return
-    dated = [day for day in (days.first, days.last, *days.rounds.values()) if day and len(day) == DAY_LENGTH]
-    if not dated:
-        return
-    first = days.first if days.first and len(days.first) == DAY_LENGTH else min(dated)
-    last = days.last if days.last and len(days.last) == DAY_LENGTH else max(dated)
-    # A report may be of a tournament that is not over: its lines end before the last round.
-    rounds = max(tournament.header.rounds() or 0, *pairings.rounds)
-    entrants = len(tournament.entrants)
-    reading.add_tournament(
-        ReportedTournament(
-            tournament.header.line,
-            name,
-            min(first, last),
-            max(first, last),
-            tournament.header.format(),
-            # An announcement takes two entrants or more.
-            entrants if entrants > 1 else None,
-            rounds,
-            speed,
-        )
-    )

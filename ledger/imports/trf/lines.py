@@ -2,21 +2,23 @@
 
 Which of the games count is not known here. What is wrong with a field of a player's line (``001``) on which no game
 depends is a doubt, not a fault: the games of a player are not lost for a date of birth. The other lines say of the
-whole tournament its name, its days, those of its rounds, its time control; only what games need is read, and lines of
-federations, of teams and of later versions are counted and passed over.
+whole tournament its name, its days, those of its rounds, its arbiters, its time control; lines of teams are read
+together (``trf.teams``); lines of federations and of later versions are counted and passed over.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import NamedTuple
 
 import attrs
 
-from ledger.facts.words import USUALLY_BRINGS, Brings
+from ledger.facts.player_details import OLD_TITLES
+from ledger.facts.words import USUALLY_BRINGS, Brings, Colour
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.csv.values import parse_time_control
 from ledger.imports.lichess import one_line
@@ -74,6 +76,7 @@ class PlayerLine:
         place: final place, from 1.
         rounds: one for each round that the line reaches.
         doubts: what is wrong with fields that no game needs; such a field is empty or None.
+        adjustments: the ways in which the line differs from TRF16, as older programs write it.
     """
 
     rank: int
@@ -88,6 +91,14 @@ class PlayerLine:
     place: int | None
     rounds: tuple[RoundCell, ...]
     doubts: tuple[str, ...] = ()
+    adjustments: tuple[str, ...] = ()
+
+    @property
+    def birth_date(self) -> str | None:
+        """The date of birth as ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD``, as far as it is known."""
+        parts = [part for part in re.split(r"[/.-]", self.birth) if part]
+        length = next((at for at, part in enumerate(parts) if not int(part)), len(parts))
+        return "-".join(parts[:length]) or None
 
 
 class _Fields:
@@ -97,6 +108,7 @@ class _Fields:
         self.line = line
         self.problems: list[str] = []
         self.doubts: list[str] = []
+        self.adjustments: list[str] = []
 
     def blame(self, first: int, last: int, expected: str) -> None:
         where = f"columns {first}-{last}" if last > first else f"column {first}"
@@ -110,6 +122,31 @@ class _Fields:
         if value and not re.fullmatch(pattern, value, re.ASCII):
             self.blame(first, last, f"{expected} or blank")
             return ""
+        return value
+
+    def adjust(self, words: str) -> None:
+        """Note once that the line is written otherwise than TRF16 says."""
+        if words not in self.adjustments:
+            self.adjustments.append(words)
+
+    def sex(self) -> str:
+        """Return m or w; many programs write f for a woman, as federations' lists do."""
+        value = self.text(10, 10, "[mwfMWF]", "m or w").lower()
+        if value == "f":
+            self.adjust("women marked f instead of w")
+        return value.replace("f", "w")
+
+    def title(self) -> str:
+        """Return a title in the letters of TRF16; TRF06 has g, m, f and c, after a w for women."""
+        value = self.text(11, 13, "[A-Za-z]+", "a title such as GM or WGM").upper()
+        if value in OLD_TITLES:
+            self.adjust("titles as letters (g, m, f)")
+        return OLD_TITLES.get(value, value)
+
+    def birth(self) -> str:
+        value = self.text(70, 79, _BIRTH, "a date of birth YYYY/MM/DD")
+        if value and not re.fullmatch(r"\d{4}/\d\d/\d\d", value, re.ASCII):
+            self.adjust("dates of birth not written YYYY/MM/DD")
         return value
 
     def whole(self, first: int, last: int, expected: str) -> int | None:
@@ -149,6 +186,8 @@ class _Fields:
         if result not in RESULTS:
             self.blame(start + RESULT, start + RESULT, _RESULT_WORDS)
         opponent = self.whole(start, start + 3, "an opponent's starting rank, 0000") or NO_OPPONENT
+        if result and not self.line[start - 1 : start + 3].strip(" "):
+            self.adjust("byes without the opponent 0000")
         # A rank of 0 could not be read, and was blamed already.
         if rank and opponent == rank:
             self.blame(start, start + 3, "another player than the line's own")
@@ -182,18 +221,18 @@ def parse_player_line(line: str) -> PlayerLine:
     points = fields.text(81, 84, r"\d+(\.\d?)?|\.\d", "points such as 3.5")
     read = PlayerLine(
         rank=rank,
-        # Many programs write f for a woman, as federations' lists do.
-        sex=fields.text(10, 10, "[mwfMWF]", "m or w").lower().replace("f", "w"),
-        title=fields.text(11, 13, "[A-Za-z]+", "a title such as GM or WGM").upper(),
+        sex=fields.sex(),
+        title=fields.title(),
         name=name,
         rating=fields.rating(),
         federation=fields.text(54, 56, "[A-Za-z]{3}", "a federation of three letters").upper(),
         fide_id=fide_id,
-        birth=fields.text(70, 79, _BIRTH, "a date of birth YYYY/MM/DD"),
+        birth=fields.birth(),
         points=float(points) if points else None,
         place=fields.whole(86, 89, "a place"),
         rounds=tuple(fields.rounds(rank)),
         doubts=tuple(fields.doubts[:_NAMED_PROBLEMS]),
+        adjustments=tuple(fields.adjustments),
     )
     if fields.problems:
         raise ValueError("; ".join(fields.problems[:_NAMED_PROBLEMS]))
@@ -224,15 +263,27 @@ def decode_player_line(line: bytes) -> PlayerLine:
 PLAYER = b"001"
 # Records of which a tournament has one each: met again after the players, they begin the next tournament.
 UNIQUE = ("012", "022", "032", "042", "052", "062", "072", "082", "092", "132")
-_READ = frozenset({"012", "042", "052", "092", "132", "122", "142", "162", "222", "BBU", "XXS"})
-_KNOWN = _READ | {*UNIQUE, "102", "112", "152", "172", "182", "192", "202", "212"}
+# The records that are facts of a tournament in words, by the field of ``tournament-described/1`` and its length.
+_DESCRIBED = {
+    "022": ("city", 128), "032": ("federation", 32), "092": ("system", 128), "122": ("time_control", 256),
+    "222": ("time_code", 128), "162": ("scoring", 128), "172": ("start_order", 128), "182": ("program", 128),
+    "192": ("system_code", 128), "202": ("tie_breaks", 256), "212": ("standings_order", 256),
+}  # fmt: skip
+# These say of a report of teams how matches are paired and scored; its games are those of individuals.
+_OF_MATCHES = frozenset({"092", "162", "192", "202", "212"})
+_DEPUTY = "112"
+_MAX_ARBITER = 128  # characters
+_MAX_DEPUTIES = 200
+_READ = frozenset({*_DESCRIBED, "012", "042", "052", "102", "132", "142", "152", "362", "BBU", "XXR", "XXS"})
+_OF_TEAMS = frozenset({"240", "299", "300", "310", "320", "330"})  # all lines of them are read together
+MAX_TEAM_LINES = 20_000
+_KNOWN = _READ | _OF_TEAMS | {*UNIQUE, _DEPUTY, "352"}
 _NAMED_KINDS = 8  # kinds of lines that are named
 _FORMATS = (
     (re.compile(r"swiss", re.IGNORECASE), "swiss"),
     (re.compile(r"round[ -]?robin|all[ -]play[ -]all|berger", re.IGNORECASE), "all-play-all"),
     (re.compile(r"knock[ -]?out", re.IGNORECASE), "knockout"),
 )
-_TEAMS = ("013", "310", "320", "330")  # in a report of teams 162 scores matches, not games
 # What an allotted bye brings, in points: TRF26's 162, JaVaFo's XXS, bbpPairings' BBU.
 _ALLOTTED = (
     ("162", re.compile(r"\bP\s+(\d\.\d)\b")),
@@ -252,6 +303,8 @@ class TournamentHeader:
         line: where it begins.
         records: line and text of each record that is read, without its three characters; of several, the first.
         met: those of ``UNIQUE`` that were there.
+        teams: by kind the lines of teams and of byes, each with its number.
+        deputies: the deputy arbiters, each on a line of its own.
         passed_over: how many lines of each other kind.
         first_passed_over: the first of these lines, 0 where there is none.
     """
@@ -259,6 +312,8 @@ class TournamentHeader:
     line: int
     records: dict[str, tuple[int, str]] = attrs.Factory(dict)
     met: set[str] = attrs.Factory(set)
+    teams: dict[str, list[tuple[int, str]]] = attrs.Factory(dict)
+    deputies: list[str] = attrs.Factory(list)
     passed_over: Counter[str] = attrs.Factory(Counter)
     first_passed_over: int = 0
 
@@ -268,6 +323,11 @@ class TournamentHeader:
         kind = text[:3]
         if kind in _READ:
             self.records.setdefault(kind, (number, text[3:]))
+        if kind in _OF_TEAMS and sum(map(len, self.teams.values())) < MAX_TEAM_LINES:
+            self.teams.setdefault(kind, []).append((number, text[:MAX_LENGTH]))
+        if kind == _DEPUTY and len(self.deputies) < _MAX_DEPUTIES:
+            name = one_line(text[3:][:MAX_UNTIDY])[:_MAX_ARBITER].strip()
+            self.deputies += [name] if name else []
         if kind in UNIQUE:
             self.met.add(kind)
         # lines of ### are remarks, such as the ruler of columns that programs write above the players
@@ -290,9 +350,26 @@ class TournamentHeader:
         """Return the pairing system that record 092 names; None if it names none."""
         return next((kind for pattern, kind in _FORMATS if pattern.search(self.text("092"))), None)
 
+    def chief(self) -> str | None:
+        """Return the chief arbiter (102); None if there is none."""
+        return self.text("102")[:_MAX_ARBITER].strip() or None
+
+    @property
+    def is_of_teams(self) -> bool:
+        """True for a report of teams, whose 162 may say what a bye brings to a whole team."""
+        return bool(self.passed_over["013"] or {"310", "320", "330"} & self.teams.keys())
+
+    def described(self) -> dict[str, str]:
+        """Return what the records state, by field of ``tournament-described/1``; of teams what concerns the games."""
+        kinds = [kind for kind in _DESCRIBED if not (self.is_of_teams and kind in _OF_MATCHES)]
+        words = {name: self.text(kind)[:most].strip() for kind in kinds for name, most in (_DESCRIBED[kind],)}
+        colour = {"W": Colour.WHITE, "B": Colour.BLACK}.get(self.text("152").upper())
+        stated = {name: text for name, text in words.items() if text}
+        return {**stated, "first_colour": colour.value} if colour is not None else stated
+
     def rounds(self) -> int | None:
-        """Return the number of rounds (142); None if there is none."""
-        words = self.text("142")
+        """Return the number of rounds (142, or JaVaFo's XXR); None if there is none."""
+        words = self.text("142") or self.text("XXR")
         return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
     def allotted_half_points(self) -> int:
@@ -301,7 +378,7 @@ class TournamentHeader:
         Where a win brings another number than 1 its scoring is not ours, and what it says of byes is not used.
         """
         usual = USUALLY_BRINGS[Brings.ALLOTTED]
-        if _OTHER_WINS.search(self.text("162")) or any(self.passed_over[kind] for kind in _TEAMS):
+        if _OTHER_WINS.search(self.text("162")) or self.is_of_teams:
             return usual
         for kind, pattern in _ALLOTTED:
             if match := pattern.search(self.text(kind)):
@@ -338,17 +415,18 @@ class TournamentDays:
 
     first: str | None
     last: str | None
-    rounds: dict[int, str]
+    rounds: Mapping[int, str]
 
 
 def read_days(
-    header: TournamentHeader, order: str | None
+    header: TournamentHeader, order: str | None, labels: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[TournamentDays | None, list[tuple[int, str]], list[tuple[int, str]]]:
     """Return the days of a tournament, their faults, and notes on them, each with its line.
 
     Args:
         header: the records.
         order: one of ``times.ORDERS`` if the user gave the order of ``04/05/2024``.
+        labels: what messages call the two records of days, if not by their numbers.
     """
     records = {kind: header.records[kind] for kind in ("042", "052") if header.text(kind)}
     pairs: set[tuple[str | None, str | None]]
@@ -366,21 +444,24 @@ def read_days(
         lasts: tuple[str | None, ...] = possible_days(records["052"][1], order) if "052" in records else (None,)
         pairs = {(first, last) for first in firsts for last in lasts if not (first and last and first > last)}
     if len(pairs) != 1:
-        return None, [_wrong_days(records, order, pairs)], []
+        return None, [_wrong_days(records, order, pairs, labels)], []
     ((first, last),) = pairs
     rounds, doubts = _round_days(header, first, last)
     return TournamentDays(first, last, rounds), [], doubts
 
 
 def _wrong_days(
-    records: dict[str, tuple[int, str]], order: str | None, pairs: set[tuple[str | None, str | None]]
+    records: dict[str, tuple[int, str]],
+    order: str | None,
+    pairs: set[tuple[str | None, str | None]],
+    labels: Mapping[str, str],
 ) -> tuple[int, str]:
     """Return why the two days cannot be read."""
     line, _ = next(iter(records.values()))
-    words = " and ".join(f"{kind} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
+    words = " and ".join(f"{labels.get(kind, kind)} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
     for kind, (at, text) in records.items():
         if not possible_days(text, order):
-            return at, f"{kind} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
+            return at, f"{labels.get(kind, kind)} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
     if pairs:
         spans = sorted({day for pair in pairs for day in pair if day})
         return line, f"{words}: {ambiguous_day_fault(tuple(spans[:1] + spans[-1:]))}"

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import attrs
 
-from ledger.facts.words import Brings
+from ledger.facts.words import Brings, Colour
 from ledger.imports.trf.lines import PLAYED, PlayerLine, RoundCell
+from ledger.imports.trf.scoring import Scoring
 
 # White's and Black's letters of one game: who won, and whether it was played.
 _RESULTS: Mapping[tuple[str, str], tuple[str, bool]] = {
@@ -39,7 +40,7 @@ _BRINGS: Mapping[str, Brings] = {
     "D": Brings.HALF, "-": Brings.ABSENT, "L": Brings.ABSENT,
 }  # fmt: skip
 _AWAY = frozenset({Brings.ABSENT, Brings.ZERO})
-_POINTS = {"1": 2, "+": 2, "W": 2, "F": 2, "=": 1, "D": 1, "H": 1}  # half-points of the usual scoring; of U see below
+_COLOURS = {"w": Colour.WHITE.value, "b": Colour.BLACK.value}
 
 
 class Entrant(NamedTuple):
@@ -65,11 +66,13 @@ class Pairing(NamedTuple):
 
 
 class Bye(NamedTuple):
-    """A round without a game: its number, from 1, the player, the kind of bye."""
+    """A round without a game: its number, from 1, the player, the kind of bye; an opponent and colour if paired."""
 
     round: int
     entrant: Entrant
     brings: Brings
+    opponent: Entrant | None = None
+    colour: str | None = None
 
 
 @attrs.define
@@ -177,8 +180,8 @@ def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None
     results = (first[1].result, second[1].result)
     if results in _NO_GAME:
         pairings.left_out[_NO_GAME[results]] += 1
-        if results == ("-", "-"):
-            pairings.byes += [Bye(number, entrant, Brings.ABSENT) for entrant, _ in (first, second)]
+        if results != ("Z", "Z"):
+            pairings.byes += _paired_byes(number, first, second)
     elif results not in _RESULTS:
         pairings.faults.append((first[0].line, _contradiction(number, first, second, "the results contradict")))
     elif ordered is not None:
@@ -188,10 +191,18 @@ def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None
     # Programs leave the colours out if neither player came: what each side was given is kept as a round without a game.
     elif first[1].colour == second[1].colour == "-" and not _RESULTS[results][1]:
         pairings.left_out["forfeits without colours"] += 1
-        pairings.byes += [Bye(number, entrant, _BRINGS[cell.result]) for entrant, cell in (first, second)]
+        pairings.byes += _paired_byes(number, first, second)
     else:
         words = "the colours do not say who had White"
         pairings.faults.append((first[0].line, _contradiction(number, first, second, words)))
+
+
+def _paired_byes(number: int, first: _Side, second: _Side) -> list[Bye]:
+    """Return the rounds without a game of two players who were paired; both lost without being away: no points."""
+    return [
+        Bye(number, entrant, _BRINGS.get(cell.result, Brings.ZERO), opponent, _COLOURS.get(cell.colour))
+        for (entrant, cell), (opponent, _) in ((first, second), (second, first))
+    ]
 
 
 def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
@@ -202,15 +213,14 @@ def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
     )
 
 
-def differing_points(entrants: Mapping[int, Entrant], allotted: int) -> Iterator[tuple[Entrant, float]]:
+def differing_points(entrants: Mapping[int, Entrant], scoring: Scoring) -> Iterator[tuple[Entrant, float]]:
     """Yield the players whose reported points differ from those of their results, with the latter.
 
     Args:
         entrants: by starting rank.
-        allotted: what a bye for want of an opponent brings, half points.
+        scoring: how the report counts them.
     """
-    worth = {**_POINTS, "U": allotted}
     for entrant in entrants.values():
-        points = sum(worth.get(cell.result, 0) for cell in entrant.read.rounds) / 2
+        points = sum(scoring.points(cell.result) for cell in entrant.read.rounds if not cell.is_blank)
         if entrant.read.points is not None and entrant.read.points != points:
             yield entrant, points

@@ -1,0 +1,135 @@
+"""The export of a published rating list as FIDE's downloads have it: text in fixed columns, or XML.
+
+Columns and elements are those of ``imports.players.fide``. The list has the published ratings; names, federation, sex,
+title, year of birth and activity are those of its instant. A player without a FIDE number has the national one, if
+there is one; other players are left out, since readers know players by numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+from ledger.answers.asking import day, in_one_snapshot
+from ledger.answers.exports.columns import ExportFilter
+from ledger.answers.player_details import EVERYBODY, details_at
+from ledger.answers.publications import ranked_members
+from ledger.errors import MalformedError
+from ledger.facts.player_details import NO_DETAILS, PlayerDetails
+from ledger.handle import OpenLedger
+from ledger.publishing.publications import Publications
+
+_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_WIDTHS = {"id": 15, "name": 61, "fed": 4, "sex": 4, "tit": 5, "wtit": 5, "otit": 15, "foa": 4}
+_WOMEN = ("WGM", "WIM", "WFM", "WCM")
+
+
+class FideRow(NamedTuple):
+    """A player of a list in FIDE's form: number, name, published rating, data."""
+
+    number: str
+    name: str
+    rating: int
+    details: PlayerDetails
+
+    @property
+    def flag(self) -> str:
+        """The letters of FIDE's flag: w for a woman, i for an inactive player."""
+        woman = "w" if self.details.sex == "w" else ""
+        return f"{woman}{'i' if self.details.active is False else ''}"
+
+    @property
+    def born(self) -> str:
+        """The year of birth, or an empty text."""
+        return (self.details.birth or "")[:4]
+
+
+@in_one_snapshot
+def fide_text_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
+    """Return a published list as FIDE's text, line by line.
+
+    Raises:
+        UnknownNameError: there is no such list.
+        MalformedError: no list was named, or names were not requested.
+    """
+    month, rows, _ = _rows(ledger, selection)
+    head = f"{'ID Number':<15}{'Name':<61}Fed Sex Tit  WTit OTit           FOA {month:<6}Gms K  B-day Flag"
+    return (f"{line}\r\n".encode() for line in (head, *map(_line, rows)))
+
+
+@in_one_snapshot
+def fide_xml_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
+    """Return a published list as FIDE's XML; otherwise as ``fide_text_list``."""
+    _, rows, _ = _rows(ledger, selection)
+    lines = ('<?xml version="1.0" encoding="UTF-8"?>', "<playerslist>", *map(_element, rows), "</playerslist>")
+    return (f"{line}\n".encode() for line in lines)
+
+
+@in_one_snapshot
+def fide_list_findings(ledger: OpenLedger, selection: ExportFilter) -> list[str]:
+    """Return how many players of a published list are left out because they have no number."""
+    *_, missing = _rows(ledger, selection)
+    count = "1 player has" if missing == 1 else f"{missing:,} players have"
+    return [f"{count} neither a FIDE nor a national number and are left out"] if missing else []
+
+
+def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[str, list[FideRow], int]:
+    """Return the month from which a list holds as FIDE writes it, its rows, and how many players are left out."""
+    if selection.published is None:
+        raise MalformedError(["a list in FIDE's form is a published one: name it with --list"])
+    if not selection.names:
+        raise MalformedError(["a list names the players: allow it with --names"])
+    publication = Publications(ledger).named(selection.published)
+    group = selection.group or EVERYBODY
+    members = ranked_members(ledger, list(Publications(ledger).rows(publication)), publication.at_ms, group)
+    players = [row.player for row in members]
+    persons, details = ledger.people.by_number(players), details_at(ledger, players, publication.at_ms)
+    rows = []
+    for row in members:
+        person, data = persons.get(row.player), details.get(row.player, NO_DETAILS)
+        identity = (person.identity if person else None) or ""
+        number = identity.removeprefix("fide:") if identity.startswith("fide:") else data.national or ""
+        if person is not None and person.name is not None and number:
+            rows.append(FideRow(number, person.name, row.shown, data))
+    # in force from the instant after the list's
+    first = day(publication.at_ms + 1)
+    return f"{_MONTHS[int(first[5:7]) - 1]}{first[2:4]}", rows, len(members) - len(rows)
+
+
+def _line(row: FideRow) -> str:
+    """Return a player's line in the columns of FIDE's list of one kind; a name ends one column before the next."""
+    title = row.details.title or ""
+    cells = {
+        "id": row.number,
+        "name": row.name,
+        "fed": row.details.federation or "",
+        "sex": {"m": "M", "w": "F"}.get(row.details.sex or "", ""),
+        "tit": title,
+        "wtit": title if title in _WOMEN else "",
+        "otit": "",
+        "foa": "",
+    }
+    start = "".join(f"{cells[name][: width - 1]:<{width}}" for name, width in _WIDTHS.items())
+    return f"{start}{row.rating:<6}{0:<4}{'':<3}{row.born or '0000':<6}{row.flag}".rstrip()
+
+
+def _element(row: FideRow) -> str:
+    details = row.details
+    title = details.title or ""
+    fields = {
+        "fideid": row.number,
+        "name": row.name,
+        "country": details.federation or "",
+        "sex": {"m": "M", "w": "F"}.get(details.sex or "", ""),
+        "title": title,
+        "w_title": title if title in _WOMEN else "",
+        "o_title": "",
+        "foa_title": "",
+        "rating": str(row.rating),
+        "games": "0",
+        "k": "",
+        "birthday": row.born,
+        "flag": row.flag,
+    }
+    return f"<player>{''.join(f'<{name}>{escape(text)}</{name}>' for name, text in fields.items())}</player>"

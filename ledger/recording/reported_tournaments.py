@@ -1,0 +1,211 @@
+"""The statements of a report about a tournament besides games, and about its players, on their way into the journal.
+
+A report may be imported again, and sent again with other starting numbers or titles: what is recorded already adds
+nothing, and other values are recorded as later statements. The facts are compared as recorded: a report that repeats a
+corrected statement adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import attrs
+
+from ledger.facts.codec import decode
+from ledger.facts.events import Event, PlayerDescribed, PlayerEntered, TournamentDescribed
+from ledger.facts.instants import instant_ms
+from ledger.facts.player_details import PlayerDetails, arbiters_text, details_by_commitment, folded, readable_details
+from ledger.facts.source_games import SourceReport
+from ledger.journal import Journal, Writer
+from ledger.journal.transactions import Transaction
+from ledger.players.verified_names import VerifiedNames
+from ledger.recording.new_players import append_rows
+from ledger.runtime.lazy import pl
+
+_PROBED = 16  # numbers that are looked up at one time
+_SCANNED = 64  # more players than these are found in one scan of all descriptions
+_FEW = 200  # descriptions that are recorded as rows, without loading Polars
+
+
+class StatedDetails(NamedTuple):
+    """A description of a player: from when it holds, its number from that instant, and its data."""
+
+    since: str
+    number: int
+    details: PlayerDetails
+
+
+class DetailsRecorder:
+    """Records data about players within one transaction, as far as they are new."""
+
+    def __init__(self, transaction: Transaction, journal: Journal, names: VerifiedNames) -> None:
+        """Take the transaction, the journal as it was before, and the store of the texts."""
+        self._transaction, self._journal, self._names = transaction, journal, names
+        self._stated: dict[int, list[StatedDetails]] = {}
+
+    def record(self, details: Mapping[int, PlayerDetails], since: str, new: Collection[int] = ()) -> int:
+        """Record the data of players that hold from an instant, by number; return how many players got new ones.
+
+        Args:
+            details: by player.
+            since: the instant, to the day.
+            new: players who were registered in this transaction.
+        """
+        self._load([player for player in details if player not in self._stated], new)
+        fresh: dict[int, StatedDetails] = {}
+        for player, said in details.items():
+            stated = self._stated[player]
+            if (further := _further(stated, said, since)).stated():
+                number = 1 + max((each.number for each in stated if each.since == since), default=0)
+                fresh[player] = StatedDetails(since, number, further)
+        self._append(fresh)
+        for player, described in fresh.items():
+            self._stated[player].append(described)
+        return len(fresh)
+
+    def _append(self, fresh: Mapping[int, StatedDetails]) -> None:
+        if not fresh:
+            return
+        keys = {player: f"details:{player}@{each.since}/{each.number}" for player, each in fresh.items()}
+        # by content: of a list of a million most players share theirs with others
+        as_text = cache(PlayerDetails.as_text)
+        texts = {keys[player]: as_text(each.details) for player, each in fresh.items()}
+        commitments = self._names.store_texts(self._transaction.writer, texts)
+        rows = [(player, each.since, each.number, commitments[keys[player]]) for player, each in fresh.items()]
+        if len(rows) > _FEW:
+            fields = ("player", "effective_at", "number", "details")
+            append_rows(self._transaction, pl.DataFrame(rows, fields, orient="row"), PlayerDescribed)
+            return
+        self._transaction.append(
+            PlayerDescribed(player=player, effective_at=since, number=number, details=details)
+            for player, since, number, details in rows
+        )
+
+    def _load(self, players: Sequence[int], new: Collection[int]) -> None:
+        """Read the recorded descriptions of players."""
+        self._stated |= {player: [] for player in players}
+        earlier = [player for player in players if player not in new]
+        events = list(_described(self._journal, self._transaction.writer, earlier))
+        details = details_by_commitment(self._names.texts([event.details for event in events]))
+        for event in sorted(events, key=lambda event: (instant_ms(event.effective_at), event.number)):
+            # an erased description states nothing, but its number is taken
+            data = details.get(event.details, PlayerDetails())
+            self._stated[event.player].append(StatedDetails(event.effective_at, event.number, data))
+
+
+def _described(journal: Journal, writer: Writer, players: Sequence[int]) -> Iterator[PlayerDescribed]:
+    """Yield the recorded descriptions of players."""
+    if len(players) > _SCANNED:
+        numbers = set(players)
+        keys = [key for key in journal.keys("details:", "details;") if int(key[8 : key.index("@")]) in numbers]
+    else:
+        keys = [key for player in players for key in journal.keys(f"details:{player}@", f"details:{player}A")]
+    for entry in writer.find(keys).values():
+        event = decode(entry.body).event
+        if isinstance(event, PlayerDescribed):
+            yield event
+
+
+def _further(stated: Iterable[StatedDetails], said: PlayerDetails, since: str) -> PlayerDetails:
+    """Return what a description adds: fields with another value than at its instant, which nobody stated for it."""
+    if not stated:  # as of all players of a first list
+        return said
+    since_ms = instant_ms(since)
+    now = folded(each.details for each in stated if instant_ms(each.since) <= since_ms)
+    same_instant = [each.details for each in stated if each.since == since]
+    further = {
+        name: value
+        for name, value in said.stated().items()
+        if getattr(now, name) != value and not any(getattr(each, name) == value for each in same_instant)
+    }
+    return PlayerDetails(**further)
+
+
+class ReportRecorder:
+    """Records the other facts of reports within one transaction: descriptions, entrants, data about players."""
+
+    def __init__(
+        self, transaction: Transaction, journal: Journal, names: VerifiedNames, numbers: Mapping[str, int]
+    ) -> None:
+        """Take the transaction, the journal before it, the store of names, and the players' numbers by identity."""
+        self._transaction, self._names, self._numbers = transaction, names, numbers
+        self._details = DetailsRecorder(transaction, journal, names)
+
+    def record(self, report: SourceReport, pool: str) -> None:
+        """Record what a report states, as far as it is new."""
+        self._describe(report, pool)
+        entrants = [
+            PlayerEntered(
+                pool=pool,
+                tournament=report.tournament,
+                edition=report.edition,
+                player=self._numbers[entrant.player_id],
+                number=1,
+                start_number=entrant.start_number,
+                rating=entrant.rating,
+                place=entrant.place,
+            )
+            for entrant in report.entrants
+        ]
+        self._transaction.append(self._numbered(entrants))
+        details = {
+            self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
+        }
+        self._details.record({player: said for player, said in details.items() if said.stated()}, report.edition)
+
+    def arbiters(self, pool: str, tournament: str, edition: str) -> str | None:
+        """Return the last stored text about the arbiters of an edition; None without one."""
+        place = TournamentDescribed(pool=pool, tournament=tournament, edition=edition, number=1)
+        sealed = [each.arbiters for each in self._recorded_descriptions(place) if each.arbiters is not None]
+        return self._names.texts(sealed[-1:]).get(sealed[-1]) if sealed else None
+
+    def _describe(self, report: SourceReport, pool: str) -> None:
+        if not (report.facts or report.chief or report.deputies):
+            return
+        event = TournamentDescribed(
+            pool=pool, tournament=report.tournament, edition=report.edition, number=1, **report.facts
+        )
+        text = arbiters_text(report.chief, report.deputies)
+        recorded = self._recorded_descriptions(event)
+        sealed = [other.arbiters for other in recorded if other.arbiters is not None]
+        texts = self._names.texts(sealed)
+        for other in recorded:
+            same = attrs.evolve(event, number=other.number, arbiters=other.arbiters)
+            if other == same and (None if other.arbiters is None else texts.get(other.arbiters)) == text:
+                return
+        event = attrs.evolve(event, number=len(recorded) + 1)
+        if text is not None:
+            commitments = self._names.store_texts(self._transaction.writer, {event.key: text})
+            event = attrs.evolve(event, arbiters=commitments[event.key])
+        self._transaction.append([event])
+
+    def _recorded_descriptions(self, event: TournamentDescribed) -> list[TournamentDescribed]:
+        facts = _numbered_facts(self._transaction.writer, [event])
+        return [other for other in facts.get(event.key, []) if isinstance(other, TournamentDescribed)]
+
+    def _numbered(self, entrants: Sequence[PlayerEntered]) -> Iterator[PlayerEntered]:
+        """Yield the entrants that are not recorded with these facts, with their numbers."""
+        recorded = _numbered_facts(self._transaction.writer, entrants)
+        for entrant in entrants:
+            others = recorded.get(entrant.key, [])
+            if not any(other == attrs.evolve(entrant, number=other.number) for other in others):
+                yield attrs.evolve(entrant, number=len(others) + 1)
+
+
+def _numbered_facts(writer: Writer, events: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return, by the key of each fact, which has number 1, the recorded facts of all numbers in its place."""
+    recorded: dict[str, list[Event]] = {}
+    places = {event.key: event.key.removesuffix("1") for event in events}
+    number = 1
+    while places:
+        last = number + (_PROBED if number > 1 else 1)  # nearly always there is one or none
+        keys = {f"{place}{each}": key for key, place in places.items() for each in range(number, last)}
+        entries = writer.find(list(keys))
+        for numbered, key in keys.items():
+            if numbered in entries:
+                recorded.setdefault(key, []).append(decode(entries[numbered].body).event)
+        places = {key: place for key, place in places.items() if f"{place}{last - 1}" in entries}
+        number = last
+    return recorded
