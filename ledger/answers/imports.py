@@ -29,6 +29,7 @@ class ImportRow:
     players: int = documented("new players", minimum=0)
     supplements: int = documented("games that were recorded before and got further facts", minimum=0)
     tournaments: int = documented("tournaments whose days were recorded with it", minimum=0)
+    statements: int = documented("new statements about entrants, tournaments and players", minimum=0)
     entries: str = documented("positions of its entries, such as 4-9 12")
     state: str = documented(
         "recorded, proposed (to be taken back), or taken back",
@@ -62,6 +63,7 @@ def imports(ledger: OpenLedger) -> list[ImportRow]:
                 players=each.counts.players,
                 supplements=each.counts.supplements,
                 tournaments=each.counts.tournaments,
+                statements=each.counts.statements,
                 entries=each.entries,
                 state=state,
                 proposal=proposal,
@@ -80,7 +82,8 @@ class TakeBackSummary:
     byes: int = documented("its rounds without a game", minimum=0)
     tournaments: list[str] = documented("tournaments whose announcement would be taken back")
     players: int = documented("its new players", minimum=0)
-    leaving: int = documented("those without other games, who would leave lists and searches", minimum=0)
+    leaving: int = documented("those of whom nothing else is recorded, who would leave lists and searches", minimum=0)
+    statements: int = documented("statements about entrants, tournaments and players that would go", minimum=0)
     notes: list[str] = documented("what stays, and what was corrected since")
 
 
@@ -105,5 +108,6 @@ def summary_of(draft: TakeBack) -> TakeBackSummary:
         tournaments=draft.tournaments,
         players=draft.players,
         leaving=draft.leaving,
+        statements=draft.statements,
         notes=draft.notes,
     )

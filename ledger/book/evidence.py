@@ -28,7 +28,7 @@ from ledger.facts import codec
 from ledger.facts.changes import spans_of
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, GameRecorded, RoundWithoutGame
-from ledger.journal import FindEntries, Journal
+from ledger.journal import FindEntries, Journal, StoredEntry
 from ledger.runtime.nearest import expected_names
 
 if TYPE_CHECKING:
@@ -128,6 +128,28 @@ class CurrentFacts:
             rows = self.views.connection.execute(_VOIDED, (first, last))
             entries.update(position for position, proposal in rows if proposal in proposals)
         return entries if among is None else entries.intersection(among)
+
+    def taken_back_facts(self, entries: Mapping[str, StoredEntry]) -> set[str]:
+        """Return the keys of those recorded facts, no games or rounds, that were taken back with their import.
+
+        The views are read as they are.
+        """
+        if not entries or not self.has_proposals() or not self.views.path.exists():
+            return set()
+        proposals = stored_proposals.StoredProposals(self.views.connection)
+        spans = proposals.spans_of_entries
+        among = {
+            key: [span for span in spans if includes_entry(span.change, entry.position)]
+            for key, entry in (entries.items() if spans else ())
+        }
+        among = {key: of_entry for key, of_entry in among.items() if of_entry}
+        changes = proposals.approved_changes(list(among)) if among else {}
+        numbers = {span.proposal for span in spans}
+        return {
+            key
+            for key, of_entry in among.items()
+            if decisions.combined_change(changes[key]).annulled_by(of_entry) in numbers
+        }
 
     def with_free_key(self, event: Event, find: FindEntries, *, catch_up: bool = False) -> Event:
         """Return a fact under its key or, if its record was taken back with its import, under its next key.

@@ -26,14 +26,23 @@ from ledger.book.timeline import Pool
 from ledger.facts import codec
 from ledger.facts.changes import Change, Verb, spans_of
 from ledger.facts.codec import Entry, decode
-from ledger.facts.events import FOUR_EYES, ROLES_OF, CorrectionDecided, CorrectionProposed, GameSupplemented, Role
+from ledger.facts.events import (
+    FOUR_EYES,
+    ROLES_OF,
+    CorrectionDecided,
+    CorrectionProposed,
+    Event,
+    GameSupplemented,
+    Role,
+    RoundWithoutGame,
+)
 from ledger.journal import Journal, listing
 from ledger.schemes import find_scheme
 
 if TYPE_CHECKING:
     import sqlite3
 
-_GAME, _ROUND = "game:", "round:"
+_GAME = "game:"
 _OF_ENTRIES = "SELECT position FROM games WHERE position BETWEEN ? AND ?"
 _OF_PERSON = (
     "SELECT position FROM games WHERE white = ?1 AND ended_ms BETWEEN ?2 AND ?3 "
@@ -143,12 +152,15 @@ class CorrectionApplier:
             yield from (key for (key,) in self._connection.execute(_CORRECTED_ROUNDS))
             # a tournament that is restored after some entries were annulled restores their rounds, too
             spans = [span.change for span in self._proposals.range_changes]
-            yield from (key for key in self._facts_of_entries(spans) if key.startswith(_ROUND))
+            yield from self._facts_of_entries(spans, (RoundWithoutGame,))
 
-    def _facts_of_entries(self, changes: Iterable[Change]) -> Iterator[str]:
+    def _facts_of_entries(
+        self, changes: Iterable[Change], kinds: Sequence[type[Event]] = WITH_ENTRIES
+    ) -> Iterator[str]:
         """Yield the keys of the facts besides games that changes of several entries annul, in their order."""
+        marks = listing.kind_marks(kinds)
         for first, last in (span for change in changes for span in spans_of(change.entries)):
-            for body in listing.matching_bodies(self._journal, first - 1, last, listing.kind_marks(WITH_ENTRIES)):
+            for body in listing.matching_bodies(self._journal, first - 1, last, marks):
                 yield decode(body).event.key
 
     def _note_rounds(self, change: Change, reratings: Reratings) -> None:

@@ -18,7 +18,10 @@ from ledger.facts.events import (
     CorrectionProposed,
     Decision,
     Event,
+    PlayerDescribed,
+    PlayerEntered,
     RoundWithoutGame,
+    TournamentDescribed,
     TournamentOpened,
 )
 
@@ -77,7 +80,7 @@ _OF_PROPOSALS = (
 
 
 # The facts, besides games, that a change of several entries annuls. Players, pools and supplements stay.
-WITH_ENTRIES = (RoundWithoutGame, TournamentOpened)
+WITH_ENTRIES = (RoundWithoutGame, TournamentOpened, PlayerEntered, TournamentDescribed, PlayerDescribed)
 
 
 class Proposal(NamedTuple):

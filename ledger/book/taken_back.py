@@ -30,7 +30,9 @@ from ledger.journal import Journal, listing
 if TYPE_CHECKING:
     import sqlite3
 
-IMPORTED = (GameRecorded, PlayerRegistered, GameSupplemented, RoundWithoutGame, TournamentOpened, SchemeAdopted)
+IMPORTED = (GameRecorded, PlayerRegistered, GameSupplemented, SchemeAdopted, *WITH_ENTRIES)
+# Statements about tournaments and players are numbered: an earlier one may hold beside the one that was recorded again.
+_HOLD_ALONE = (RoundWithoutGame, TournamentOpened)
 _GAMES = "SELECT count(*), count(voided_by) FROM games WHERE position BETWEEN ? AND ?"
 _BLOCK = 20_000  # keys that are looked up at a time
 _VOIDED = "SELECT position, key FROM games WHERE position BETWEEN ? AND ? AND voided_by = ? ORDER BY position"
@@ -41,11 +43,16 @@ _LIKE = (
     "CROSS JOIN games AS o ON o.white = g.white AND o.black = g.black AND o.ended_ms = g.ended_ms "
     "WHERE o.pool = g.pool AND o.voided_by IS NULL AND o.position > ? LIMIT 64"
 )
+# Tables of other facts by which a player is known: what was taken back has no row in them.
+OF_PLAYERS = ("rounds_without_game", "entrants", "player_details", "seeds", "changes")
 _WITHOUT_GAMES = (
-    "SELECT s.value FROM json_each(?) AS s "
+    "SELECT s.value FROM json_each(?1) AS s "
     "WHERE NOT EXISTS(SELECT 1 FROM games WHERE white = s.value AND voided_by IS NULL) "
     "AND NOT EXISTS(SELECT 1 FROM games WHERE black = s.value AND voided_by IS NULL) "
-    "AND NOT EXISTS(SELECT 1 FROM rounds_without_game WHERE player = s.value)"
+    + "".join(
+        f"AND s.value NOT IN (SELECT player FROM {table} WHERE player IN (SELECT value FROM json_each(?1))) "
+        for table in OF_PLAYERS
+    )
 )
 _LIVE = "SELECT key FROM games WHERE position = ? AND voided_by IS NULL"
 
@@ -87,7 +94,7 @@ def entries_faults(
     if by:
         yield "changes-nothing", f"entries {change.entries} were taken back by proposal {by[-1]} already"
     else:
-        yield "changes-nothing", f"entries {change.entries} hold no game, bye or announcement that stands"
+        yield "changes-nothing", f"entries {change.entries} hold nothing that can be taken back"
 
 
 _ADOPTION = b'"kind":"scheme-adopted/'
@@ -104,7 +111,7 @@ def _others_in_force(journal: Journal, facts: WhatIfFacts, spans: list[tuple[int
 
 
 def absent_players(connection: sqlite3.Connection, players: Iterable[int]) -> set[int]:
-    """Return those of some players whom an import brought that was taken back, and who have no other games or byes."""
+    """Return those of some players whom an import brought that was taken back, and of whom nothing else is recorded."""
     proposals = StoredProposals(connection)
     spans = [span for act in proposals.spans_of_entries for span in spans_of(act.change.players)]
     if not spans:
@@ -129,7 +136,7 @@ def recorded_again(
     for span in spans_of(change.entries):
         if pair := _games_again(connection, journal, connection.execute(_VOIDED, (*span, proposal))):
             return pair
-        marks = listing.kind_marks(WITH_ENTRIES)
+        marks = listing.kind_marks(_HOLD_ALONE)
         for body in listing.matching_bodies(journal, span[0] - 1, span[1], marks):
             event = decode(body).event
             keys = [renewed(event, number).key for number in (2, 3, 4)]

@@ -15,14 +15,18 @@ import attrs
 import orjson
 
 from ledger.book.decisions import person_of
-from ledger.book.stored_proposals import StoredProposals
+from ledger.book.stored_proposals import WITH_ENTRIES, StoredProposals
+from ledger.book.taken_back import OF_PLAYERS
 from ledger.errors import MalformedError
 from ledger.facts.changes import SPANS_PATTERN, Change, Verb, spans_of, spans_text
 from ledger.facts.events import (
     GameSupplemented,
+    PlayerDescribed,
+    PlayerEntered,
     PlayerRegistered,
     RoundWithoutGame,
     SchemeAdopted,
+    TournamentDescribed,
     TournamentOpened,
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -31,12 +35,17 @@ from ledger.journal import listing
 from ledger.recording.import_register import RegisteredImport
 
 NAMED = 10  # players, games and tournaments that a line names
+_STATEMENTS = (PlayerEntered, TournamentDescribed, PlayerDescribed)
 _SPANS = re.compile(SPANS_PATTERN, re.ASCII)
 _OTHERS_AT = (
     "SELECT position FROM games WHERE pool = (SELECT pool FROM pools WHERE name = ?) AND tournament = ? "
     "AND ended_ms BETWEEN ? AND ? AND voided_by IS NULL"
 )
-_OTHER_GAMES = "SELECT position FROM games WHERE {side} = ? AND voided_by IS NULL"
+_OTHER_FACTS = (
+    *(f"SELECT position FROM games WHERE {side} = ? AND voided_by IS NULL" for side in ("white", "black")),
+    *(f"SELECT position FROM {table} WHERE player = ?" for table in OF_PLAYERS if table != "entrants"),
+)
+_ENTERED = "SELECT player, position FROM entrants WHERE player IN (SELECT value FROM json_each(?))"
 _TOUCHED = (
     "SELECT g.key FROM games AS g WHERE g.position BETWEEN ?1 AND ?2 AND (g.voided_by IS NOT NULL OR EXISTS("
     "SELECT 1 FROM corrections AS c JOIN proposals AS p USING (proposal) "
@@ -56,7 +65,8 @@ class TakeBack:
         rounds: the number of its rounds without a game.
         tournaments: the names of its tournaments whose announcement is taken back.
         players: the number of its new players.
-        leaving: the number of those who have no other games, and leave lists and searches.
+        leaving: the number of those of whom nothing else is recorded, who leave lists and searches.
+        statements: the number of its statements about entrants, tournaments and players.
         notes: what stays, and what was corrected since, a line each.
     """
 
@@ -67,6 +77,7 @@ class TakeBack:
     tournaments: list[str]
     players: int
     leaving: int
+    statements: int
     notes: list[str]
 
 
@@ -100,7 +111,7 @@ def take_back(ledger: OpenLedger, reference: str) -> TakeBack:
         raise MalformedError([f"entries {spans_text(kept)} announce tournaments that have games of other entries"])
     players = spans_text(sorted(set(contents.players))) or None
     change = Change(do=Verb.ANNUL_ENTRIES, entries=entries, players=players)
-    staying = _with_other_games(ledger, spans, contents.players)
+    staying = _known_otherwise(ledger, spans, contents.players)
     notes = [
         f"tournament {facts['tournament']!r} stays announced: games of other entries belong to it"
         for position, facts in contents.openings
@@ -108,9 +119,8 @@ def take_back(ledger: OpenLedger, reference: str) -> TakeBack:
     ]
     if staying:
         called = _called(ledger, staying)
-        notes.append(
-            f"{len(staying):,} of its {len(contents.players):,} new players stay, for they have other games: {called}"
-        )
+        count = f"{len(staying):,} of its {len(contents.players):,} new players stay"
+        notes.append(f"{count}, for other entries are about them: {called}")
     notes += _notes_on_games(ledger, spans)
     if count := contents.kinds[GameSupplemented.KIND]:
         notes.append(f"{count:,} further facts of games that were recorded before stay with these games")
@@ -123,6 +133,7 @@ def take_back(ledger: OpenLedger, reference: str) -> TakeBack:
         tournaments=[facts["tournament"] for position, facts in contents.openings if position not in kept],
         players=len(contents.players),
         leaving=len(contents.players) - len(staying),
+        statements=sum(contents.kinds[kind.KIND] for kind in _STATEMENTS),
         notes=notes,
     )
 
@@ -141,7 +152,7 @@ def _entries(ledger: OpenLedger, reference: str) -> tuple[RegisteredImport | Non
 def _read_entries(ledger: OpenLedger, spans: Sequence[tuple[int, int]]) -> _Contents:
     contents = _Contents(Counter(), [], [], [])
     # of games only the number matters, which the views have
-    marks = listing.kind_marks((PlayerRegistered, RoundWithoutGame, TournamentOpened, GameSupplemented, SchemeAdopted))
+    marks = listing.kind_marks((PlayerRegistered, GameSupplemented, SchemeAdopted, *WITH_ENTRIES))
     for first, last in spans:
         for body in listing.matching_bodies(ledger.journal, first - 1, last, marks):
             entry = orjson.loads(body)
@@ -167,16 +178,18 @@ def _others_at(ledger: OpenLedger, spans: Sequence[tuple[int, int]], facts: dict
     yield from (True for (position,) in rows if not _among(spans, position))
 
 
-def _with_other_games(ledger: OpenLedger, spans: Sequence[tuple[int, int]], players: Sequence[int]) -> list[int]:
-    """Return the players who have games of other entries that count."""
+def _known_otherwise(ledger: OpenLedger, spans: Sequence[tuple[int, int]], players: Sequence[int]) -> list[int]:
+    """Return the players of whom other entries record something that counts."""
     connection, merges = ledger.views.connection, StoredProposals(ledger.views.connection).merges
-    queries = [_OTHER_GAMES.format(side=side) for side in ("white", "black")]
+    entered = connection.execute(_ENTERED, (orjson.dumps(list(players)).decode(),)).fetchall()
+    elsewhere = {player for player, position in entered if not _among(spans, position)}
     return [
         player
         for player in players
-        if any(
+        if player in elsewhere
+        or any(
             not _among(spans, position)
-            for query in queries
+            for query in _OTHER_FACTS
             for (position,) in connection.execute(query, (person_of(merges, player),))
         )
     ]

@@ -152,8 +152,9 @@ VERBS: Mapping[str, VerbWords] = {
         "reinstate-tournament 'Autumn open'",
     ),
     "void-import": VerbWords(
-        "What a file brought does not count: its games, byes and announcements. Its new players leave lists and "
-        "searches unless they have other games. The corrected file can be imported afterwards.", ("import",), (), (),
+        "What a file brought does not count: its games, byes, announcements and statements about entrants, tournaments "
+        "and players. Its new players leave lists and searches unless something else is recorded of them. The "
+        "corrected file can be imported afterwards.", ("import",), (), (),
         "void-import 12",
     ),
     "adopt": VerbWords(

@@ -60,6 +60,7 @@ class ImportReport(FaultsFound):
         last_key: key of the last game taken: recorded, repeated or supplemented; None without one.
         rounds: newly recorded rounds without a game.
         rounds_repeated: rounds without a game that were recorded before.
+        statements: new statements about entrants, tournaments and players.
         newcomers: identity and name of new players, in the order of their numbers.
         kept_names: renamed players whom the file calls by another name: they keep the present one.
         left_out: games left out for a reason that is no mistake, by the reason; the rarer variants in one.
@@ -80,6 +81,7 @@ class ImportReport(FaultsFound):
     last_key: str | None = None
     rounds: int = 0
     rounds_repeated: int = 0
+    statements: int = 0
     newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
@@ -110,7 +112,11 @@ class ImportReport(FaultsFound):
     def counts(self) -> ImportCounts:
         """The numbers of facts that were recorded so far."""
         return ImportCounts(
-            games=self.recorded, rounds=self.rounds, players=self.players, supplements=self.supplemented
+            games=self.recorded,
+            rounds=self.rounds,
+            players=self.players,
+            supplements=self.supplemented,
+            statements=self.statements,
         )
 
     def hold_back(self, games: list[ProbableDuplicate]) -> None:
@@ -331,9 +337,11 @@ class GameImport:
         new_pools = self._adopt(entries, set(pools.values()))
         entries.append()
         self._note_new(new_pools)
-        recorder = ReportRecorder(transaction, self._journal, self._names, self._numbers)
+        recorder = ReportRecorder(transaction, self._facts, self._names, self._numbers)
+        size = transaction.writer.size
         for report in kept:
             recorder.record(report, pools[report.line])
+        self._report.statements += transaction.writer.size - size
 
     def _adopt(self, entries: Entries, pools: Collection[str]) -> list[str]:
         """Add the ledger's scheme for each pool that has none yet; return these pools."""

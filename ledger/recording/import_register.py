@@ -30,7 +30,7 @@ from ledger.runtime.ledger_files import companion_file, replace_file
 
 ERASED = "(erased)"  # for the name of a file that named an erased person
 LONGEST_NAME = 200  # characters of a file's name
-COUNTS = ("games", "rounds", "players", "supplements", "tournaments")
+COUNTS = ("games", "rounds", "players", "supplements", "tournaments", "statements")
 _FIELDS = {"import": int, "file": str, "by": str, "at": str, "first": int, "last": int, "leaf": str}
 
 
@@ -44,6 +44,7 @@ class ImportCounts:
         players: new players.
         supplements: recorded games that got further facts.
         tournaments: tournaments whose days were recorded with it.
+        statements: new statements about entrants, tournaments and players.
     """
 
     games: int = 0
@@ -51,6 +52,7 @@ class ImportCounts:
     players: int = 0
     supplements: int = 0
     tournaments: int = 0
+    statements: int = 0
 
     def __sub__(self, other: ImportCounts) -> ImportCounts:
         return ImportCounts(**{name: getattr(self, name) - getattr(other, name) for name in COUNTS})

@@ -404,7 +404,7 @@ class _ListImport:
         if not columns:
             return
         if self._details is None:
-            self._details = DetailsRecorder(transaction, self._ledger.journal, self._ledger.names)
+            self._details = DetailsRecorder(transaction, self._ledger.current_facts, self._ledger.names)
         today = instant_text(self._now_ms, Precision.DAY)
         rows = frame.select("player", pl.col("since").fill_null(self._since or today), *columns)
         by_day: dict[str, dict[int, PlayerDetails]] = {}
@@ -737,6 +737,7 @@ class Registry:
         if problems:
             raise MalformedError(problems)
         ledger.names.people()  # compared with the journal before anything is stored in it
+        ledger.catch_up_if_corrected()
         with ledger.journal.writing() as writer:
             recorded_keys = writer.find([registration_key(player), erasure_key(player)])
             if registration_key(player) not in recorded_keys:
@@ -745,7 +746,9 @@ class Registry:
                 message = f"player {player} was erased and has no data; register a person who returns as a new player"
                 raise RejectedError("erased-player", f"details:{player}", message)
             transaction = Transaction.begin(writer, ledger.now_ms, actor)
-            return bool(DetailsRecorder(transaction, ledger.journal, ledger.names).record({player: details}, since))
+            return bool(
+                DetailsRecorder(transaction, ledger.current_facts, ledger.names).record({player: details}, since)
+            )
 
     def events_to_learn(
         self,

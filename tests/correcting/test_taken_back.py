@@ -6,15 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from ledger.answers.exports import trf_report
+from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.imports import imports, take_back_summary
+from ledger.answers.player_details import details_at
 from ledger.answers.searching import find_players
 from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change, Verb, spans_of, spans_text
 from ledger.facts.events import Decision, RoundWithoutGame, TournamentOpened
+from ledger.facts.instants import instant_ms
+from ledger.facts.player_details import PlayerDetails
 from ledger.facts.words import Brings
 from ledger.imports.reading import FileHints
 from ledger.ledger import Ledger
+from ledger.registering.described_tournaments import erase_arbiters
 from tests.kit.games import game_recorded
+from tests.kit.source_files import player, report, written
 
 HEADER = "white,black,result,ended_at,half_moves,tournament,id\n"
 
@@ -132,7 +139,7 @@ def test_new_players_without_other_games_leave_rankings_and_searches_and_come_ba
     import_rows(imported, "june.csv", "Dan,Ann,1-0,2024-06-01,40,Cup,1")
     summary = take_back_summary(imported, str(number))
     assert (summary.games, summary.players, summary.leaving) == (3, 2, 1)
-    assert summary.notes == ["1 of its 2 new players stay, for they have other games: Dan (4)"]
+    assert summary.notes == ["1 of its 2 new players stay, for other entries are about them: Dan (4)"]
     take_back(imported, number)
     assert [row.name for row in find_players(imported, "cleo")] == []
     assert [row.name for row in find_players(imported, "dan")] == ["Dan"]
@@ -259,6 +266,90 @@ def test_four_eyes_hold_for_the_proposal_as_a_whole(imported: Ledger) -> None:
         imported.decide(proposal, Decision.APPROVED, by="eve")
     imported.decide(proposal, Decision.REJECTED, by="adam")
     assert len(ratings(imported)) == 4
+
+
+# -- statements of reports -----------------------------------------------------------------------------------------
+
+WRONG_REPORT = (
+    player(1, "Ann, Ada", "2 w 1", "3 w -", rating="2310", fide="101", federation="NOR", points="1.0"),
+    player(2, "Bob", "1 b 0", "0000 - H", rating="2200", fide="102", federation="SWE", points="0.5"),
+    player(3, "Cy", "0000 - Z", "1 b -", federation="SWE", points="0.0"),
+    player(4, "Idle", "0000 - Z", "0000 - Z", federation="DEN", points="0.0"),
+)
+RIGHT_REPORT = (
+    player(1, "Ann, Ada", "2 w 0", "3 w -", rating="2310", fide="101", federation="NOR", points="0.0"),
+    player(2, "Bob", "1 b 1", "0000 - H", rating="2222", fide="102", federation="DEN", points="1.5"),
+    player(3, "Cy", "0000 - Z", "1 b -", federation="SWE", points="0.0"),
+    player(4, "Idle", "0000 - Z", "0000 - Z", federation="DEN", points="0.0"),
+)
+STATEMENTS = ("entrants", "descriptions", "player_details")
+
+
+def import_report(ledger: Ledger, name: str, rows: Sequence[str], *heads: bytes) -> int | None:
+    content = b"".join((report(rows).encode(), *(head + b"\n" for head in heads)))
+    imported = ledger.import_file(written(ledger.path.parent, name, content))
+    assert imported.ok, imported.faults
+    return imported.number
+
+
+def exported(ledger: Ledger) -> bytes:
+    ledger.ensure_up_to_date()
+    return b"".join(trf_report.trf26_report(ledger, ExportFilter(tournament="Club open", names=True)))
+
+
+def counts(ledger: Ledger) -> list[int]:
+    return [len(list(ledger.rows(table))) for table in STATEMENTS]
+
+
+def test_statements_go_with_their_report_and_the_corrected_one_gives_the_same_file_as_at_once(
+    imported: Ledger, tmp_path: Path
+) -> None:
+    number = import_report(imported, "wrong.trf", WRONG_REPORT, b"102 Wrong, Arbiter")
+    summary = take_back_summary(imported, str(number))
+    assert (summary.games, summary.players, summary.leaving) == (1, 4, 4)
+    stood, file = counts(imported), exported(imported)
+    assert summary.statements == sum(stood) == imports(imported)[-1].statements > 0
+    proposal = take_back(imported, number)
+    assert counts(imported) == [0, 0, 0]
+    undoing = approve(imported, imported.corrections.drafts.undo(proposal))
+    assert (counts(imported), exported(imported)) == (stood, file)
+    approve(imported, imported.corrections.drafts.undo(undoing))
+    import_report(imported, "right.trf", RIGHT_REPORT, b"102 Right, Arbiter")
+    (tmp_path / "other").mkdir()
+    with Ledger.create(tmp_path / "other" / "club.db", scheme="elo", secret_of=imported.path) as right:
+        import_rows(right, "april.csv", "Ann,Bob,1-0,2024-04-01,40,Club,1", "Bob,Ann,1/2-1/2,2024-04-08,40,Club,2")
+        import_report(right, "right.trf", RIGHT_REPORT, b"102 Right, Arbiter")
+        assert ratings(imported) == ratings(right) == rebuilt(imported)
+        assert exported(imported) == exported(right)
+        assert counts(imported) == counts(right)
+    assert [row.name for row in find_players(imported, "idle")] == ["Idle"], "an entrant without a game is back"
+    assert import_report(imported, "again.trf", RIGHT_REPORT, b"102 Right, Arbiter") is None
+    assert imported.audit().ok
+
+
+def test_data_about_a_player_that_were_taken_back_may_be_stated_again(imported: Ledger) -> None:
+    take_back(imported, import_report(imported, "wrong.trf", WRONG_REPORT))
+    ann = imported.player("Ann, Ada").player
+    assert imported.registry.describe(ann, PlayerDetails(federation="NOR"), since="2024-05-01", actor="registry")
+    assert not imported.registry.describe(ann, PlayerDetails(federation="NOR"), since="2024-05-01", actor="registry")
+    assert details_at(imported, [ann], instant_ms("2024-06-01")) == {ann: PlayerDetails(federation="NOR")}
+
+
+def test_a_file_of_statements_alone_is_taken_back(imported: Ledger) -> None:
+    import_report(imported, "first.trf", WRONG_REPORT)
+    before, file = counts(imported), exported(imported)
+    idle = player(4, "Idle", "0000 - Z", "0000 - Z", rating="1800", federation="NOR", points="0.0")
+    second = import_report(imported, "second.trf", (*WRONG_REPORT[:3], idle))
+    assert imports(imported)[-1].games == 0
+    take_back(imported, second)
+    assert (counts(imported), exported(imported)) == (before, file)
+    with pytest.raises(ProposalError, match="taken back by proposal 1 already"):
+        take_back(imported, second)
+
+
+def test_names_of_arbiters_are_erased_from_a_report_that_was_taken_back(imported: Ledger) -> None:
+    take_back(imported, import_report(imported, "wrong.trf", WRONG_REPORT, b"102 Wrong, Arbiter"))
+    assert erase_arbiters(imported, "Club open", pool="standard", by="adam") == 1
 
 
 # -- the register --------------------------------------------------------------------------------------------------

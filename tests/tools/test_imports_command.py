@@ -38,7 +38,7 @@ def test_imports_are_listed_with_what_they_brought_and_their_state(journal: Path
     (row,) = json.loads(run("imports", journal).out)
     assert {**row, "recorded_at": ""} == {
         "number": 1, "file": "may.csv", "recorded_at": "", "by": "import", "games": 2, "byes": 0, "players": 3,
-        "supplements": 0, "tournaments": 0, "entries": "2-6", "state": "recorded", "proposal": None,
+        "supplements": 0, "tournaments": 0, "statements": 0, "entries": "2-6", "state": "recorded", "proposal": None,
     }  # fmt: skip
     table = run("imports", journal, "-t").out
     assert "may.csv" in table
@@ -73,15 +73,15 @@ def test_a_report_of_a_tournament_comes_back_with_its_byes_and_days(journal: Pat
     report.write_text(TRF)
     assert run("import", journal, report, "--open-tournaments").code == 0
     row = json.loads(run("imports", journal).out)[-1]
-    assert (row["games"], row["byes"], row["players"], row["tournaments"]) == (1, 1, 2, 1)
+    assert [row[name] for name in ("games", "byes", "players", "tournaments", "statements")] == [1, 1, 2, 1, 2]
     dry = run("take-back", journal, "2", "--dry-run")
-    assert "1 game, 1 bye, 2 players, the days of 'Open' would go" in dry.err
+    assert "1 game, 1 bye, 2 players, 2 statements, the days of 'Open' would go" in dry.err
     run("take-back", journal, "2", "--reason", "wrong", "--by", "eve")
     assert run("correct", journal, "approve", "1", "--by", "adam").code == 0
-    tables = ("openings", "rounds_without_game")
+    tables = ("openings", "rounds_without_game", "entrants")
     assert [run("query", journal, f"SELECT count(*) AS n FROM {table}").out.strip() for table in tables] == [
         '[{"n": 0}]'
-    ] * 2
+    ] * 3
     report.write_text(TRF.replace("- H", "- F").replace(" 1.5 ", " 2.0 "))
     assert run("import", journal, report, "--open-tournaments").code == 0
     assert json.loads(run("imports", journal).out)[-1]["tournaments"] == 1

@@ -18,7 +18,7 @@ from .proposal_options import tell_proposed
 from .token_options import WHY, identifying, token_given
 
 ROWS_IN_A_TABLE = 20
-_IN_A_TABLE = ("number", "recorded_at", "file", "by", "games", "byes", "players", "state", "proposal")
+_IN_A_TABLE = ("number", "recorded_at", "file", "by", "games", "byes", "players", "statements", "state", "proposal")
 
 
 @click.command("imports")
@@ -55,7 +55,7 @@ def take_back_(
     db_path: str, reference: str, *, dry_run: bool, reason: str, by: str | None, token_file: str | None,
     limit: int | None,
 ) -> None:  # fmt: skip
-    """Propose to take back all that a file brought: its games, byes, announcements, and players without other games.
+    """Propose to take back all that a file brought: games, byes, announcements, statements, and players new in it.
 
     IMPORT is a number that 'imports' shows, or entries of the journal such as 12-80. It is one proposal: 'correct DB
     approve' makes it act as a whole, 'correct DB undo' puts all of it back. Afterwards the corrected file can be
@@ -94,5 +94,6 @@ def _tell_draft(draft: TakeBack) -> None:
 
 def _contents(summary: TakeBackSummary) -> str:
     words = [counted(summary.games, "game"), counted(summary.byes, "bye"), counted(summary.leaving, "player")]
+    words += [counted(summary.statements, "statement")] if summary.statements else []
     words += [f"the days of {name!r}" for name in summary.tournaments[:ROWS_IN_A_TABLE]]
     return f"{', '.join(words)} would go"
