@@ -151,6 +151,13 @@ class CurrentFacts:
             if decisions.combined_change(changes[key]).annulled_by(of_entry) in numbers
         }
 
+    def taken_back_entries(self, entries: Collection[int]) -> set[int]:
+        """Return those entries that a change in force took back with their import; the views are read as they are."""
+        if not entries or not self.has_proposals() or not self.views.path.exists():
+            return set()
+        spans = stored_proposals.StoredProposals(self.views.connection).spans_of_entries
+        return {entry for entry in entries if any(includes_entry(span.change, entry) for span in spans)}
+
     def with_free_key(self, event: Event, find: FindEntries, *, catch_up: bool = False) -> Event:
         """Return a fact under its key or, if its record was taken back with its import, under its next key.
 

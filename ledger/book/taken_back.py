@@ -24,13 +24,14 @@ from ledger.facts.events import (
     RoundWithoutGame,
     SchemeAdopted,
     TournamentOpened,
+    WarningsAccepted,
 )
 from ledger.journal import Journal, listing
 
 if TYPE_CHECKING:
     import sqlite3
 
-IMPORTED = (GameRecorded, PlayerRegistered, GameSupplemented, SchemeAdopted, *WITH_ENTRIES)
+IMPORTED = (GameRecorded, PlayerRegistered, GameSupplemented, SchemeAdopted, WarningsAccepted, *WITH_ENTRIES)
 # Statements about tournaments and players are numbered: an earlier one may hold beside the one that was recorded again.
 _HOLD_ALONE = (RoundWithoutGame, TournamentOpened)
 _GAMES = "SELECT count(*), count(voided_by) FROM games WHERE position BETWEEN ? AND ?"

@@ -119,8 +119,8 @@ def take_back(ledger: OpenLedger, reference: str) -> TakeBack:
     ]
     if staying:
         called = _called(ledger, staying)
-        count = f"{len(staying):,} of its {len(contents.players):,} new players stay"
-        notes.append(f"{count}, for other entries are about them: {called}")
+        stay = f"{len(staying):,} of its {len(contents.players):,} new players stay"
+        notes.append(f"{stay}, for other entries are about them: {called}")
     notes += _notes_on_games(ledger, spans)
     if count := contents.kinds[GameSupplemented.KIND]:
         notes.append(f"{count:,} further facts of games that were recorded before stay with these games")

@@ -272,13 +272,13 @@ def test_four_eyes_hold_for_the_proposal_as_a_whole(imported: Ledger) -> None:
 
 WRONG_REPORT = (
     player(1, "Ann, Ada", "2 w 1", "3 w -", rating="2310", fide="101", federation="NOR", points="1.0"),
-    player(2, "Bob", "1 b 0", "0000 - H", rating="2200", fide="102", federation="SWE", points="0.5"),
+    player(2, "Bert, Bo", "1 b 0", "0000 - H", rating="2200", fide="102", federation="SWE", points="0.5"),
     player(3, "Cy", "0000 - Z", "1 b -", federation="SWE", points="0.0"),
     player(4, "Idle", "0000 - Z", "0000 - Z", federation="DEN", points="0.0"),
 )
 RIGHT_REPORT = (
     player(1, "Ann, Ada", "2 w 0", "3 w -", rating="2310", fide="101", federation="NOR", points="0.0"),
-    player(2, "Bob", "1 b 1", "0000 - H", rating="2222", fide="102", federation="DEN", points="1.5"),
+    player(2, "Bert, Bo", "1 b 1", "0000 - H", rating="2222", fide="102", federation="DEN", points="1.5"),
     player(3, "Cy", "0000 - Z", "1 b -", federation="SWE", points="0.0"),
     player(4, "Idle", "0000 - Z", "0000 - Z", federation="DEN", points="0.0"),
 )
@@ -338,7 +338,7 @@ def test_data_about_a_player_that_were_taken_back_may_be_stated_again(imported: 
 def test_a_file_of_statements_alone_is_taken_back(imported: Ledger) -> None:
     import_report(imported, "first.trf", WRONG_REPORT)
     before, file = counts(imported), exported(imported)
-    idle = player(4, "Idle", "0000 - Z", "0000 - Z", rating="1800", federation="NOR", points="0.0")
+    idle = player(4, "Idle", "0000 - Z", "0000 - Z", rating="1800", federation="DEN", points="0.0")
     second = import_report(imported, "second.trf", (*WRONG_REPORT[:3], idle))
     assert imports(imported)[-1].games == 0
     take_back(imported, second)

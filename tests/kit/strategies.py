@@ -48,10 +48,12 @@ from ledger.facts.events import (
     TournamentClosed,
     TournamentDescribed,
     TournamentOpened,
+    WarningsAccepted,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.person_names import actor_faults
 from ledger.facts.words import Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
+from ledger.recording.findings import CHECKS
 from ledger.schemes.scheme import Newcomer, Scheme
 
 T = TypeVar("T")
@@ -321,6 +323,19 @@ def described_players() -> st.SearchStrategy[PlayerDescribed]:
     )
 
 
+def accepted_warnings() -> st.SearchStrategy[WarningsAccepted]:
+    """``warnings-accepted/1``."""
+    return st.builds(
+        WarningsAccepted,
+        pool=names(),
+        tournament=_or_none(plain_texts(128)),
+        edition=instants(),
+        number=st.integers(1, limits.MAX_WHOLE),
+        codes=st.lists(st.sampled_from(sorted(CHECKS)), min_size=1, max_size=4).map(" ".join),
+        warnings=st.integers(1, limits.MAX_WHOLE),
+    )
+
+
 def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
     """``clock-accepted/1``."""
     return st.builds(ClockAccepted, entry=st.integers(1, limits.MAX_WHOLE))
@@ -474,6 +489,7 @@ def events() -> st.SearchStrategy[Event]:
         closed_runs(),
         closed_tournaments(),
         accepted_clocks(),
+        accepted_warnings(),
         supplements(),
         opened_tournaments(),
         proposals(),

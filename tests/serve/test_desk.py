@@ -13,6 +13,7 @@ from ledger.ledger import Ledger
 from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, forms, words
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import position, serving, until
+from tests.kit.tournament_reports import report_with_wrong_points
 from tests.kit.workbooks import xlsx
 from tools.serve.limits import BATCH_BYTES
 
@@ -181,6 +182,27 @@ def test_a_table_with_headings_of_its_own_is_looked_at_and_recorded(staff: dict[
     assert "Record 1 game" in words(looked.text), words(looked.text)[:2000]
     assert rita.send(rita.form(looked, "/desk/import/confirm")).status_code == 303
     until(lambda: len(games(staff, "Winter")) == 1)
+
+
+def test_warnings_about_a_report_are_accepted_by_name_before_it_is_recorded(
+    staffed: tuple[Path, str, Mapping[str, str]], staff: dict[str, Officer]
+) -> None:
+    rita, sent = staff["rita"], {"file": ("open.trf", report_with_wrong_points())}
+    looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files=sent)
+    said = words(looked.text)
+    assert "line 10 points-differ: 1 (" in said, said[:2000]
+    assert "I accept the warnings points-differ; that is recorded with my name" in said
+    form = rita.form(looked, "/desk/import/confirm")
+    done = rita.send(form)
+    until(lambda: "Not recorded: open.trf" in words(rita.look(done.headers["location"]).text))
+    assert not games(staff, "Made-up Open 3")
+    looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files=sent)
+    done = rita.send(rita.form(looked, "/desk/import/confirm"), {"accept_points-differ": "yes"})
+    until(lambda: "They were accepted: points-differ" in words(rita.look(done.headers["location"]).text))
+    until(lambda: len(games(staff, "Made-up Open 3")) > 0)
+    with Ledger.open(staffed[0]) as ledger:
+        (entry,) = ledger.entries("warnings-accepted")
+    assert (entry.actor, entry.facts["codes"]) == ("rita", "points-differ")
 
 
 def games(staff: dict[str, Officer], tournament: str) -> list[str]:

@@ -30,6 +30,7 @@ from .writer_socket import Ask
 
 PREFIX = "/desk"
 DONE = "done"  # behind the question mark of a page that a form leads to: what it has done
+ACCEPT = "accept_"  # before the code of a warning about a report, in the name of a checkbox
 Typed = Mapping[str, str]
 
 
@@ -142,7 +143,9 @@ def _sent(typed: Typed) -> dict[str, Any]:
         raise MalformedError(["choose a file; one that was looked at waits until another one is, or you sign out"])
     words = {name: _word(typed, name) for name in OF_A_FILE}
     flags = {name: name in typed for name in ("strict", "record_alike")}
-    return {"path": typed["file"], "name": typed.get("filename") or "the file", **words, **flags}
+    accept = [name.removeprefix(ACCEPT) for name in typed if name.startswith(ACCEPT)]
+    name = typed.get("filename") or "the file"
+    return {"path": typed["file"], "name": name, "accept": accept, **words, **flags}
 
 
 def _look_at_file(ledger: Ledger, typed: Typed) -> Mapping[str, Any]:
