@@ -8,9 +8,11 @@ import pytest
 
 from ledger.answers.exports import trf_report
 from ledger.answers.exports.columns import ExportFilter
+from ledger.answers.impacts import impact_in_full
 from ledger.answers.imports import imports, take_back_summary
 from ledger.answers.player_details import details_at
 from ledger.answers.searching import find_players
+from ledger.answers.sent_reports import sent_reports
 from ledger.errors import MalformedError, ProposalError, StorageError, UnknownNameError
 from ledger.facts.changes import Change, Verb, spans_of, spans_text
 from ledger.facts.events import Decision, RoundWithoutGame, TournamentOpened
@@ -350,6 +352,42 @@ def test_a_file_of_statements_alone_is_taken_back(imported: Ledger) -> None:
 def test_names_of_arbiters_are_erased_from_a_report_that_was_taken_back(imported: Ledger) -> None:
     take_back(imported, import_report(imported, "wrong.trf", WRONG_REPORT, b"102 Wrong, Arbiter"))
     assert erase_arbiters(imported, "Club open", pool="standard", by="adam") == 1
+
+
+def send(ledger: Ledger) -> None:
+    selection = ExportFilter(tournament="Club open", names=True)
+    facts = trf_report.facts_to_send(ledger, selection)._asdict()
+    ledger.sent_reports.record(
+        **facts, tournament="Club open", form="trf26", file=exported(ledger), sent_on="2024-05-10", actor="export"
+    )
+
+
+def test_the_preview_names_the_reports_that_were_sent_and_would_change(imported: Ledger) -> None:
+    number = import_report(imported, "wrong.trf", WRONG_REPORT)
+    send(imported)
+    drafts = imported.corrections.drafts
+    change = drafts.take_back(str(number))
+    (moved,) = impact_in_full(imported, imported.preview([change])).reports
+    assert (moved.tournament, moved.sent_on, moved.results > 1) == ("Club open", "2024-05-10", True)
+    game = next(iter(imported.rows("games", "tournament = 'Club'")))
+    other = drafts.annul(f"game:{game['key']}")
+    assert impact_in_full(imported, imported.preview([other])).reports == [], "a game of another tournament"
+    take_back(imported, number)
+    (sent,) = sent_reports(imported, again=True)
+    assert len(sent.changed) == moved.results
+
+
+@pytest.mark.parametrize(("rows", "count"), [(WRONG_REPORT, 0), (RIGHT_REPORT, 1)])
+def test_a_sent_report_is_to_be_sent_again_only_for_results_that_the_corrected_file_changes(
+    imported: Ledger, rows: Sequence[str], count: int
+) -> None:
+    number = import_report(imported, "wrong.trf", WRONG_REPORT)
+    send(imported)
+    take_back(imported, number)
+    import_report(imported, "right.trf", rows)
+    assert [(each.sent, each.now) for report in sent_reports(imported) for each in report.changed] == [
+        ("1-0", "0-1")
+    ] * count
 
 
 # -- the register --------------------------------------------------------------------------------------------------
