@@ -131,7 +131,7 @@ def ledger_health(
     for each in due or ():
         findings.add("list", f"the list of {each.day} of pool {each.pool} is due")
     waiting = findings.look("views", lambda: len(Corrections(ledger).stored(open_only=True))) if position else None
-    found = {mark.part: mark for mark in marks}
+    by_part = {mark.part: mark for mark in marks}
     for mark in marks:
         if fault := _mark_fault(mark, now_ms):
             findings.add(mark.part, fault)
@@ -145,9 +145,9 @@ def ledger_health(
         due=due or [],
         free=disk and disk.free,
         room=disk and disk.total,
-        backup=_instant(found.get("backup")),
-        proven=found["backup"].proven if "backup" in found else None,
-        audit=_instant(found.get("audit")),
+        backup=_instant(by_part.get("backup")),
+        proven=by_part["backup"].proven if "backup" in by_part else None,
+        audit=_instant(by_part.get("audit")),
     )
 
 

@@ -113,12 +113,12 @@ def newest_backup(
     Raises:
         StorageError: the folder cannot be read.
     """
-    wanted = (
+    candidates = (
         backup
         for backup in _stored_backups(folder)
         if is_wanted(backup.manifest.head) and not (only_proven and backup.proven_at is None)
     )
-    return max(wanted, key=lambda backup: backup.manifest.made_at, default=None)
+    return max(candidates, key=lambda backup: backup.manifest.made_at, default=None)
 
 
 def backup_mark(ledger: OpenLedger, folder: Path, max_hours: int, *, only_proven: bool = False) -> OutsideMark:

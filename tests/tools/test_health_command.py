@@ -126,6 +126,12 @@ def test_a_ledger_that_cannot_be_opened_is_a_fault_in_one_line(tmp_path: Path, h
     assert (done.code, done.err, done.out.count("\n")) == (REFUSED, "", 1)
 
 
+@pytest.mark.parametrize("word", ["\udcff", "/", "a\x1b[2J\nb.db", "9" * 5_000])
+def test_a_hostile_name_of_a_ledger_is_a_fault_in_one_harmless_line(word: str, run: Run) -> None:
+    done = run("health", word)
+    assert (done.code, done.err, done.out.count("\n"), "\x1b" in done.out) == (REFUSED, "", 1, False)
+
+
 def test_damaged_views_and_swapped_names_are_named_together(healthy_club: Path, tmp_path: Path, run: Run) -> None:
     other = tmp_path / "other.db"
     with Ledger.create(other, pool="standard", scheme="elo") as ledger:
