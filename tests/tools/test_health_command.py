@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from tests.kit.checkpoints import signed
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded, seeded
+from tests.kit.postgres import Server
+from tests.kit.server_ledgers import new_place
 from tools.commands import REFUSED, USAGE
 
 HOUR = 3_600
@@ -180,3 +183,23 @@ def test_the_list_of_a_period_is_due_until_it_is_published(tmp_path: Path, run: 
     assert run("health", path).out == f"{path}: the list of {due} of pool standard is due\n"
     assert run("publish", path, "--at", due, "--despite-complaints").code == 0
     assert run("health", path).code == 0
+
+
+def test_a_ledger_on_a_server_is_as_healthy_and_a_server_that_is_gone_is_a_fault(
+    oldest_server: Server, tmp_path: Path, run: Run
+) -> None:
+    path = tmp_path / "club.db"
+    with Ledger.create(path, on_server=new_place(oldest_server)) as ledger:
+        ledger.register_many([("name:ann", "Ann"), ("name:bob", "Bob")])
+        ledger.append(game_recorded("g1"))
+        ledger.ensure_up_to_date()
+    nights = tmp_path / "nights"
+    nights.mkdir()
+    asked = ("health", path, "--backups", nights, "--proven")
+    assert f"no proven backup of this ledger in {nights}" in run(*asked).out
+    assert run("backup", path, nights / "one", "--prove").code == 0
+    assert run(*asked).out == f"{path}: healthy, 4 entries\n"
+    settings = path.with_suffix(".toml")
+    settings.write_text(re.sub(r"(:|port=)\d+", r"\g<1>1", settings.read_text()) + "\npatience = 1\n")
+    done = run(*asked)
+    assert (done.code, done.err, done.out.count("\n")) == (REFUSED, "", 1)
