@@ -27,7 +27,9 @@ def backup(db_path: str, folder: str, without_views: bool, prove: bool) -> None:
 
     FOLDER must not be there yet, or be empty; it appears when the copy is whole and its journal and names are proven.
     Prints the head of the copied journal: keep it somewhere else, for 'restore --since'. With --prove the backup is
-    restored next to FOLDER, audited, and what was restored is deleted; exit code 3 if something is false.
+    restored next to FOLDER, its views are brought up to date, all is audited and then deleted; exit code 3 if something
+    is false. Only if all is true, proven.json in FOLDER says so, for 'health --proven'. A proof that was killed leaves
+    no such file; its folder, such as club.proof-x1, goes with the next proof.
 
     \b
     Example:

@@ -74,8 +74,10 @@ def health(
     """Say in one line whether a ledger is healthy; exit code 1 if it is not.
 
     It looks at the checkpoints, the views, the disk, lists that are due and, if told where they are, the age of the
-    newest backup and of the last true audit. The line lists every problem. The command writes nothing. An AGE is in
-    hours (36h) or days (8d).
+    newest backup and of the last true audit. The line lists every problem, also that the ledger cannot be opened. The
+    command writes nothing. An AGE is in hours (36h) or days (8d). A backup has the date in its backup.json; its files
+    must have their sizes, and --proven asks for proven.json. An audit has the date of FILE, so that only
+    'audit --save-head' may write it; an audit with --journal-only counts, too.
 
     \b
     Example:
