@@ -200,6 +200,7 @@ BY_THEMSELVES = {
     "list_differences",
     "export",
     "export_lines",
+    "ledger_health",
     "query",
     "read_crosstables",
 }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from ledger.correcting.verbs import VERBS
 from ledger.ledger import Ledger
 from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, forms, words
-from tests.kit.games import game_recorded
+from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.served_processes import position, serving, until
 from tests.kit.tournament_reports import report_with_wrong_points
 from tests.kit.workbooks import xlsx
@@ -514,6 +514,7 @@ def test_health_tells_how_the_ledger_does_and_who_was_refused(
     staff["rita"].send(staff["rita"].own_form("/desk/propose/void", game=GAME, reason="x"))
     said = words(staff["adam"].look("/desk/health").text)
     for part in (
+        "Nothing is wrong that shows here.",
         "Entries of the journal",
         "Free on the disk",
         "Last checkpoint",
@@ -523,6 +524,25 @@ def test_health_tells_how_the_ledger_does_and_who_was_refused(
         assert part in said
     for token in staffed[2].values():
         assert token not in said
+
+
+def test_health_names_every_fault_as_the_command_does(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_with_officers(club)
+    with Ledger.open(club) as ledger:
+        for pool in ("monthly", "quarterly"):
+            ledger.append(scheme_adopted("glicko2", pool=pool), token=tokens["rita"])
+            ledger.append(game_recorded(f"{pool}-1", pool=pool, ended_at="2026-01-10"), token=tokens["rita"])
+        size = ledger.journal.size()
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) == size)
+        adam = Officer(address)
+        adam.sign_in(tokens["adam"])
+        said = words(adam.look("/desk/health").text)
+        adam.client.close()
+    assert "Nothing is wrong" not in said
+    for pool in ("monthly", "quarterly"):
+        assert re.search(rf"list : the list of 2026-\d\d-\d\d of pool {pool} is due", said), said[:800]
 
 
 def test_public_pages_lead_officers_to_what_they_may_propose_about(staff: dict[str, Officer]) -> None:
