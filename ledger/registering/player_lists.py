@@ -411,7 +411,7 @@ class ListImport:
         if not columns:
             return
         if self._details is None:
-            self._details = DetailsRecorder(transaction, self._ledger.journal, self._ledger.names)
+            self._details = DetailsRecorder(transaction, self._ledger.current_facts, self._ledger.names)
         today = instant_text(self._now_ms, Precision.DAY)
         rows = frame.select("player", pl.col("since").fill_null(self._since or today), *columns)
         by_day: dict[str, dict[int, PlayerDetails]] = {}

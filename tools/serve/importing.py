@@ -109,6 +109,7 @@ class ImportAnswer:
     games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
     position: int = documented("how many entries the journal has")
+    number: int | None = documented("its number, by which it can be taken back; null: it recorded nothing new")
 
     @classmethod
     def of(cls, account: Account) -> ImportAnswer:
@@ -251,7 +252,7 @@ def imported(
         advance: called with the number of games of each part that was taken, outside of any transaction unless the
             import is strict.
     """
-    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token), advance)
+    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token, file=sent.name), advance)
     return account, _faulty(sent, account["format"], faults) if faults else None
 
 
@@ -363,6 +364,7 @@ def _account(
             :MOST_TOLD
         ],
         "position": ledger.journal.size(),
+        "number": report.number,
     }
 
 
