@@ -15,6 +15,7 @@ import attrs
 
 from ledger.book import judge
 from ledger.book.evidence import Context, CurrentFacts, Evidence
+from ledger.book.published_lists import NewGame, PublishedListRule, published_pools
 from ledger.duplicates.detector import DuplicateDetector, ProbableDuplicate
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
@@ -36,7 +37,6 @@ from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged, PlayedDay
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import PoolChoice
-from ledger.recording.published_lists import PublishedListRule
 from ledger.recording.reported_tournaments import ReportRecorder
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
@@ -256,8 +256,7 @@ class GameImport:
         """
         # before the lock, under which the views may not catch up
         if late_facts.are_four_eyes_on(self._journal.find):
-            self._views.ensure_up_to_date()
-            pools = {pool.name: pool for pool in self._views.pools() if len(pool.published)}
+            pools = published_pools(self._facts)
             self._published = PublishedListRule(self._views.connection, pools) if pools else None
         awaited: list[WarningsAccepted] = []
         if check is not None:
@@ -574,7 +573,8 @@ class GameImport:
     def _append_all(self, transaction: Transaction, fresh: GameBlock) -> None:
         entries = Entries(transaction)
         if self._published is not None:
-            refusals = dict(self._published.refusals(fresh, entries.next))
+            columns = zip(*(fresh.column(name) for name in NewGame._fields), strict=True)
+            refusals = self._published.refusals(map(NewGame._make, columns), entries.next)
             lines = fresh.column("line")
             for place, refusal in refusals.items():
                 self._report.fault(lines[place], str(refusal))
