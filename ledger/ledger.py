@@ -5,7 +5,7 @@ It wires the layers together and reads the clock, at the edge; how a thing is do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from itertools import groupby
@@ -40,6 +40,7 @@ from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_bet
 from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import projectors_for
+from ledger.recording.findings import ReportCheck
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameBlock, GameImport, ImportReport
 from ledger.recording.game_rows import GameRows
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from ledger import backups
-    from ledger.answers import player_details, predictions, rankings
+    from ledger.answers import player_details, predictions, rankings, report_comparisons
     from ledger.answers.crosstables import editions
     from ledger.answers.crosstables import listing as tournament_lists
     from ledger.answers.crosstables.listing import TournamentRow
@@ -77,6 +78,7 @@ else:
     backups, editions = Lazy("ledger.backups"), Lazy("ledger.answers.crosstables.editions")
     tournament_lists = Lazy("ledger.answers.crosstables.listing")
     predictions, rankings = Lazy("ledger.answers.predictions"), Lazy("ledger.answers.rankings")
+    report_comparisons = Lazy("ledger.answers.report_comparisons")
     player_details = Lazy("ledger.answers.player_details")
 
 
@@ -369,7 +371,10 @@ class Ledger(OpenLedger):
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        file: str | None = None,
         reports: Callable[[], Sequence[SourceReport]] = tuple,
+        is_report: bool = False,
+        accept: Collection[str] = (),
     ) -> ImportReport:
         """Record games that importers read, frame by frame; frames of one call are one file.
 
@@ -385,9 +390,15 @@ class Ledger(OpenLedger):
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
             rounds: returns the rounds without a game of the file, as ``Reading.rounds``; called after its last game.
+            file: the file's name for the register of imports, from which the import can be taken back; None: no file.
             reports: returns the other facts of the file about its tournaments, as ``Reading.reports``, likewise.
+            is_report: True for a tournament report: it is checked against the ledger before anything is recorded, and
+                recorded whole or not at all.
+            accept: the codes of warnings about a report that do not stop it, of ``recording.findings.CHECKS``; the
+                acceptance is recorded with the actor.
 
         Raises:
+            MalformedError: *accept* has a code that is no warning's.
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together, or another thread opened the ledger.
         """
@@ -403,7 +414,9 @@ class Ledger(OpenLedger):
             faults_so_far=faults_so_far,
             advance=advance,
             rounds=rounds,
+            file=file,
             reports=reports,
+            check=report_comparisons.check_of_reports(self, choice, accept, is_report=is_report),
         )
 
     def record_games(
@@ -433,7 +446,9 @@ class Ledger(OpenLedger):
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        file: str | None = None,
         reports: Callable[[], Sequence[SourceReport]] = tuple,
+        check: ReportCheck | None = None,
     ) -> ImportReport:
         self.refuse_other_threads()
         actor = self.recorder_named(token, actor, "import")
@@ -454,10 +469,17 @@ class Ledger(OpenLedger):
             self.now_ms,
             record_alike=record_alike,
             keep_differences=keep_differences,
+            notes=None if file is None else self.imports.begin(file, actor),
         )
         with self.names.registering():
             report = job.import_blocks(
-                blocks, strict=strict, faults_so_far=faults_so_far, advance=advance, rounds=rounds, reports=reports
+                blocks,
+                strict=strict,
+                faults_so_far=faults_so_far,
+                advance=advance,
+                rounds=rounds,
+                reports=reports,
+                check=check,
             )
         # Once more, for the new players of this import enter the index now.
         self.names.file.whole_names.catch_up()
@@ -474,6 +496,7 @@ class Ledger(OpenLedger):
         choice: PoolChoice | None = None,
         strict: bool = False,
         record_alike: bool = False,
+        accept: Collection[str] = (),
         actor: str = "import",
         token: str | None = None,
     ) -> ImportReport:
@@ -488,11 +511,12 @@ class Ledger(OpenLedger):
             choice: which pool a game goes to; by default the ledger's first pool.
             strict: one transaction for all; any fault leaves the journal as it was.
             record_alike: record probable duplicates of games under other keys as games of their own.
+            accept: the codes of warnings about a tournament report that do not stop it.
             actor: who imports.
             token: authenticates the actor, if the role of a recorder is assigned.
 
         Raises:
-            MalformedError: no such format or encoding.
+            MalformedError: no such format, encoding or warning.
             StorageError: the file cannot be read or holds no games; or as of ``import_games``.
             RejectedError: this machine's clock is behind the journal, or for want of a token.
         """
@@ -506,8 +530,9 @@ class Ledger(OpenLedger):
             reading = source.reading
             if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")
+            fmt = fmt or files.detect_format(source.first)
             report = self.import_games(
-                formats.read_game_frames(source, fmt or files.detect_format(source.first), said),
+                formats.read_game_frames(source, fmt, said),
                 choice=choice,
                 strict=strict,
                 record_alike=record_alike,
@@ -515,7 +540,10 @@ class Ledger(OpenLedger):
                 token=token,
                 faults_so_far=lambda: reading.fault_count,
                 rounds=lambda: reading.rounds,
+                file=str(path),
                 reports=lambda: reading.reports,
+                is_report=fmt in formats.REPORTS,
+                accept=accept,
             )
         report.faults = sorted([*reading.faults, *report.faults])
         report.fault_count += reading.fault_count

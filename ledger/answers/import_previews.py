@@ -6,7 +6,7 @@ A dry run of a list of players is done by the registry itself; the ratings that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import orjson
 
 from ledger import schemes
 from ledger.answers.asking import in_one_snapshot, names
+from ledger.answers.report_comparisons import check_of_reports
 from ledger.book.evidence import CurrentFacts
 from ledger.duplicates.game_keys import DerivedKeys
 from ledger.facts.events import GameRecorded
@@ -176,6 +177,8 @@ class ImportPreview:
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
         reports: Callable[[], Sequence[SourceReport]] = tuple,
+        is_report: bool = False,
+        accept: Collection[str] = (),
     ) -> ImportReport:
         """Return the report that ``Ledger.import_games`` would give, with the same arguments and errors."""
         ledger = self._ledger
@@ -202,6 +205,7 @@ class ImportPreview:
             advance=advance,
             rounds=rounds,
             reports=reports,
+            check=check_of_reports(ledger, choice, accept, is_report=is_report, is_trial=True),
         )
 
     @property

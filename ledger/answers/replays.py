@@ -31,6 +31,7 @@ from ledger.facts.events import (
     TokenIssued,
     TokenRevoked,
     TournamentDescribed,
+    WarningsAccepted,
     proposal_key,
 )
 from ledger.handle import OpenLedger
@@ -45,7 +46,7 @@ _GAME, _SUPPLEMENT = b',"kind":"game-recorded/1"', b',"kind":"game-supplemented/
 _MOVES_NOBODY = (
     ClockAccepted, CorrectionProposed, ListPublished, PersonErased, PlayerRegistered, PlayerRenamed, PolicySet,
     RoundWithoutGame, StrengthChosen, TokenIssued, TokenRevoked, PlayerDescribed, PlayerEntered, TournamentDescribed,
-    ReportSent,
+    ReportSent, WarningsAccepted,
 )  # fmt: skip
 
 MOST_FACTS = 50  # other facts than games and corrections that are steps of their own; more are taken with the games

@@ -93,6 +93,7 @@ POLICIES: Mapping[str, Policy] = {
         {
             "on": Setting(default=False, unit="switch", doc="corrections, and what reaches back, need two people"),
             "tokens": Setting(default=False, unit="switch", doc="of both, a token must have named the person"),
+            "warnings": Setting(default=False, unit="switch", doc="warnings about a report are accepted by two people"),
         },
         is_by_position=True,
     ),

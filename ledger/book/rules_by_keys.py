@@ -36,6 +36,7 @@ from ledger.facts.events import (
     TournamentClosed,
     TournamentDescribed,
     TournamentOpened,
+    WarningsAccepted,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, precision
 from ledger.facts.periods import DAY_MS
@@ -51,6 +52,7 @@ ENTRY_POINTS: Mapping[type[Event], str] = {  # the facts that have commands and 
     PersonErased: "'erase' or Ledger.erase",
     TokenIssued: "'token add', 'token reset' or Ledger.tokens",
     TokenRevoked: "'token revoke' or Ledger.tokens",
+    WarningsAccepted: "'import --accept' or Ledger.import_file, with its report",
 }
 # facts that no caller appends: the refusal and its message
 RECORDED_OTHERWISE: Mapping[type[Event], tuple[str, str]] = {

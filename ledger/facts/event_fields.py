@@ -32,6 +32,7 @@ INSTANT_PATTERN = (
 )
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 ROUND_DAYS_PATTERN = rf"(?:{_DAY}|-)(?: (?:{_DAY}|-))*"
+WARNING_CODES_PATTERN = r"[a-z]+(?:-[a-z]+)*(?: [a-z]+(?:-[a-z]+)*)*"
 _CONTROLS = r"\u0000-\u001f\u007f-\u009f"
 # What ``str.strip`` takes from the ends, but for the controls above: what Python refuses a schema's reader refuses.
 _BLANKS = r"\u0020\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"

@@ -29,6 +29,7 @@ from ledger.facts.event_fields import (
     POSITIVE_PATTERN,
     ROUND_DAYS_PATTERN,
     SHA256_PATTERN,
+    WARNING_CODES_PATTERN,
     field_of,
     flag_field,
     instant_field,
@@ -469,6 +470,29 @@ class PlayerDescribed(_Fact):
 
 
 @attrs.frozen(kw_only=True)
+class WarningsAccepted(_Fact):
+    """A person accepted the warnings about a tournament report, to record it in this transaction or a later one.
+
+    It is a later one if four eyes ask for the acceptance of another person, too.
+    """
+
+    KIND: ClassVar[str] = "warnings-accepted/1"
+
+    pool: str = pattern_field("rating pool of the tournament's games", NAME_PATTERN)
+    tournament: str | None = text_field("key of the tournament, or the event name of the report", 128, optional=True)
+    edition: str = instant_field("a day of the edition: its first one")
+    number: int = integer_field("place among the acceptances of the edition, from 1", 1, MAX_WHOLE)
+    codes: str = pattern_field("codes of the warnings, parted by blanks", WARNING_CODES_PATTERN)
+    warnings: int = integer_field("how many warnings", 1, MAX_WHOLE)
+
+    @property
+    def key(self) -> str:
+        """``accepted:POOL:DIGEST@EDITION/NUMBER``; the digest is half the SHA-256 of the name, or of nothing."""
+        digest = sha256((self.tournament or "").encode()).hexdigest()[:32]
+        return f"accepted:{self.pool}:{digest}@{self.edition}/{self.number}"
+
+
+@attrs.frozen(kw_only=True)
 class ClockAccepted(_Fact):
     """The administrator's word that an entry was recorded by a wrong clock, in the future; time goes on from here."""
 
@@ -711,12 +735,14 @@ Event = (
     | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed | CorrectionProposed
     | CorrectionDecided | PolicySet | ListPublished | PersonErased | TokenIssued | TokenRevoked
     | RoundWithoutGame | StrengthChosen | PlayerEntered | TournamentDescribed | PlayerDescribed | ReportSent
+    | WarningsAccepted
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
     TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
     CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased, TokenIssued, TokenRevoked,
     RoundWithoutGame, StrengthChosen, PlayerEntered, TournamentDescribed, PlayerDescribed, ReportSent,
+    WarningsAccepted,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.
@@ -732,7 +758,7 @@ KEYS_BEGIN: Mapping[type[Event], str] = {
     CorrectionProposed: "proposal:", CorrectionDecided: "decision:", PolicySet: "policy:", ListPublished: "list:",
     PersonErased: "erased:", TokenIssued: "token:", TokenRevoked: "token:", RoundWithoutGame: "round:",
     StrengthChosen: "strength:", PlayerEntered: "entrant:", TournamentDescribed: "described:",
-    PlayerDescribed: "details:", ReportSent: "sent:",
+    PlayerDescribed: "details:", ReportSent: "sent:", WarningsAccepted: "accepted:",
 }  # fmt: skip
 # Kinds that are no longer written, with the class that they are read as and the fields that they did not have.
 OLD_KINDS: Mapping[str, tuple[type[Event], frozenset[str]]] = {

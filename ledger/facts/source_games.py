@@ -94,7 +94,8 @@ class SourceRound(NamedTuple):
 class SourceEntrant(NamedTuple):
     """One entrant of a tournament as its report lists it, with an identity for the player.
 
-    ``details`` are the fields of ``facts.player_details.PlayerDetails`` that the report states.
+    ``details`` are the fields of ``facts.player_details.PlayerDetails`` that the report states. ``points`` are those
+    that it states and those of the player's results, where they contradict each other; else None.
     """
 
     line: int
@@ -104,6 +105,28 @@ class SourceEntrant(NamedTuple):
     rating: int | None
     place: int | None
     details: Mapping[str, Any]
+    points: tuple[float, float] | None = None
+
+
+class SourceNational(NamedTuple):
+    """The number of an entrant at a federation: line, starting number, name and number."""
+
+    line: int
+    rank: int
+    name: str
+    number: str
+
+
+class SourcePairing(NamedTuple):
+    """One game of a report: its round, the lines and starting numbers of both players, and White's half points."""
+
+    round: int
+    line: int
+    black_line: int
+    white: int
+    black: int
+    half_points: int
+    is_played: bool
 
 
 class SourceReport(NamedTuple):
@@ -111,11 +134,26 @@ class SourceReport(NamedTuple):
 
     Attributes:
         line: where it begins.
-        tournament, edition: its name, and its first day.
+        tournament, edition: its name, empty without one, and its first day.
         facts: the fields of ``tournament-described/1`` that it states.
         chief, deputies: the arbiters.
         entrants: in the order of the file.
         speed, variant: those of ``SourceGame``.
+        last_day: its last day, as it states it; None if it does not.
+        round_days: the day of each round that has one.
+        unread_days: by round, what stands in the place of its day and is none.
+        pairings: its games, by rounds.
+        last_round: the last round of which it states anything.
+        players: the number of players that it states besides their lines; None without one.
+        format: how it is paired, one of the words of ``facts.words.Format``; None where it says none of them.
+        is_of_teams: True if teams played.
+        lines: the line of each record that its checks name.
+        doubts: fields of entrants that cannot be read, with their lines, if most other lines can be read whole.
+        lost_by_both: the rounds of games that both players lost, with the lines of the two.
+        national: the numbers of entrants at federations.
+        team_doubts: lines of teams that cannot be read or contradict their boards, with their lines, if few do.
+        scoring: the points of a win, a draw and a loss, in words.
+        is_stated: False if nothing but its games is recorded, as of a cross-table, whose numbers may be places.
     """
 
     line: int
@@ -127,6 +165,21 @@ class SourceReport(NamedTuple):
     entrants: tuple[SourceEntrant, ...]
     speed: str | None = None
     variant: str = "standard"
+    last_day: str | None = None
+    round_days: Mapping[int, str] = {}
+    unread_days: Mapping[int, str] = {}
+    pairings: tuple[SourcePairing, ...] = ()
+    last_round: int = 0
+    players: int | None = None
+    format: str | None = None
+    is_of_teams: bool = False
+    lines: Mapping[str, int] = {}
+    doubts: tuple[tuple[int, str], ...] = ()
+    lost_by_both: tuple[tuple[int, int, int], ...] = ()
+    national: tuple[SourceNational, ...] = ()
+    team_doubts: tuple[tuple[int, str], ...] = ()
+    scoring: str = "1, ½ and 0"
+    is_stated: bool = True
 
 
 class FileFault(NamedTuple):

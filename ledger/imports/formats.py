@@ -30,7 +30,7 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
     "trf": trf.read_games,
     "crosstable": crosstables.read_games,
 }
-# Those of them that take what the user says of the file.
+# Reports of whole tournaments, which are checked before anything is recorded; their readers take the user's hints.
 REPORTS = {"trf": trf.read_games, "crosstable": crosstables.read_games}
 assert {*LINE_FORMATS, "chess-com", "csv", "pairings"} == {*FORMATS}
 

@@ -8,6 +8,8 @@ journal is asked whether four eyes are on, under its write lock.
 
 from __future__ import annotations
 
+from typing import Any
+
 import orjson
 
 from ledger.facts.events import (
@@ -73,9 +75,18 @@ def past_effect_from(event: Event, now_ms: int) -> str | None:
 
 def are_four_eyes_on(find: FindEntries) -> bool:
     """Return whether the four-eyes policy is on, by its last entry."""
-    settings = policy_entries(find, FOUR_EYES)
-    last = max(settings, key=lambda stored: stored.position, default=None)
-    return last is not None and facts_of(last)["settings"].get("on") is True
+    return _settings_in_force(find).get("on") is True
+
+
+def need_warnings_two_people(find: FindEntries) -> bool:
+    """Return whether the four-eyes policy asks for two people to accept the warnings about a report."""
+    settings = _settings_in_force(find)
+    return settings.get("on") is True and settings.get("warnings") is True
+
+
+def _settings_in_force(find: FindEntries) -> dict[str, Any]:
+    last = max(policy_entries(find, FOUR_EYES), key=lambda stored: stored.position, default=None)
+    return {} if last is None else dict(facts_of(last)["settings"])
 
 
 def policy_entries(find: FindEntries, policy: str) -> list[StoredEntry]:

@@ -23,15 +23,18 @@ from ledger.duplicates.repeats import Difference, ReportedEntries, match_repeats
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted
+from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted, WarningsAccepted
+from ledger.facts.person_names import same_person
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceReport, SourceRound, excerpt
 from ledger.facts.words import Brings, Colour
-from ledger.journal import KeyTakenError, Writer, rules, stored_texts
+from ledger.journal import FindEntries, KeyTakenError, StoredEntry, Writer, late_facts, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
+from ledger.recording.findings import ReportCheck, ReportFinding, Severity
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged
+from ledger.recording.import_register import ImportCounts, ImportNotes
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.reported_tournaments import ReportRecorder
@@ -59,6 +62,7 @@ class ImportReport(FaultsFound):
         last_key: key of the last game taken: recorded, repeated or supplemented; None without one.
         rounds: newly recorded rounds without a game.
         rounds_repeated: rounds without a game that were recorded before.
+        statements: new statements about entrants, tournaments and players.
         newcomers: identity and name of new players, in the order of their numbers.
         kept_names: renamed players whom the file calls by another name: they keep the present one.
         left_out: games left out for a reason that is no mistake, by the reason; the rarer variants in one.
@@ -67,8 +71,12 @@ class ImportReport(FaultsFound):
         alike_count: number of games held back.
         notes: recorded games to look at, with their lines and the reason, the first ``KEPT_FAULTS``.
         note_count: number of such games.
+        warnings: warnings about a tournament report, by line.
+        accepted: the codes of warnings that the importer accepted.
+        is_awaiting: True if nothing is recorded but the acceptance, because four eyes ask for another person's.
         differences: games that the file reports with other facts than the current ones, if the caller asked for them;
             else they are faults.
+        number: of the import in the register of imports; None if it recorded nothing, or is of no file.
         faults, fault_count: refused games.
     """
 
@@ -78,6 +86,7 @@ class ImportReport(FaultsFound):
     last_key: str | None = None
     rounds: int = 0
     rounds_repeated: int = 0
+    statements: int = 0
     newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
@@ -86,7 +95,11 @@ class ImportReport(FaultsFound):
     alike_count: int = 0
     notes: list[FileFault] = attrs.Factory(list)
     note_count: int = 0
+    warnings: list[ReportFinding] = attrs.Factory(list)
+    accepted: frozenset[str] = frozenset()
+    is_awaiting: bool = False
     differences: list[Difference] = attrs.Factory(list)
+    number: int | None = None
 
     def differ(self, difference: Difference) -> None:
         """Store a game that the file reports with other facts than the current ones.
@@ -98,10 +111,48 @@ class ImportReport(FaultsFound):
         else:
             self.fault(difference.line, difference.message)
 
+    def take_findings(self, findings: Iterable[ReportFinding], accepted: frozenset[str]) -> None:
+        """Store the findings of the checks of a report: errors are faults."""
+        self.accepted = accepted
+        for finding in findings:
+            match finding.severity:
+                case Severity.ERROR:
+                    self.fault(finding.line, finding.words)
+                case Severity.WARNING:
+                    self.warnings.append(finding)
+                case Severity.NOTE:
+                    self.note([FileFault(finding.line, finding.words)])
+
+    @property
+    def unaccepted(self) -> list[str]:
+        """The codes of warnings that nobody accepted: they stop the report."""
+        return sorted({finding.code for finding in self.warnings} - self.accepted)
+
+    @property
+    def ok(self) -> bool:
+        """True if there is no fault, and no warning that nobody accepted, or that another person has to accept."""
+        return not (self.fault_count or self.unaccepted or self.is_awaiting)
+
+    @property
+    def adds_games(self) -> bool:
+        """True if there is anything new in the file."""
+        return bool(self.recorded or self.supplemented or self.rounds)
+
     @property
     def players(self) -> int:
         """The number of new players."""
         return len(self.newcomers)
+
+    @property
+    def counts(self) -> ImportCounts:
+        """The numbers of facts that were recorded so far."""
+        return ImportCounts(
+            games=self.recorded,
+            rounds=self.rounds,
+            players=self.players,
+            supplements=self.supplemented,
+            statements=self.statements,
+        )
 
     def hold_back(self, games: list[ProbableDuplicate]) -> None:
         """Note probable duplicates."""
@@ -127,6 +178,9 @@ class ImportReport(FaultsFound):
             left_out=self.left_out,
             alike=self.alike,
             alike_count=self.alike_count,
+            warnings=self.warnings,
+            accepted=self.accepted,
+            is_awaiting=self.is_awaiting,
             differences=self.differences,
         )
 
@@ -148,6 +202,7 @@ class GameImport:
         *,
         record_alike: bool,
         keep_differences: bool,
+        notes: ImportNotes | None = None,
     ) -> None:
         """Prepare an import.
 
@@ -164,14 +219,20 @@ class GameImport:
             record_alike: record probable duplicates as games of their own.
             keep_differences: a game reported with other facts than the current ones is no fault but stored in the
                 report.
+            notes: take the entries of each transaction, for the register of imports; None: it is no file.
         """
+        self._notes = notes
         self._journal = facts.journal
         self._facts = facts
         self._keep_differences = keep_differences
         self._names = names
         self._erased = erased
         self._keys = keys
-        self._detector = None if record_alike else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views))
+        self._detector = (
+            None
+            if record_alike
+            else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views), facts.taken_back_games)
+        )
         self._warnings = SeedWarnings(views)
         self._choice = choice
         self._scheme = scheme
@@ -193,6 +254,7 @@ class GameImport:
         advance: Callable[[int], None],
         rounds: Callable[[], Sequence[SourceRound]],
         reports: Callable[[], Sequence[SourceReport]] = tuple,
+        check: ReportCheck | None = None,
     ) -> ImportReport:
         """Record blocks of games in order, then the rounds without a game and other facts; return the report.
 
@@ -203,11 +265,18 @@ class GameImport:
             advance: called with the number of games of each block taken.
             rounds: returns the rounds without a game of the source; called when this is read to its end.
             reports: returns the entrants and other facts of its tournaments, likewise.
+            check: the checks of a tournament report, which is read to its end first, and is recorded whole or not at
+                all; None for other files.
 
         Raises:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        awaited: list[WarningsAccepted] = []
+        if check is not None:
+            strict, blocks = True, list(blocks)
+            self._report.take_findings(check.find(reports()), check.accepted)
+            awaited = [] if check.is_trial else self._accepted_by_one(reports())
         with suppress(_NothingRecordedError):
             with self._journal.writing() if strict else nullcontext() as file_writer:
                 for games in blocks:
@@ -220,16 +289,50 @@ class GameImport:
                 if source_reports := reports():
                     with self._transaction(file_writer) as transaction:
                         self._take_reports(source_reports, transaction)
-                if strict and (self._report.fault_count or faults_so_far()):
+                is_stopped = check is not None and not check.is_trial and self._report.unaccepted
+                is_faulty = self._report.fault_count or faults_so_far() or is_stopped
+                self._report.is_awaiting = bool(awaited and self._report.adds_games and not is_faulty)
+                if strict and (is_faulty or self._report.is_awaiting):
                     raise _NothingRecordedError  # only an exception undoes the transaction
             return self._report
+        if self._report.is_awaiting:
+            with self._transaction(None, is_noted=False) as transaction:
+                find = transaction.writer.find
+                for event in awaited:
+                    if not any(_accepts(stored, event) for stored in _earlier(event, find)):
+                        transaction.append([_numbered(event, find)])
         return self._report.undone()
 
+    def _accepted_by_one(self, reports: Sequence[SourceReport]) -> list[WarningsAccepted]:
+        """Return the acceptances that nobody else has given, if four eyes ask for two people."""
+        find = self._journal.find
+        if not late_facts.need_warnings_two_people(find):
+            return []
+        named = {report.line: self._choice.pool_of(report.variant, report.speed) for report in reports}
+        pools = {line: pool for line, pool in named.items() if pool is not None}
+        return [
+            event
+            for event in self._acceptances([report for report in reports if report.line in pools], pools)
+            if not any(_accepts(stored, event, but_of=self._actor) for stored in self._acceptances_of(event))
+        ]
+
+    def _acceptances_of(self, event: WarningsAccepted) -> Iterator[StoredEntry]:
+        """Yield the recorded acceptances of a report; those of an import that was taken back count no longer."""
+        entries = list(_earlier(event, self._journal.find))
+        taken_back = self._facts.taken_back_entries([entry.position for entry in entries])
+        yield from (entry for entry in entries if entry.position not in taken_back)
+
     @contextmanager
-    def _transaction(self, file_writer: Writer | None) -> Iterator[Transaction]:
-        """Begin a transaction, or a part of the one of the whole file."""
+    def _transaction(self, file_writer: Writer | None, *, is_noted: bool = True) -> Iterator[Transaction]:
+        """Begin a transaction, or a part of the one of the whole file, which the register of imports notes."""
         with nullcontext(file_writer) if file_writer is not None else self._journal.writing() as writer:
-            yield Transaction.begin(writer, self._clock_ms, self._actor)
+            transaction = Transaction.begin(writer, self._clock_ms, self._actor)
+            first, before = writer.size + 1, self._report.counts
+            yield transaction
+            if is_noted and self._notes is not None and writer.size >= first:
+                counts = self._report.counts - before
+                self._notes.add(transaction.recorded_at, first, writer.size, transaction.last_leaf, counts)
+                self._report.number = self._notes.number
 
     def _take_rounds(self, rounds: Sequence[SourceRound], transaction: Transaction) -> None:
         """Append rounds without a game; players without a game are registered."""
@@ -296,6 +399,8 @@ class GameImport:
         housed = self._housed(transaction, rows)
         pools = {row["line"]: row["pool"] for row in housed.rows()}
         kept = [report for report in reports if report.line in pools]
+        self._append_acceptances(transaction, kept, pools)
+        kept = [report for report in kept if report.tournament and report.is_stated]
         entrants = {entrant.player_id: entrant.player_name for report in kept for entrant in report.entrants}
         if self._report.alike_count:  # who is new may be a known player under another name: nobody is registered
             entrants = {each: entrants[each] for each in self._names.file.by_identity(list(entrants))}
@@ -308,9 +413,39 @@ class GameImport:
         new_pools = self._adopt(entries, set(pools.values()))
         entries.append()
         self._note_new(new_pools)
-        recorder = ReportRecorder(transaction, self._journal, self._names, self._numbers)
+        recorder = ReportRecorder(transaction, self._facts, self._names, self._numbers)
+        size = transaction.writer.size
         for report in kept:
             recorder.record(report, pools[report.line])
+        self._report.statements += transaction.writer.size - size
+
+    def _append_acceptances(
+        self, transaction: Transaction, reports: Sequence[SourceReport], pools: Mapping[int, str]
+    ) -> None:
+        """Append an acceptance of the warnings about each report, if it brings anything new."""
+        if self._report.adds_games:
+            for event in self._acceptances(reports, pools):
+                transaction.append([_numbered(event, transaction.writer.find)])
+
+    def _acceptances(self, reports: Sequence[SourceReport], pools: Mapping[int, str]) -> Iterator[WarningsAccepted]:
+        """Yield the acceptance of the warnings about each report."""
+        lines = sorted(report.line for report in reports)
+        for report in reports:
+            following = next((line for line in lines if line > report.line), None)
+            codes = [
+                finding.code
+                for finding in self._report.warnings
+                if finding.line >= report.line and (following is None or finding.line < following)
+            ]
+            if codes:
+                yield WarningsAccepted(
+                    pool=pools[report.line],
+                    tournament=report.tournament or None,
+                    edition=report.edition,
+                    number=1,
+                    codes=" ".join(sorted(set(codes))),
+                    warnings=len(codes),
+                )
 
     def _adopt(self, entries: Entries, pools: Collection[str]) -> list[str]:
         """Add the ledger's scheme for each pool that has none yet; return these pools."""
@@ -437,6 +572,7 @@ class GameImport:
             self._reported,
             self._facts.corrected_game,
             self._erased.is_nameless,
+            self._facts.taken_back_games,
         )
         # If one block had repeats the next one probably has them: the attempt that would fail is skipped.
         self._met_repeats = any(matches.known) or number > 1
@@ -485,6 +621,28 @@ class GameImport:
         if rows_with_texts:
             movetexts = games.keep([row in rows_with_texts for row in range(len(games))]).movetexts()
             transaction.writer.store_texts(stored_texts.compressed_texts(movetexts))
+
+
+def _numbered(event: WarningsAccepted, find: FindEntries) -> WarningsAccepted:
+    """Return an acceptance with the next number of its report."""
+    while find([event.key]):
+        event = attrs.evolve(event, number=event.number + 1)
+    return event
+
+
+def _earlier(event: WarningsAccepted, find: FindEntries) -> Iterator[StoredEntry]:
+    """Yield the acceptances of a report that are recorded."""
+    while stored := find([event.key]):
+        yield stored[event.key]
+        event = attrs.evolve(event, number=event.number + 1)
+
+
+def _accepts(stored: StoredEntry, event: WarningsAccepted, *, but_of: str | None = None) -> bool:
+    """Return whether a recorded acceptance is of as many warnings of the same codes, and of another person."""
+    recorded = codec.decode(stored.body)
+    assert isinstance(recorded.event, WarningsAccepted)  # keys of its family are of acceptances
+    is_same = recorded.event == attrs.evolve(event, number=recorded.event.number)
+    return is_same and (but_of is None or not same_person(recorded.actor, but_of))
 
 
 class _NothingRecordedError(Exception):

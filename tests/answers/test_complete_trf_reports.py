@@ -235,7 +235,7 @@ def test_a_report_of_older_programs_is_read_with_a_note_for_each_adjustment(empt
     old = report(
         [
             "001    1 f wm Ann, Ada                          2100 ESP         101 1969.12.06  1.0    1     2 w 1",
-            f"{'001    2 m  g Bob, Ben':48}2500 ESP         102 1978        0.0    2     1 b 0         H",
+            f"{'001    2 m  g Bob, Ben':48}2500 ESP         102 1978        0.5    2     1 b 0         H",
         ]
     ).replace("042 2024/05/01", "042 01/05/2024")
     said = recorded(empty_club, run, old.replace("052 2024/05/03", "052 13/05/2024").encode())

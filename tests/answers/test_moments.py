@@ -50,6 +50,7 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
+from ledger.answers import imports as import_answers
 from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting, fide_list, trf_report
@@ -88,6 +89,8 @@ QUESTIONS: dict[str, Question] = {
     "chosen_strength": lambda ledger: rankings.chosen_strength(ledger, "standard", 1),
     "new_players_like_known_ones": searching.new_players_like_known_ones,
     "similar_players": searching.similar_players,
+    "imports": import_answers.imports,
+    "take_back_summary": lambda ledger: import_answers.take_back_summary(ledger, "2-6"),
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
@@ -167,17 +170,20 @@ QUESTIONS: dict[str, Question] = {
 }
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
-    "check_tournament_name", "class_limits", "corrected_fields", "corrections_by_game", "corrections_by_rated_game",
-    "count_games_in_force", "count_rated_games", "describe_changes", "details_at", "due_day", "duplicate_warnings",
-    "find_dataset", "first_day_of_edition", "game_marks", "game_row", "has_classes", "has_read_model", "held_title",
-    "impact_in_full", "joining_day", "last_game_row", "last_published_rating", "load_report", "lowest_rating",
-    "open_snapshot", "outdated_lists", "player_batch", "postgres_tables", "proposal_reasons", "published_rating",
-    "published_ratings", "ranked_members", "ranking_place", "rated_game_row", "reached_titles", "read_model_state",
-    "replay", "require_read_model", "scheme_period_in_force", "summarize_changes", "unrated_games", "upset_margins",
+    "check_tournament_name", "class_limits", "compare_reports", "corrected_fields", "corrections_by_game",
+    "corrections_by_rated_game", "count_games_in_force", "count_rated_games", "describe_changes", "details_at",
+    "due_day", "duplicate_warnings", "find_dataset", "first_day_of_edition", "game_marks", "game_row",
+    "has_classes", "has_read_model", "held_title", "impact_in_full", "joining_day", "last_game_row",
+    "last_published_rating", "load_report", "lowest_rating", "open_snapshot", "outdated_lists", "player_batch",
+    "postgres_tables", "proposal_reasons", "published_rating", "published_ratings", "ranked_members",
+    "ranking_place", "rated_game_row", "reached_titles", "read_model_state", "replay", "reports_with",
+    "require_read_model",
+    "scheme_period_in_force", "summarize_changes", "unrated_games", "upset_margins",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {
     "check_document",
+    "check_of_reports",
     "check_request",
     "journal_status",
     "stored_game",

@@ -22,6 +22,7 @@ from ledger.facts.events import (
     Role,
     SchemeAdopted,
     TokenRevoked,
+    WarningsAccepted,
 )
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Carry, Outcome, Standing, Termination
@@ -227,6 +228,10 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(
             CorrectionDecided(proposal=1, decision=Decision.APPROVED, proven=False),
             "a correction-decided/2 is recorded by 'correct approve', 'reject', 'withdraw' or Ledger.decide",
+        ),
+        Case(
+            WarningsAccepted(pool="standard", edition="2024-05-03", number=1, codes="rating-differs", warnings=1),
+            "a warnings-accepted/1 is recorded by 'import --accept' or Ledger.import_file",
         ),
         Case(TokenRevoked(number=1), "a token-revoked/1 is recorded by 'token revoke' or Ledger.tokens"),
         Case(issued(1, "eve", Role.APPROVER), "a token-issued/1 is recorded by 'token add', 'token reset' or Ledger."),

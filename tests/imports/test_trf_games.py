@@ -12,6 +12,7 @@ from ledger.imports.files import detect_format
 from ledger.imports.reading import FileHints, Reading
 from ledger.imports.trf import games as trf
 from ledger.imports.trf.lines import decode_player_line
+from ledger.recording.report_checks import structure_findings
 from ledger.testing.importer_contract import Importer, ImporterContract
 from tests.imports.spoiled_files import built_in
 from tests.kit.commands import Run
@@ -181,14 +182,30 @@ def test_a_line_for_nobody_is_no_player() -> None:
 
 
 CONTRADICTIONS: Mapping[str, tuple[Sequence[str], Sequence[str], str]] = {
-    "results": (["2 w 1"], ["1 b 1"], "the results contradict: 'w 1' here, 'b 1' in line 6"),
+    "results": (
+        ["2 w 1"],
+        ["1 b 1"],
+        "results-differ: round 1 against 2 (Bob): the results contradict: 'w 1' here",
+    ),
     "a game and a forfeit": (["2 w 1"], ["1 b -"], "the results contradict: 'w 1' here, 'b -' in line 6"),
     "a result and none": (["2 w 1"], ["1 b  "], "the results contradict: 'w 1' here, 'b Z' in line 6"),
     "colours": (["2 w 1"], ["1 w 0"], "the colours do not say who had White: 'w 1' here, 'w 0' in line 6"),
-    "no colours": (["2 - 1"], ["1 - 0"], "the colours do not say who had White"),
-    "opponents": (["2 w 1"], [""], "against 2 (Bob) here, but line 6 has 2 (Bob) without an opponent"),
-    "no such player": (["9 w 1"], [""], "there is no player 9; correct the opponent's starting rank"),
-    "no opponent": (["0000 - 1"], [""], "the result '1' of a game without an opponent"),
+    "no colours": (
+        ["2 - 1"],
+        ["1 - 0"],
+        "colours-differ: round 1 against 2 (Bob): the colours do not say",
+    ),
+    "opponents": (
+        ["2 w 1"],
+        [""],
+        "opponents-differ: round 1: against 2 (Bob) here, but line 6 has 2 (Bob) without",
+    ),
+    "no such player": (
+        ["9 w 1"],
+        [""],
+        "opponent-missing: round 1: there is no player 9; correct the opponent's",
+    ),
+    "no opponent": (["0000 - 1"], [""], "opponent-missing: round 1: the result '1' of a game without an opponent"),
 }
 
 
@@ -199,7 +216,7 @@ def test_a_contradiction_is_a_fault_that_names_both_lines(name: str) -> None:
         report([player(1, "Ann", *ann), player(2, "Bob", *bob), player(3, "Cy", "4 w 1"), player(4, "Di", "3 b 0")])
     )
     assert [line for line, _ in found] == [5]
-    assert found[0][1].startswith("round 1")
+    assert ": round 1" in found[0][1]
     assert words in found[0][1]
     assert len(read(report([player(3, "Cy", "4 w 1"), player(4, "Di", "3 b 0")]))[0]) == 1
 
@@ -217,9 +234,9 @@ def test_the_games_of_a_player_whose_line_is_faulty_are_counted_and_the_others_r
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        (player(2, "Ann", "3 w 1"), "the name 'Ann' without a FIDE number is that of line 5, too"),
-        (player(1, "Bob", "3 w 1"), "columns 5-8: the starting rank 1 is that of line 5, too"),
-        (player(2, "", "3 w 1", fide="0"), "columns 15-47: expected the player's name, or a FIDE number"),
+        (player(2, "Ann", "3 w 1"), "player-twice: the name 'Ann' without a FIDE number is that of line 5, too"),
+        (player(1, "Bob", "3 w 1"), "rank-twice: columns 5-8: the starting rank 1 is that of line 5, too"),
+        (player(2, "", "3 w 1", fide="0"), "line-unreadable: columns 15-47: expected the player's name"),
     ],
 )
 def test_namesakes_a_rank_that_is_given_twice_and_nobody_are_faults(second: str, words: str) -> None:
@@ -276,7 +293,7 @@ def test_a_day_that_may_be_two_is_never_guessed() -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ([], "names no day (132, 042 or 052), so its games have no place in time: say when with --day"),
+        ([], "day-missing: the report names no day (132, 042 or 052): say when its games were played"),
         (["042 soon"], "042 'soon' is no day: write YYYY/MM/DD"),
         (["042 2024/05/03", "052 2024/05/01"], "the tournament ended before it began"),
         (["052 2024/02/30"], "052 '2024/02/30' is no day"),
@@ -366,21 +383,37 @@ def test_points_of_another_scoring_are_noted_and_not_used() -> None:
         (
             "162 W 3.0    D 1.0",
             ("4.0", "1.0"),
-            "1 (Ann) has 4 points in the report, and 3 by results and byes at 3, 1 and 0",
+            "1 (Ann) has 4 points, and 3 by results and byes at 3, 1 and 0",
         ),
-        ("162  W 2.0    D 1.0    A-0.5", ("2.0", "0.5"), "2 (Bob) has 0.5 points in the report, and 0 by results"),
+        ("162  W 2.0    D 1.0    A-0.5", ("2.0", "0.5"), "2 (Bob) has 0.5 points, and 0 by results"),
         (
             "",
             ("3.0", "0.0"),
-            "1 (Ann) has 3 points in the report, and 1 by results and byes at 1, ½ and 0, which is what",
+            "1 (Ann) has 3 points, and 1 by results and byes at 1, ½ and 0",
         ),
     ],
 )
-def test_points_that_contradict_the_scoring_of_the_report_are_noted(
+def test_points_that_contradict_the_scoring_of_the_report_are_warnings(
     record: str, points: tuple[str, str], words: str
 ) -> None:
     rows = [player(1, "Ann", "2 w 1", points=points[0]), player(2, "Bob", "1 b 0", points=points[1])]
-    assert [note for note in notes(report(rows, *filter(None, [record]))) if note.startswith(words)]
+    rows += [player(3, "Cy", points="0.0"), player(4, "Di", points="0.0")]
+    file = report(rows, *filter(None, [record]))
+    assert [message for message in warnings(file, "points-differ") if message.startswith(words)]
+    assert not [note for note in notes(file) if "points in the report" in note]
+
+
+def test_points_of_most_players_that_contradict_the_results_are_notes() -> None:
+    file = report([player(1, "Ann", "2 w 1", points="3.0"), player(2, "Bob", "1 b 0", points="1.0")])
+    assert warnings(file, "points-differ") == []
+    words = "1 (Ann) has 3 points in the report, and 1 by results and byes at 1, ½ and 0, which is what counts"
+    assert words in notes(file)
+
+
+def warnings(file: str, code: str) -> list[str]:
+    _, reading = read(file)
+    findings = [finding for report in reading.reports for finding in structure_findings(report)]
+    return [finding.message for finding in findings if finding.code == code]
 
 
 def team(number: int, name: str, match_points: str, game_points: str, *players: int) -> str:
@@ -396,13 +429,15 @@ BOARDS = [
 ]  # fmt: skip
 
 
-def notes_on_teams(*records: str) -> list[str]:
-    return [note for note in notes(report(BOARDS, *records)) if note.startswith(("team", "310"))]
+def warnings_about_teams(*records: str) -> list[str]:
+    file = report(BOARDS, *records)
+    assert not [note for note in notes(file) if note.startswith(("team", "310"))]
+    return warnings(file, "team-differs")
 
 
 def test_match_points_and_game_points_agree_with_the_boards_and_the_byes() -> None:
     teams = (team(1, "A", "3.0", "2.5", 1, 2), team(2, "B", "3.0", "3.0", 3, 4), team(3, "C", "2.0", "2.5", 5, 6))
-    assert notes_on_teams(*teams, "320  2.0  2.0   3   2") == []
+    assert warnings_about_teams(*teams, "320  2.0  2.0   3   2") == []
 
 
 @pytest.mark.parametrize(
@@ -421,8 +456,8 @@ def test_match_points_and_game_points_agree_with_the_boards_and_the_byes() -> No
         (["310   1 A".ljust(73) + "   1   x"], "310: columns 79-82: expected a player's starting rank, got 'x'"),
     ],
 )
-def test_a_team_that_contradicts_its_boards_is_noted(records: list[str], words: str | None) -> None:
-    said = notes_on_teams(*records, team(2, "B", "1.0", "1.0", 3, 4), team(3, "C", "0.0", "0.5", 5, 6))
+def test_a_team_that_contradicts_its_boards_is_a_warning(records: list[str], words: str | None) -> None:
+    said = warnings_about_teams(*records, team(2, "B", "1.0", "1.0", 3, 4), team(3, "C", "0.0", "0.5", 5, 6))
     assert (said[0].startswith(words), len(said)) == (True, 1) if words else said == []
 
 
@@ -430,7 +465,15 @@ def test_a_team_in_a_round_that_goes_on_is_not_checked() -> None:
     rows = [*BOARDS[:4], player(5, "C1", "", "1 w  ", points="0.5"), BOARDS[5]]
     rows[0] = player(1, "A1", "3 w 1", "5 b  ", points="1.0")
     teams = [team(1, "A", "9.0", "9.5", 1, 2), team(2, "B", "1.0", "1.0", 3, 4), team(3, "C", "9.0", "0.5", 5, 6)]
-    assert [note for note in notes(report(rows, *teams)) if note.startswith("team")] == []
+    file = report(rows, *teams)
+    assert warnings(file, "team-differs") == [note for note in notes(file) if note.startswith("team")] == []
+
+
+def test_teams_whose_points_most_differ_from_their_boards_are_notes() -> None:
+    teams = [team(1, "A", "9.0", "9.5", 1, 2), team(2, "B", "9.0", "1.0", 3, 4), team(3, "C", "0.0", "0.5", 5, 6)]
+    file = report(BOARDS, *teams)
+    assert warnings(file, "team-differs") == []
+    assert len([note for note in notes(file) if note.startswith("team")]) == 2
 
 
 def test_what_the_report_says_of_the_tournament_is_kept_beside_its_games() -> None:
@@ -476,9 +519,8 @@ def test_columns_may_be_counted_in_bytes_of_utf_8() -> None:
 
 
 def test_what_is_no_report_is_called_so() -> None:
-    assert (
-        faults("") == faults("hello\n") == [(1, "no player line (001) in the whole file: this is no tournament report")]
-    )
+    words = "no-players: no player line (001) in the whole file: this is no tournament report"
+    assert faults("") == faults("hello\n") == [(1, words)]
 
 
 @pytest.mark.parametrize("first", ["012 Club\n", "001    1 m    Ann\n", "### comment\n012 Club\n", "XXR 9\n012 Cup\n"])

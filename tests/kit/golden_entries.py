@@ -589,6 +589,25 @@ GOLDEN: dict[str, Golden] = {
             player=2**31 - 1, effective_at="2013-05-27", number=2**53 - 1, details="0123456789abcdef" * 4
         ),
     ),
+    "warnings-accepted-1.minimal": Golden(
+        23,
+        "2026-11-21T03:15:15.140Z",
+        "import",
+        events.WarningsAccepted(pool="a", edition="1999", number=1, codes="rating-differs", warnings=1),
+    ),
+    "warnings-accepted-1.full": Golden(
+        24,
+        "2026-11-21T03:15:15.141Z",
+        "admin:eve",
+        events.WarningsAccepted(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad',
+            edition="2013-05-27",
+            number=2**53 - 1,
+            codes="federation-differs rating-differs",
+            warnings=2**53 - 1,
+        ),
+    ),
     "strength-chosen-1.minimal": Golden(
         19,
         "2026-11-21T03:15:15.132Z",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts import event_fields as limits
-from ledger.facts.changes import FIELDS, AnnulmentScope, Change, Verb
+from ledger.facts.changes import FIELDS, AnnulmentScope, Change, Verb, spans_text
 from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
     BLANKS,
@@ -48,10 +48,12 @@ from ledger.facts.events import (
     TournamentClosed,
     TournamentDescribed,
     TournamentOpened,
+    WarningsAccepted,
 )
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.person_names import actor_faults
 from ledger.facts.words import Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
+from ledger.recording.findings import CHECKS
 from ledger.schemes.scheme import Newcomer, Scheme
 
 T = TypeVar("T")
@@ -321,6 +323,19 @@ def described_players() -> st.SearchStrategy[PlayerDescribed]:
     )
 
 
+def accepted_warnings() -> st.SearchStrategy[WarningsAccepted]:
+    """``warnings-accepted/1``."""
+    return st.builds(
+        WarningsAccepted,
+        pool=names(),
+        tournament=_or_none(plain_texts(128)),
+        edition=instants(),
+        number=st.integers(1, limits.MAX_WHOLE),
+        codes=st.lists(st.sampled_from(sorted(CHECKS)), min_size=1, max_size=4).map(" ".join),
+        warnings=st.integers(1, limits.MAX_WHOLE),
+    )
+
+
 def accepted_clocks() -> st.SearchStrategy[ClockAccepted]:
     """``clock-accepted/1``."""
     return st.builds(ClockAccepted, entry=st.integers(1, limits.MAX_WHOLE))
@@ -359,6 +374,7 @@ def corrected_facts(draw: st.DrawFn) -> Change:
     """A change of any verb, with the fields that the verb needs and perhaps those that it may have."""
     verb = draw(st.sampled_from(Verb))
     facts = draw(_values())
+    spans = st.sets(st.integers(1, 10**9), min_size=1, max_size=9).map(sorted).map(spans_text)
     drawn: dict[str, st.SearchStrategy[Any]] = {
         "fact": st.from_regex(r"\A[a-z]+:[!-~]{1,200}\Z"),
         "entry": st.integers(1, limits.MAX_WHOLE),
@@ -373,6 +389,8 @@ def corrected_facts(draw: st.DrawFn) -> Change:
         "since": instants(),
         "until": instants(),
         "proposal": st.integers(1, limits.MAX_WHOLE),
+        "entries": spans,
+        "players": spans,
     }
     optional = [name for name in FIELDS[verb].allowed if draw(st.booleans())]
     return Change(do=verb, **{name: draw(drawn[name]) for name in (*FIELDS[verb].needed, *optional)})
@@ -471,6 +489,7 @@ def events() -> st.SearchStrategy[Event]:
         closed_runs(),
         closed_tournaments(),
         accepted_clocks(),
+        accepted_warnings(),
         supplements(),
         opened_tournaments(),
         proposals(),

@@ -30,7 +30,7 @@ def row(number: int, since: str, margin: int, policy: str = "upsets") -> PolicyR
 def test_what_nobody_has_set_holds_by_default() -> None:
     assert Policies([]).settings_at("upsets", 0) == {"margin": 200}
     assert Policies([]).settings_at("publishing", 0) == {"largest_jump": 100}
-    assert Policies([]).settings_before("four-eyes", 1) == {"on": False, "tokens": False}
+    assert Policies([]).settings_before("four-eyes", 1) == {"on": False, "tokens": False, "warnings": False}
 
 
 def test_a_setting_holds_from_its_instant_until_the_next() -> None:
@@ -129,8 +129,8 @@ def test_settings_are_numbered_written_in_full_and_a_repeat_is_none(club_of_two:
     second = policies.set("four-eyes", {"on": True}, actor="eve")
     assert second.key == "policy:four-eyes@2"
     (*_, entry) = club_of_two.ledger.entries("policy-set")
-    assert entry.facts["settings"] == {"on": True, "tokens": True}
-    assert policies.at("four-eyes", "2026") == {"on": True, "tokens": True}
+    assert entry.facts["settings"] == {"on": True, "tokens": True, "warnings": False}
+    assert policies.at("four-eyes", "2026") == {"on": True, "tokens": True, "warnings": False}
     assert [known.number for known in policies.list()] == [1, 2]
 
 
@@ -175,7 +175,9 @@ def test_once_on_four_eyes_are_changed_by_nobody_alone(club_of_two: ClubOfTwo) -
     assert policies.set("four-eyes", {"on": True}, actor="adam").duplicate
     assert club_of_two.ledger.head() == head
     proposed = policies.proposed("four-eyes", {"on": False})
-    assert proposed == PolicySet(policy="four-eyes", number=2, settings={"on": False, "tokens": False})
+    assert proposed == PolicySet(
+        policy="four-eyes", number=2, settings={"on": False, "tokens": False, "warnings": False}
+    )
     policies.set("upsets", {"margin": 1}, actor="adam")  # other policies go on
 
 

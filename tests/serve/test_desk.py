@@ -13,6 +13,7 @@ from ledger.ledger import Ledger
 from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, forms, words
 from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.served_processes import position, serving, until
+from tests.kit.tournament_reports import report_with_wrong_points
 from tests.kit.workbooks import xlsx
 from tools.serve.limits import BATCH_BYTES
 
@@ -88,6 +89,26 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict
     assert len([row for row in games(staff, "Summer") if row]) == 2
 
 
+def test_an_import_is_taken_back_by_a_button_beside_it_and_comes_again_corrected(staff: dict[str, Officer]) -> None:
+    rita, eve = staff["rita"], staff["eve"]
+    table = b"White,Black,Result,Date,Event\nWrong One,Wrong Two,1-0,2026-04-01,Mistake\n"
+
+    def record(content: bytes) -> str:
+        looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files={"file": ("wrong.csv", content)})
+        place = rita.send(rita.form(looked, "/desk/import/confirm")).headers["location"]
+        until(lambda: "Recorded: wrong.csv" in words(rita.look(place).text))
+        return rita.look(place).text
+
+    (number,) = re.findall(r"/desk/propose/void-import\?import=(\d+)", record(table))
+    assert f"/desk/propose/void-import?import={number}" in eve.look("/desk/imports").text
+    proposal = proposed(eve, "void-import", **{"import": number})
+    assert "All of wrong.csv" in words(eve.look(f"/desk/proposals/{proposal}").text)
+    assert "Approved" in approved(staff["otto"], proposal)
+    assert "taken back" in words(eve.look("/desk/imports").text)
+    assert "Recorded: wrong.csv" in words(record(table.replace(b"1-0", b"0-1")))
+    assert len(games(staff, "Mistake")) == 1
+
+
 def test_rows_with_faults_wait_as_work_until_they_are_corrected(staff: dict[str, Officer]) -> None:
     rita = staff["rita"]
     table = b"white,black,result,date,event\nAnn,Bob,1-0,2026-06-01,Faulty Cup\nAnn,Cleo,2-0,2026-06-02,Faulty Cup\n"
@@ -161,6 +182,27 @@ def test_a_table_with_headings_of_its_own_is_looked_at_and_recorded(staff: dict[
     assert "Record 1 game" in words(looked.text), words(looked.text)[:2000]
     assert rita.send(rita.form(looked, "/desk/import/confirm")).status_code == 303
     until(lambda: len(games(staff, "Winter")) == 1)
+
+
+def test_warnings_about_a_report_are_accepted_by_name_before_it_is_recorded(
+    staffed: tuple[Path, str, Mapping[str, str]], staff: dict[str, Officer]
+) -> None:
+    rita, sent = staff["rita"], {"file": ("open.trf", report_with_wrong_points())}
+    looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files=sent)
+    said = words(looked.text)
+    assert "line 10 points-differ: 1 (" in said, said[:2000]
+    assert "I accept the warnings points-differ; that is recorded with my name" in said
+    form = rita.form(looked, "/desk/import/confirm")
+    done = rita.send(form)
+    until(lambda: "Not recorded: open.trf" in words(rita.look(done.headers["location"]).text))
+    assert not games(staff, "Made-up Open 3")
+    looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files=sent)
+    done = rita.send(rita.form(looked, "/desk/import/confirm"), {"accept_points-differ": "yes"})
+    until(lambda: "They were accepted: points-differ" in words(rita.look(done.headers["location"]).text))
+    until(lambda: len(games(staff, "Made-up Open 3")) > 0)
+    with Ledger.open(staffed[0]) as ledger:
+        (entry,) = ledger.entries("warnings-accepted")
+    assert (entry.actor, entry.facts["codes"]) == ("rita", "points-differ")
 
 
 def games(staff: dict[str, Officer], tournament: str) -> list[str]:
@@ -260,6 +302,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "strength": {"player": "Ann", "to": "beginner", "from": "2026-01-01"},
     "merge": {"player": "Ann", "into": "Bob"},
     "unmerge": {"player": "fide:77"},
+    "void-import": {"import": "1"},
     "void-tournament": {"tournament": "Spring"},
     "reinstate-tournament": {"tournament": "Spring"},
     "adopt": {"scheme": "elo", "from": "2026-08-01"},

@@ -11,8 +11,11 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
+from ledger import Ledger
+from ledger.facts.events import Role
 from tests.kit.programs import GAME, Api, club_of_programs
 from tests.kit.served_processes import ask_server, position, serving, until
+from tests.kit.tournament_reports import report_with_wrong_points
 from tests.kit.workbooks import Rows, xlsx
 from tools.serve import bodies, parameters, problems
 from tools.serve.application import application
@@ -288,6 +291,44 @@ def test_a_file_is_looked_at_and_recorded_with_its_faults_by_line(api: Api) -> N
     assert (strict.status_code, strict.json()["errors"][0]["line"]) == (400, 3)
     assert api.ask("POST", "/imports", "ada", content=FILE.replace(b"04-0", b"08-0")).status_code == 403
     assert api.ask("POST", "/imports?format=xls", "rita", content=FILE).status_code == 400
+
+
+def test_warnings_about_a_report_stop_it_unless_their_code_is_accepted(api: Api) -> None:
+    before, file = api.get("")["position"], report_with_wrong_points()
+    looked = api.ask("POST", "/imports?dry_run=1", "rita", content=file).json()
+    assert [(each["line"], each["code"]) for each in looked["warnings"]] == [(10, "points-differ")]
+    assert (looked["warning_count"], looked["unaccepted"], looked["accepted"]) == (1, ["points-differ"], [])
+    assert (looked["strict"], looked["recorded"] > 0) == (True, True)
+    refused = api.ask("POST", "/imports", "rita", content=file)
+    assert refused.status_code == 400
+    (error,) = refused.json()["errors"]
+    assert (error["line"], error["detail"].partition(":")[0]) == (10, "warning")
+    assert "accept=points-differ would accept" in refused.json()["detail"]
+    unknown = api.ask("POST", "/imports?accept=points-difer", "rita", content=file)
+    assert (unknown.status_code, "did you mean 'points-differ'" in unknown.text) == (400, True)
+    contradicting = file.replace(b" w 1", b" w +", 1)
+    assert api.ask("POST", "/imports?accept=points-differ", "rita", content=contradicting).status_code == 400
+    assert api.get("")["position"] == before
+    done = api.ask("POST", "/imports?accept=points-differ&accept=rating-differs", "rita", content=file).json()
+    assert (done["accepted"], done["unaccepted"], done["recorded"]) == (["points-differ"], [], looked["recorded"])
+
+
+def test_a_report_whose_warnings_two_people_accept_waits_for_the_second(tmp_path: Path) -> None:
+    club, file = tmp_path / "club.db", report_with_wrong_points()
+    tokens = dict(club_of_programs(club))
+    with Ledger.open(club) as ledger:
+        tokens["ruth"] = ledger.tokens.add("ruth", [Role.RECORDER], token=tokens["adam"])
+        ledger.policies.set("four-eyes", {"on": True, "warnings": True}, token=tokens["adam"])
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) > 0)
+        api = Api(address, tokens)
+        for _ in range(2):
+            waits = api.ask("POST", "/imports?accept=points-differ", "rita", content=file)
+            assert (waits.status_code, "four eyes ask for another person" in waits.text) == (409, True)
+        done = api.ask("POST", "/imports?accept=points-differ", "ruth", content=file).json()
+        assert (done["awaits_another"], done["recorded"] > 0) == (False, True)
+    with Ledger.open(club) as ledger:
+        assert [entry.actor for entry in ledger.entries("warnings-accepted")] == ["rita", "ruth"]
 
 
 def test_a_table_with_headings_and_words_of_its_own_is_understood_as_it_is_said(api: Api) -> None:

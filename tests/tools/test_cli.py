@@ -36,6 +36,7 @@ ON_A_LEDGER = {
     "tournaments": [], "crosstable": ["Cup"],
     "export": ["games", "-o", "games.csv"], "query": ["SELECT 1"], "tables": [], "projectors": [], "datasette": [],
     "serve": ["--listen", "127.0.0.1:0"],
+    "imports": [], "take-back": ["1", "--reason", "x"],
     "describe-tournament": ["Cup", "--rounds", "7"], "reports": [],
     "publish": ["--at", "2020"], "lists": [], "diff": ["standard@2020", "now"],
 }  # fmt: skip

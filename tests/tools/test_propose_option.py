@@ -95,7 +95,7 @@ def test_the_refusal_names_the_line_that_proposes_it(what: str, four_eyed: Path,
     if what != "four eyes":
         assert facts(four_eyed)[len(there) :] == facts(alone)[len(there) - 1 :]
     else:
-        assert facts(four_eyed)[-1][2]["settings"] == {"on": False, "tokens": False}
+        assert facts(four_eyed)[-1][2]["settings"] == {"on": False, "tokens": False, "warnings": False}
 
 
 @pytest.mark.parametrize("what", TAKEN_FROM_ONE)

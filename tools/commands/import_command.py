@@ -22,6 +22,7 @@ from ledger.imports.reading import FileHints
 from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
+from ledger.recording.findings import accepted_codes
 from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
 
@@ -49,6 +50,13 @@ from .token_options import acting, recorder
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
 @click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    metavar="CODE",
+    help="Record a tournament report in spite of warnings of this code, such as rating-differs; repeatable.",
+)
 @click.option(
     "--open-tournaments/--no-open-tournaments",
     default=None,
@@ -122,6 +130,7 @@ def import_(
     variants: Sequence[str],
     strict: bool,
     record_alike: bool,
+    accepted: Sequence[str],
     open_tournaments: bool | None,
     differences: str | None,
     dry_run: bool,
@@ -148,17 +157,19 @@ def import_(
     left out. A game that a file contradicts is one of them; --propose-differences writes the corrections that would
     take the file's word, for 'correct batch': nothing is corrected by itself.
 
+    A tournament report (TRF, cross-table) is checked first, by itself and against the ledger, and recorded whole or not
+    at all. An error stops it. A warning does, too, unless --accept names its code; who accepted it is recorded.
+    ledger/imports/README.md lists the codes.
+
     \b
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
-      rating-ledger import club.db crosstable.txt --dates dmy --dry-run
+      rating-ledger import club.db crosstable.txt --dates dmy --dry-run --first 20
       rating-ledger import league.db season.xlsx --sheet '*' --white-boards odd --dry-run
-      rating-ledger import club.db season.xlsx --sheet 'Round 1' --dry-run
-      rating-ledger import club.db open.trf
+      rating-ledger import club.db open.trf --accept rating-differs --accept federation-differs --actor eve
       rating-ledger import club.db open.trf --open-tournaments --propose --reason 'as reported' --by eve
-      rating-ledger import club.db may.csv --dry-run --first 20
       rating-ledger import club.db games.pgn --propose-differences differences.csv
       rating-ledger import club.db liga.csv --column white=Gastgeber --result Sieg=1-0 --dates dmy
     """
@@ -168,7 +179,6 @@ def import_(
     if asked is not None and not open_tournaments:
         raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
     said = _said(source, dates, speeds, day, columns, results)
-    said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, white_boards=white_boards)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:
@@ -178,24 +188,23 @@ def import_(
         ledger.views.refuse_foreign()
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
-        if open_tournaments and asked is None and not dry_run and late_facts.are_four_eyes_on(ledger.journal.find):
-            raise _needs_a_proposal(ledger)  # before the first game: half of what was asked for would be recorded
-        if open_tournaments is None:
-            open_tournaments = not late_facts.are_four_eyes_on(ledger.journal.find)
+        four_eyes = late_facts.are_four_eyes_on(ledger.journal.find)
+        if open_tournaments and asked is None and not dry_run and four_eyes:
+            raise _needs_a_proposal(ledger)
         parts = parts_of_files(files, sheets)
         check_files(parts, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
-        chosen = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
         wish = ImportWish(
-            choice=chosen,
+            choice=PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant),
             strict=strict,
             record_alike=record_alike,
+            accepted=accepted_codes(accepted),
             fmt=fmt,
-            said=said,
+            said=attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, white_boards=white_boards),
             encoding=written_in,
             sheet=None,
-            open_tournaments=open_tournaments,
+            open_tournaments=not four_eyes if open_tournaments is None else open_tournaments,
             proposed=asked,
             differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
@@ -208,11 +217,12 @@ def import_(
 
 
 def _needs_a_proposal(ledger: Ledger) -> RejectedError:
+    """Return the refusal before the first game: half of what was asked for would be recorded."""
     return RejectedError(
         late_facts.NEEDS_A_PROPOSAL,
         "--open-tournaments",
-        "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody "
-        f"else to approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
+        "four eyes are on, and openings of reported tournaments reach into the past; propose them for somebody else to "
+        f"approve. Nothing was recorded: {proposing.line_to_propose(ledger)}",
     )
 
 

@@ -17,7 +17,7 @@ from ledger.duplicates.repeats import Difference
 from ledger.errors import MalformedError, StorageError
 from ledger.facts.source_games import FileFault
 from ledger.imports.files import Source, detect_format, foreign_kind, open_source
-from ledger.imports.formats import read_game_frames
+from ledger.imports.formats import REPORTS, read_game_frames
 from ledger.imports.reading import FileHints
 from ledger.imports.spreadsheets import list_sheets
 from ledger.ledger import Ledger
@@ -47,6 +47,7 @@ class ImportWish:
         strict: a fault anywhere in a file leaves nothing of that file recorded.
         fmt: the format, or None to recognise it by content.
         record_alike: what looks like a game that is known under another key is recorded as another one.
+        accepted: the codes of warnings about reports that do not stop them.
         said: what the user says of the files that they do not say themselves.
         encoding: what their letters are written in, None where they say it or need not.
         sheet: the sheet of workbooks, None for the only one.
@@ -67,6 +68,7 @@ class ImportWish:
     differences: list[Difference] | None
     actor: str
     proposed: proposing.ProposalWish | None = None
+    accepted: frozenset[str] = frozenset()
 
 
 FilePart = tuple[str, str | None]  # a file, and the sheet of a workbook or None
@@ -124,10 +126,12 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
     with open_source(path, wish.encoding, wish.sheet) as source:
         _refuse_foreign(source, wish.fmt)
         fmt = wish.fmt or detect_format(source.first, path)
+        is_report = fmt in REPORTS
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
         outside = outside_games(ledger, wish.choice.pool)
-        record = preview.import_games if preview else partial(ledger.import_games, token=recording_token(ledger))
+        noted = partial(ledger.import_games, token=recording_token(ledger), file=path)
+        record = preview.import_games if preview else noted
         try:
             report = record(
                 outside.checked_frames(read_game_frames(source, fmt, wish.said)),
@@ -140,19 +144,21 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
                 advance=bar.advance,
                 rounds=lambda: source.reading.rounds,
                 reports=lambda: source.reading.reports,
+                is_report=is_report,
+                accept=wish.accepted,
             )
         finally:
             bar.close()
     if wish.differences is not None:
         wish.differences.extend(_settled(report))
     fmt = fmt if preview is None else f"{fmt}, dry run"
-    is_good = _tell(ledger, source, fmt, report, outside, strict=wish.strict)
+    is_good = _tell(ledger, source, fmt, report, outside, is_whole=wish.strict or is_report)
     if wish.differences is None and any(fault.message.startswith(_SETTLED) for fault in report.faults):
         words = (
             "to take its word where it tells known games otherwise, --propose-differences FILE.csv writes corrections"
         )
         output.remark(f"{source.reading.place}: {words}, for 'correct batch'")
-    if is_good or not wish.strict:
+    if is_good or not (wish.strict or is_report):
         open_reported(
             ledger,
             source.reading,
@@ -160,6 +166,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
             wish.actor if wish.open_tournaments else None,
             wish.proposed if wish.open_tournaments else None,
             dry_run=preview is not None,
+            number=report.number,
         )
     return is_good
 
@@ -222,8 +229,18 @@ def _tell_notes(name: str, notes: Sequence[FileFault], count: int, most: int = N
     )
 
 
+def _tell_warnings(name: str, report: ImportReport) -> None:
+    """Name the warnings about a report, those that were accepted last."""
+    warnings = sorted(report.warnings, key=lambda finding: (finding.code in report.accepted, finding.line))
+    for finding in warnings[:FAULTS_SHOWN]:
+        accepted = "accepted warning" if finding.code in report.accepted else "warning"
+        output.remark(f"{name}:{finding.line}: {accepted}: {finding.words}")
+    if len(warnings) > FAULTS_SHOWN:
+        output.remark(f"{name}: and {counted(len(warnings) - FAULTS_SHOWN, 'more warning')}")
+
+
 def _tell(
-    ledger: Ledger, source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, strict: bool
+    ledger: Ledger, source: Source, fmt: str, report: ImportReport, outside: OutsideGames, *, is_whole: bool
 ) -> bool:
     name = source.reading.place
     faults = sorted([*source.reading.faults, *report.faults])
@@ -235,6 +252,7 @@ def _tell(
     alike = [(game.line, str(game)) for game in report.alike[:ALIKE_SHOWN]]
     rest = "that are probably known"
     output.remark_lines(name, alike, ALIKE_SHOWN, rest, plural=rest, count=report.alike_count)
+    _tell_warnings(name, report)
     _tell_outside(name, outside)
     _tell_notes(name, report.notes, report.note_count)
     _tell_notes(name, source.reading.notes, source.reading.note_count, FAULTS_SHOWN)
@@ -243,9 +261,20 @@ def _tell(
     left_out = source.reading.skipped + report.left_out
     words += [f"{count:,} left out: {reason}" for reason, count in sorted(left_out.items())]
     if count:
-        words.append(_faulty(source, faults, count) + (": nothing recorded (--strict)" if strict else ""))
+        why = " (--strict)" if fmt.partition(",")[0] not in REPORTS else ""
+        words.append(_faulty(source, faults, count) + (f": nothing recorded{why}" if is_whole else ""))
     output.remark(f"{name} ({fmt}): {', '.join(words)}")
-    return not count
+    if report.unaccepted:
+        options = " ".join(f"--accept {code}" for code in report.unaccepted)
+        output.remark(
+            f"{name}: nothing is recorded with these warnings: correct the report, or accept them by {options}"
+        )
+    if report.is_awaiting:
+        output.remark(
+            f"{name}: nothing is recorded but that you accept these warnings: four eyes ask for another person, "
+            "who imports the same file with the same --accept"
+        )
+    return not (count or report.unaccepted or report.is_awaiting)
 
 
 def _counts(report: ImportReport) -> list[str]:

@@ -13,6 +13,7 @@ BEGIN, END = "<!-- made by 'python -m tools.docs parts': {} -->", "<!-- end: {} 
 # README -> mark -> the function that makes the part.
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
+    "ledger/imports/README.md": {"checks of reports": tables.report_checks},
     "ledger/policies/README.md": {"policies": tables.policies},
     "tools/bench/README.md": {"figures of the benchmark": lambda: figures.readme(table.read())},
 }

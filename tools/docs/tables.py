@@ -19,6 +19,7 @@ from ledger.book.tables import ColumnDoc
 from ledger.correcting.verbs import MOST_ROWS
 from ledger.facts.events import BY_KIND, OLD_KINDS
 from ledger.ratings import installed_projectors, table_docs
+from ledger.recording.findings import CHECKS, Severity
 
 from ..serve import limits
 from ..serve.atom import ROUTES as ATOM
@@ -233,6 +234,16 @@ def _held(line: Mapping[str, Any]) -> str:
         named = f"`{Path(file).name}`"
         names.append(named if name == "*" else f"{named}: {name.removeprefix('test_').replace('_', ' ')}")
     return ("by the proxy; " if line.get("by") == "proxy" else "") + "<br>".join(names)
+
+
+def report_checks() -> str:
+    """Return the table of the checks of tournament reports, by severity."""
+    head = ["| code | | finding | what to do |", "|---|---|---|---|"]
+    order = list(Severity)
+    rows = sorted(CHECKS.items(), key=lambda item: order.index(item[1].severity))
+    return "\n".join(
+        [*head, *(f"| `{code}` | {check.severity.value} | {check.finds} | {check.advice} |" for code, check in rows)]
+    )
 
 
 def policies() -> str:

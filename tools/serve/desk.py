@@ -30,6 +30,7 @@ from .writer_socket import Ask
 
 PREFIX = "/desk"
 DONE = "done"  # behind the question mark of a page that a form leads to: what it has done
+ACCEPT = "accept_"  # before the code of a warning about a report, in the name of a checkbox
 Typed = Mapping[str, str]
 
 
@@ -142,7 +143,9 @@ def _sent(typed: Typed) -> dict[str, Any]:
         raise MalformedError(["choose a file; one that was looked at waits until another one is, or you sign out"])
     words = {name: _word(typed, name) for name in OF_A_FILE}
     flags = {name: name in typed for name in ("strict", "record_alike")}
-    return {"path": typed["file"], "name": typed.get("filename") or "the file", **words, **flags}
+    accept = [name.removeprefix(ACCEPT) for name in typed if name.startswith(ACCEPT)]
+    name = typed.get("filename") or "the file"
+    return {"path": typed["file"], "name": name, "accept": accept, **words, **flags}
 
 
 def _look_at_file(ledger: Ledger, typed: Typed) -> Mapping[str, Any]:
@@ -283,6 +286,7 @@ PAGES: tuple[DeskPage, ...] = (
     DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN, tried="desk-imports"),
     DeskPage(path="/health", gather=pages.health, template="desk/health.html"),
     DeskPage(path="/import", gather=pages.games_form, template="desk/import.html"),
+    DeskPage(path="/imports", gather=pages.imported_files, template="desk/imports.html", parameters=(PAGE,)),
     DeskPage(
         path="/import/{upload}", gather=pages.upload, template="desk/imported.html", tried="desk-import-state",
     ),

@@ -18,6 +18,7 @@ from ledger.answers.asking import display_name, names
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.differences import ListDifference
 from ledger.answers.health import Health, ledger_health
+from ledger.answers.imports import ImportRow, imports
 from ledger.answers.player_details import details_at
 from ledger.auth.token_store import RefusalRow
 from ledger.correcting.verbs import VERBS, WORD_HELP, choices
@@ -38,6 +39,8 @@ from ledger.runtime.nearest import expected_names
 from .change_cards import title_of
 from .desk_verbs import complaints_told
 from .desk_work import ProposalCard, cards
+from .page_data import Paging
+from .paging import paged
 from .parameters import Query
 
 SHOWN = 50  # rows of a table on a page of several
@@ -288,6 +291,20 @@ def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
         ),
         FormField(name="results", label="Results", help="What its words mean, such as Sieg=1-0; Remis=1/2-1/2."),
     )
+
+
+@attrs.frozen(kw_only=True)
+class ImportsPage:
+    """A page of the imported files, the newest first."""
+
+    rows: Sequence[ImportRow]
+    paging: Paging
+
+
+def imported_files(ledger: Ledger, query: Query) -> ImportsPage:
+    """Return the imported files, the newest first."""
+    rows, paging = paged(query, imports(ledger)[::-1])
+    return ImportsPage(rows=rows, paging=paging)
 
 
 def upload(_: Ledger, query: Query) -> str:

@@ -5,7 +5,7 @@ Every fault is reported with its line. Nothing is formatted; the report is plain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,12 @@ from ledger.imports.csv.games import PREFIX, parse_results
 from ledger.imports.csv.header import parse_headings
 from ledger.imports.faulty_rows import read_faulty_rows
 from ledger.imports.files import FORMATS, Source, detect_format, foreign_kind, open_source
-from ledger.imports.formats import read_game_frames
+from ledger.imports.formats import REPORTS, read_game_frames
 from ledger.imports.pairings.lists import BOARDS
 from ledger.imports.reading import FileHints, place_of
 from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
+from ledger.recording.findings import accepted_codes
 from ledger.recording.game_import import ImportReport
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 
@@ -46,6 +47,15 @@ class LineTold:
 
     line: int = documented("the line, 1 the first")
     detail: str = documented("what is said of it")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class WarningTold:
+    """A warning about a tournament report: it stops the report unless its code is accepted."""
+
+    line: int = documented("the line, 1 the first")
+    code: str = documented("the code, which accept= takes")
+    detail: str = documented("both values, and what to do")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -87,6 +97,11 @@ class ImportAnswer:
     fault_count: int = documented("how much is wrong with it")
     alike: list[LineTold] = documented("games that are probably known under another key, and were held back")
     alike_count: int = documented("how many of them there are")
+    warnings: list[WarningTold] = documented("warnings about a tournament report")
+    warning_count: int = documented("how many of them there are")
+    accepted: list[str] = documented("codes of warnings that were accepted")
+    unaccepted: list[str] = documented("codes of warnings that stop the report, because nobody accepted them")
+    awaits_another: bool = documented("whether only the acceptance is recorded: four eyes ask for another person's")
     notes: list[LineTold] = documented("what deserves a look")
     note_count: int = documented("how many of them there are")
     newcomers: list[NewcomerTold] = documented("who is new, those first whose name, or nearly, is known")
@@ -94,14 +109,16 @@ class ImportAnswer:
     games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
     position: int = documented("how many entries the journal has")
+    number: int | None = documented("its number, by which it can be taken back; null: it recorded nothing new")
 
     @classmethod
     def of(cls, account: Account) -> ImportAnswer:
         """Return the answer of an account that came over the wire."""
-        lines = {
+        lines: dict[str, Any] = {
             field: [LineTold(line=line, detail=detail) for line, detail in account[field]]
             for field in ("faults", "alike", "notes")
         }
+        lines["warnings"] = [WarningTold(**warning) for warning in account["warnings"]]
         return cls(**{"games": [], "pools": {}, **account, **lines})
 
 
@@ -120,6 +137,7 @@ class Sent:
         format: one of ``FORMATS``; None: recognised by content.
         strict: a fault anywhere leaves nothing of it recorded.
         record_alike: what looks like a game that is known under another key is another game.
+        accept: the codes of warnings about a report that do not stop it.
         source: the site that names and ids belong to.
         dates: which number of a date comes first.
         day: when the games of a report without a day were played.
@@ -135,6 +153,7 @@ class Sent:
     format: str | None = None
     strict: bool = False
     record_alike: bool = False
+    accept: Sequence[str] = ()
     source: str | None = None
     dates: str | None = None
     day: str | None = None
@@ -165,6 +184,10 @@ class Sent:
             parse_headings(_pairs(sent.columns))
         with _noted(faults, "results"):
             parse_results(_pairs(sent.results))
+        try:
+            accepted_codes(sent.accept)
+        except MalformedError as error:
+            faults += error.problems
         if faults:
             raise MalformedError(faults)
         return sent
@@ -229,7 +252,7 @@ def imported(
         advance: called with the number of games of each part that was taken, outside of any transaction unless the
             import is strict.
     """
-    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token), advance)
+    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token, file=sent.name), advance)
     return account, _faulty(sent, account["format"], faults) if faults else None
 
 
@@ -281,6 +304,8 @@ def _taken(
                 advance=advance,
                 rounds=lambda: source.reading.rounds,
                 reports=lambda: source.reading.reports,
+                is_report=fmt in REPORTS,
+                accept=sent.accept,
             )
             reading = source.reading
             faults = sorted({*reading.faults, *report.faults, *([reading.ending] if reading.ending else [])})
@@ -310,7 +335,7 @@ def _account(
         "name": sent.name,
         "format": fmt,
         "sheet": reading.sheet,
-        "strict": sent.strict,
+        "strict": sent.strict or fmt in REPORTS,
         "recorded": report.recorded,
         "repeated": report.repeated,
         "supplemented": report.supplemented,
@@ -323,6 +348,14 @@ def _account(
         "fault_count": count,
         "alike": [list(each) for each in alike[:MOST_TOLD]],
         "alike_count": report.alike_count,
+        "warnings": [
+            {"line": finding.line, "code": finding.code, "detail": finding.words}
+            for finding in sorted(report.warnings, key=lambda each: (each.code in report.accepted, each.line))
+        ][:MOST_TOLD],
+        "warning_count": len(report.warnings),
+        "accepted": sorted(report.accepted & {finding.code for finding in report.warnings}),
+        "unaccepted": report.unaccepted,
+        "awaits_another": report.is_awaiting,
         "notes": [list(note) for note in [*outside.games, *sorted(notes)][:MOST_TOLD]],
         "note_count": outside.count + report.note_count + reading.note_count,
         "newcomers": _newcomers(ledger, report.newcomers),
@@ -330,6 +363,7 @@ def _account(
             :MOST_TOLD
         ],
         "position": ledger.journal.size(),
+        "number": report.number,
     }
 
 

@@ -95,6 +95,7 @@ class Posting:
         flags = {name: query[name] == "1" for name in ("strict", "record_alike")}
         words = {name: query[name] for name in OF_A_FILE}
         sent = {"path": str(place), "name": query["filename"] or "the file", **words, **flags}
+        sent["accept"] = list(query["accept"])
         try:
             if query["dry_run"] == "1":
                 account = await self._client.ask("preview-import", {"sent": sent}, token=token, patience=LONG)
@@ -103,7 +104,10 @@ class Posting:
                 account = (await self._client.ask("desk-import", upload, token=token, patience=LONG))["account"]
         finally:
             place.unlink(missing_ok=True)
-        if flags["strict"] and account["fault_count"]:
+        is_stopped = (account["unaccepted"] or account["awaits_another"]) and query["dry_run"] == "0"
+        if is_stopped or (
+            (flags["strict"] or (account["strict"] and query["dry_run"] == "0")) and account["fault_count"]
+        ):
             raise RefusedError(_of_lines(account))
         return self._sent(200, attrs.asdict(ImportAnswer.of(account)))
 
@@ -267,5 +271,18 @@ def _check_media(request: Request, content: bytes) -> None:
 def _of_lines(account: Mapping[str, Any]) -> problems.Problem:
     """Return why nothing of a file was recorded."""
     faults = [Fault(parameter=None, detail=detail, line=line) for line, detail in account["faults"]]
+    faults += [
+        Fault(parameter=None, detail=f"warning: {warning['detail']}", line=warning["line"])
+        for warning in account["warnings"]
+        if warning["code"] in account["unaccepted"]
+    ]
     words = f"nothing was recorded: {account['name']} has {account['fault_count']:,} faults"
+    if account["unaccepted"]:
+        words += f", and warnings that accept={','.join(account['unaccepted'])} would accept"
+    if account["awaits_another"]:
+        words = (
+            f"{account['name']} waits: nothing is recorded but that you accept its warnings; four eyes ask for another "
+            "person, who sends the same file with the same accept="
+        )
+        return problems.problem(409, words, errors=faults)
     return problems.problem(400, words, errors=faults)

@@ -360,6 +360,7 @@ IMPORT_PARAMETERS = (
     choice("dry_run", "1: report what would be recorded, and record nothing", _YES, "0"),
     choice("strict", "1: all of the file, or nothing of it", _YES, "0"),
     choice("record_alike", "1: record games that look like others under another key", _YES, "0"),
+    text("accept", "code of warnings about a tournament report in spite of which it is recorded", many=True),
     text("pool", "name of the pool, or by-speed; the ledger's first one by default"),
     text("format", "the format of the file; by default it is recognised by the content"),
     text("filename", "what the file is called in faults"),

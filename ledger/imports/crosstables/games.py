@@ -8,7 +8,7 @@ days of the tournament are in the lines above the table, and days of rounds in t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -39,17 +39,17 @@ def read_games(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_H
     count = 0
     for count, table in enumerate(read_tables(lines), 1):  # noqa: B007
         if not table.rows:
-            reading.file_fault(table.line, "the table has no row below its headings")
+            reading.file_fault(table.line, "no-players: the table has no row below its headings")
             continue
         yield from _games(table, reading, hints)
     if not count:
         words = "no headings of a cross-table: a name, and a column for each round such as 1.Rd"
-        reading.file_fault(1, f"{words}; give the table of chess-results.com, Swiss-Manager or Vega")
+        reading.file_fault(1, f"table-unreadable: {words}; give the table of chess-results.com, Swiss-Manager or Vega")
 
 
 def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceGame]:
     if not table.is_complete:
-        words = f"more than {MAX_ENTRANTS:,} players, the limit of a table; no game of it was read"
+        words = f"table-unreadable: more than {MAX_ENTRANTS:,} players, the limit of a table; no game of it was read"
         reading.file_fault(table.line, words)
         return
     for heading, name in table.foreign.items():
@@ -59,14 +59,14 @@ def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceG
         return
     letters = colour_letters(row.at(column.place) for row in table.rows for column in table.rounds)
     if letters is None:
-        words = "the letters of the colours may be those of several languages: write w and b"
+        words = "table-unreadable: the letters of the colours may be those of several languages: write w and b"
         reading.file_fault(table.line, f"{words}; no game of this table was read")
         return
     if letters != "wb":
         reading.note(table.line, f"{letters[0]!r} is read as White and {letters[1]!r} as Black, as in 12{letters[0]}1")
     place = _number_column(table)
     if place is None:
-        words = "no column numbers the players, so that nobody knows who 12 is in a cell such as 12w1"
+        words = "table-unreadable: no column numbers the players, so that nobody knows who 12 is in a cell such as 12w1"
         reading.file_fault(table.line, f"{words}; no game of this table was read")
         return
     entrants = EntrantList()
@@ -74,7 +74,7 @@ def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceG
     for row in table.rows:
         rank, read = parser.parse(row)
         for words in parser.faults:
-            reading.fault(row.line, words)
+            reading.fault(row.line, f"line-unreadable: {words}")
         if read is None:
             entrants.unread.add(rank)
         else:
@@ -98,10 +98,12 @@ def _has_colours(table: Table, reading: Reading) -> bool:
     """Return whether a table names opponents with colours; if it does not, note that as its fault."""
     cells = [row.at(column.place) for row in table.rows for column in table.rounds]
     if any(map(is_colourless, cells)) and not any(opponent_of(cell) and not is_colourless(cell) for cell in cells):
-        reading.file_fault(table.line, f"cells such as {next(filter(is_colourless, cells))!r} {COLOURLESS}")
+        reading.file_fault(
+            table.line, f"table-unreadable: cells such as {next(filter(is_colourless, cells))!r} {COLOURLESS}"
+        )
         return False
     if not any(map(opponent_of, cells)) and len(table.rows) > 1:
-        words = "the cells name no opponents: the results of an all-play-all, side by side,"
+        words = "table-unreadable: the cells name no opponents: the results of an all-play-all, side by side,"
         reading.file_fault(table.line, f"{words} {COLOURLESS}")
         return False
     return True
@@ -205,11 +207,13 @@ def _days(table: Table, reading: Reading, hints: FileHints) -> TournamentDays | 
     read, faults = title_days(table.titles, table.line, hints.dates)
     for line, words in faults:
         reading.file_fault(line, f"{words}; no game of this table was read")
-    return None if read is None else attrs.evolve(read, rounds=_round_days(table, reading, hints))
+    return None if read is None else _with_rounds(read, table, reading, hints)
 
 
-def _round_days(table: Table, reading: Reading, hints: FileHints) -> Mapping[int, str]:
+def _with_rounds(read: TournamentDays, table: Table, reading: Reading, hints: FileHints) -> TournamentDays:
+    """Return the days with those of the rounds."""
     by_round: dict[int, str] = {}
+    unread: dict[int, str] = {}
     for column in table.rounds:
         match = DAY.search(column.rest)
         if match is None:
@@ -218,6 +222,7 @@ def _round_days(table: Table, reading: Reading, hints: FileHints) -> Mapping[int
         if len(days) == 1:
             by_round[column.number] = days[0]
         else:
+            unread[column.number] = match[0]
             label = table.label(column.place, is_sheet=reading.sheet is not None)
             reading.note(table.line, f"{label}: the day may be {' or '.join(days) or 'none'}: not used")
-    return by_round
+    return attrs.evolve(read, rounds=by_round, unread=unread)

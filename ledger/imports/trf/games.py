@@ -17,7 +17,7 @@ from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import NO_HINTS, FileHints, Reading
 from ledger.imports.trf.lines import PLAYER, UNIQUE, TournamentDays, TournamentHeader, decode_player_line, read_days
-from ledger.imports.trf.reports import USUAL, EntrantList, TournamentReport, read_report
+from ledger.imports.trf.reports import USUAL, EntrantList, TournamentReport, read_report, same_rank
 from ledger.imports.trf.scoring import MatchScoring, Scoring
 from ledger.imports.trf.teams import check_teams
 from ledger.imports.trf.time_controls import parse_speed
@@ -32,8 +32,14 @@ class _Tournament:
 
     header: TournamentHeader
     entrants: EntrantList = attrs.Factory(EntrantList)
+    doubts: list[tuple[int, str]] = attrs.Factory(list)  # fields that cannot be read, on which no game depends
     players: int = 0  # lines of players
     rounds: int = 0
+
+    @property
+    def are_doubts_rare(self) -> bool:
+        """True if fewer than half of the lines have one: others are of a program that writes columns its own way."""
+        return 2 * len({line for line, _ in self.doubts}) < self.players
 
     def is_next_tournament(self, kind: str) -> bool:
         """Return whether a line of this kind belongs to the next tournament of the file."""
@@ -70,7 +76,7 @@ def read_games(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_H
     if is_any:
         yield from _games(tournament, reading, hints)
     else:
-        reading.file_fault(1, "no player line (001) in the whole file: this is no tournament report")
+        reading.file_fault(1, "no-players: no player line (001) in the whole file: this is no tournament report")
 
 
 def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Reading, hints: FileHints) -> bool:
@@ -81,31 +87,36 @@ def _take_player(tournament: _Tournament, number: int, raw: bytes, reading: Read
     try:
         read = decode_player_line(raw)
     except ValueError as error:
-        reading.fault(number, str(error))
+        other = tournament.entrants.ranks.get(int(rank)) if rank.isascii() and rank.isdigit() else None
+        reading.fault(number, f"line-unreadable: {error}" if other is None else _same_rank(rank, other))
         if rank.isascii() and rank.isdigit():
             # Games against this player are then left out and counted, and are no faults of the lines of the opponents.
             tournament.entrants.unread.add(int(rank))
         return True
     if read.rank in tournament.entrants.ranks:
-        line = tournament.entrants.ranks[read.rank]
-        reading.fault(number, f"columns 5-8: the starting rank {read.rank} is that of line {line}, too; correct one")
+        reading.fault(number, _same_rank(rank, tournament.entrants.ranks[read.rank]))
         return True
     tournament.rounds += len(read.rounds)
     if tournament.rounds > MAX_ROUNDS:
         reading.stop(
             number,
-            f"more than {MAX_ROUNDS:,} rounds of all players together, the limit of a tournament; the rest is not read",
+            f"too-many-rounds: more than {MAX_ROUNDS:,} rounds of all players together, the limit of a tournament; "
+            "the rest is not read",
         )
         return False
-    for doubt in read.doubts:
-        reading.note(number, f"{doubt}: not used")
+    tournament.doubts += [(number, f"{doubt}: not used") for doubt in read.doubts]
     if not one_line(read.name) and not read.fide_id.lstrip("0"):
-        reading.fault(number, "columns 15-47: expected the player's name, or a FIDE number in columns 58-68")
+        words = "columns 15-47: expected the player's name, or a FIDE number in columns 58-68"
+        reading.fault(number, f"line-unreadable: {words}")
         tournament.entrants.ranks[read.rank] = number
         tournament.entrants.unread.add(read.rank)
         return True
     tournament.entrants.enter(number, read, reading, hints.source)
     return True
+
+
+def _same_rank(rank: str, line: int) -> str:
+    return same_rank(f"columns 5-8: the starting rank {rank}", line)
 
 
 def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Iterator[SourceGame]:
@@ -115,7 +126,8 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         reading.file_fault(line, f"{words}; no game of this tournament was read")
     if days is None:
         return
-    for line, words in doubts:
+    are_rare = tournament.are_doubts_rare
+    for line, words in [*doubts, *([] if are_rare else tournament.doubts)]:
         reading.note(line, words)
     scoring = Scoring.parse(header.text("162"))
     if header.is_of_teams:  # the team has the bye, and what 162 says of it
@@ -140,17 +152,32 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         facts=header.described(),
         chief=header.chief(),
         deputies=header.deputies,
+        players=header.players(),
+        is_of_teams=header.is_of_teams,
+        lines={kind: line for kind, (line, _) in header.records.items()},
+        national=header.national,
+        doubts=tournament.doubts if are_rare else (),
+        team_doubts=_team_doubts(tournament, scoring, reading),
         no_day="the report names no day (132, 042 or 052)",
         no_name="the report names no tournament (012)",
         no_round_days="the days of some rounds are not given (132)",
     )
     yield from read_report(report, reading)
     _note_other_forms(tournament, days, reading)
-    matches = MatchScoring.parse(header.text("362"))
-    for line, words in check_teams(header.teams, tournament.entrants.by_rank, scoring, matches):
-        reading.note(line, words)
     if header.passed_over:
         reading.note(header.first_passed_over, f"lines that tell of no game: {header.describe_skipped_lines()}")
+
+
+def _team_doubts(tournament: _Tournament, scoring: Scoring, reading: Reading) -> list[tuple[int, str]]:
+    """Return the lines of teams that contradict their boards; those of most teams become notes, as of a scoring."""
+    teams = tournament.header.teams
+    matches = MatchScoring.parse(tournament.header.text("362"))
+    doubts = check_teams(teams, tournament.entrants.by_rank, scoring, matches)
+    if 2 * len({line for line, _ in doubts}) <= len(teams.get("310", ())):
+        return doubts
+    for line, words in doubts:
+        reading.note(line, words)
+    return []
 
 
 def _note_other_forms(tournament: _Tournament, days: TournamentDays, reading: Reading) -> None:

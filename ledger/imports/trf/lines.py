@@ -18,6 +18,7 @@ from typing import NamedTuple
 import attrs
 
 from ledger.facts.player_details import OLD_TITLES
+from ledger.facts.source_games import SourceNational
 from ledger.facts.words import USUALLY_BRINGS, Brings, Colour
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.csv.values import parse_time_control
@@ -274,7 +275,7 @@ _OF_MATCHES = frozenset({"092", "162", "192", "202", "212"})
 _DEPUTY = "112"
 _MAX_ARBITER = 128  # characters
 _MAX_DEPUTIES = 200
-_READ = frozenset({*_DESCRIBED, "012", "042", "052", "102", "132", "142", "152", "362", "BBU", "XXR", "XXS"})
+_READ = frozenset({*_DESCRIBED, "012", "042", "052", "062", "102", "132", "142", "152", "362", "BBU", "XXR", "XXS"})
 _OF_TEAMS = frozenset({"240", "299", "300", "310", "320", "330"})  # all lines of them are read together
 MAX_TEAM_LINES = 20_000
 _KNOWN = _READ | _OF_TEAMS | {*UNIQUE, _DEPUTY, "352"}
@@ -291,6 +292,10 @@ _ALLOTTED = (
     ("BBU", re.compile(r"^\s*(\d\.\d)\b")),
 )
 _OTHER_WINS = re.compile(r"\bW\s+(?!1\.0)\d")
+# Starting rank, name and number of a player at a federation, in the columns of 001; programs' own records begin with
+# XX or BB.
+_NATIONAL = re.compile(r"(?!XX|BB)[A-Z]{3} ([ \d]{3}\d)[ ].{4} (.{33}).{10}([ \w/.-]{10}\w)(?: .*)?", re.ASCII)
+_MAX_NATIONAL = 10_000
 _SHORT_YEAR = re.compile(r"(\d\d)([/.-])(\d\d)\2(\d\d)", re.ASCII)
 _HANDICAP = re.compile(r"W([^-]+)-B(.+)", re.ASCII | re.IGNORECASE)
 
@@ -307,6 +312,7 @@ class TournamentHeader:
         deputies: the deputy arbiters, each on a line of its own.
         passed_over: how many lines of each other kind.
         first_passed_over: the first of these lines, 0 where there is none.
+        national: the numbers of players at their federations, from the lines of TRF26 that begin with its code.
     """
 
     line: int
@@ -316,6 +322,7 @@ class TournamentHeader:
     deputies: list[str] = attrs.Factory(list)
     passed_over: Counter[str] = attrs.Factory(Counter)
     first_passed_over: int = 0
+    national: list[SourceNational] = attrs.Factory(list)
 
     def add_line(self, number: int, raw: bytes) -> None:
         """Add one line that is not a player's."""
@@ -330,6 +337,11 @@ class TournamentHeader:
             self.deputies += [name] if name else []
         if kind in UNIQUE:
             self.met.add(kind)
+        national = _NATIONAL.fullmatch(text)
+        if national is not None and kind not in _KNOWN and len(self.national) < _MAX_NATIONAL:
+            rank, name, register_number = (part.strip() for part in national.groups())
+            self.national.append(SourceNational(number, int(rank), one_line(name), register_number))
+            return
         # lines of ### are remarks, such as the ruler of columns that programs write above the players
         if kind not in _KNOWN and kind != "###":
             self.first_passed_over = self.first_passed_over or number
@@ -372,6 +384,11 @@ class TournamentHeader:
         words = self.text("142") or self.text("XXR")
         return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
+    def players(self) -> int | None:
+        """Return the number of players (062); None if there is none."""
+        words = self.text("062").partition(" ")[0]
+        return int(words) if re.fullmatch(r"\d{1,4}", words, re.ASCII) and int(words) else None
+
     def allotted_half_points(self) -> int:
         """Return the half points of a bye for want of an opponent: by the report, else 2.
 
@@ -411,11 +428,13 @@ class TournamentDays:
     Attributes:
         first, last: its days (042, 052), as precise as they are written; None where they are not.
         rounds: by number of the round, its day (132).
+        unread: by number of the round, what 132 has in the place of a day.
     """
 
     first: str | None
     last: str | None
     rounds: Mapping[int, str]
+    unread: Mapping[int, str] = MappingProxyType({})
 
 
 def read_days(
@@ -446,8 +465,8 @@ def read_days(
     if len(pairs) != 1:
         return None, [_wrong_days(records, order, pairs, labels)], []
     ((first, last),) = pairs
-    rounds, doubts = _round_days(header, first, last)
-    return TournamentDays(first, last, rounds), [], doubts
+    days, doubts = _round_days(header, first, last)
+    return days, [], doubts
 
 
 def _wrong_days(
@@ -461,19 +480,20 @@ def _wrong_days(
     words = " and ".join(f"{labels.get(kind, kind)} {text.strip()[:40]!r}" for kind, (_, text) in records.items())
     for kind, (at, text) in records.items():
         if not possible_days(text, order):
-            return at, f"{labels.get(kind, kind)} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
+            return at, f"day-unreadable: {labels.get(kind, kind)} {text.strip()[:40]!r} is no day: write YYYY/MM/DD"
     if pairs:
         spans = sorted({day for pair in pairs for day in pair if day})
-        return line, f"{words}: {ambiguous_day_fault(tuple(spans[:1] + spans[-1:]))}"
-    return line, f"{words}: the tournament ended before it began; correct one of the two"
+        return line, f"day-unreadable: {words}: {ambiguous_day_fault(tuple(spans[:1] + spans[-1:]))}"
+    return line, f"end-before-start: {words}: the tournament ended before it began; correct one of the two"
 
 
 def _round_days(
     header: TournamentHeader, first: str | None, last: str | None
-) -> tuple[dict[int, str], list[tuple[int, str]]]:
+) -> tuple[TournamentDays, list[tuple[int, str]]]:
     line, text = header.records.get("132", (0, ""))
     whole = f"132{text}"
     by_round: dict[int, str] = {}
+    unread: dict[int, str] = {}
     doubts: list[tuple[int, str]] = []
     for number, start in enumerate(range(FIRST_ROUND - 1, len(whole), ROUND_WIDTH), 1):
         cell = whole[start : start + ROUND_WIDTH].strip()
@@ -482,11 +502,12 @@ def _round_days(
         day = _round_day(cell, first or last)
         if day is None:
             doubts.append((line, f"132: round {number} has {cell!r}, which is no day YY/MM/DD: not used"))
+            unread[number] = cell
             continue
         by_round[number] = day
         if (first and day < first) or (last and day > last and not day.startswith(last)):
             doubts.append((line, f"132: round {number} was played on {day}, outside {first or '?'} to {last or '?'}"))
-    return by_round, doubts
+    return TournamentDays(first, last, by_round, unread), doubts
 
 
 def _round_day(cell: str, near: str | None) -> str | None:

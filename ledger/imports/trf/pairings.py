@@ -84,12 +84,14 @@ class Pairings:
         faults: what contradicts, with its line.
         left_out: what is no game, by the reason.
         byes: the rounds without a game: a letter without an opponent, a blank in a round that was played.
+        lost_by_both: the rounds of games that both players lost at the board, with the players.
     """
 
     games: list[Pairing] = attrs.Factory(list)
     faults: list[tuple[int, str]] = attrs.Factory(list)
     left_out: Counter[str] = attrs.Factory(Counter)
     byes: list[Bye] = attrs.Factory(list)
+    lost_by_both: list[tuple[int, Entrant, Entrant]] = attrs.Factory(list)
 
     def count_others(self) -> int:
         """Return the number of faults and pairings without a game."""
@@ -136,7 +138,7 @@ def _take(pairings: Pairings, number: int, entrant: Entrant, entrants: Mapping[i
             pairings.faults.append(
                 (
                     entrant.line,
-                    f"round {number}: the result {cell.result!r} of a game without an "
+                    f"opponent-missing: round {number}: the result {cell.result!r} of a game without an "
                     "opponent; give the opponent's starting rank, or the letter of a bye",
                 )
             )
@@ -148,8 +150,8 @@ def _take(pairings: Pairings, number: int, entrant: Entrant, entrants: Mapping[i
         if cell.opponent in unread:
             pairings.left_out["the opponent's line is faulty"] += 1
         else:
-            words = f"round {number}: there is no player {cell.opponent}; correct the opponent's starting rank"
-            pairings.faults.append((entrant.line, words))
+            words = f"there is no player {cell.opponent}; correct the opponent's starting rank"
+            pairings.faults.append((entrant.line, f"opponent-missing: round {number}: {words}"))
         return
     back = other.read.rounds[number - 1] if number <= len(other.read.rounds) else RoundCell(0, "-", "Z")
     if back.opponent != entrant.read.rank:
@@ -157,7 +159,7 @@ def _take(pairings: Pairings, number: int, entrant: Entrant, entrants: Mapping[i
         pairings.faults.append(
             (
                 entrant.line,
-                f"round {number}: against {other} here, but line {other.line} has {other} {against}; "
+                f"opponents-differ: round {number}: against {other} here, but line {other.line} has {other} {against}; "
                 "correct one of the two lines",
             )
         )
@@ -180,10 +182,13 @@ def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None
     results = (first[1].result, second[1].result)
     if results in _NO_GAME:
         pairings.left_out[_NO_GAME[results]] += 1
+        if results == ("0", "0"):
+            pairings.lost_by_both.append((number, first[0], second[0]))
         if results != ("Z", "Z"):
             pairings.byes += _paired_byes(number, first, second)
     elif results not in _RESULTS:
-        pairings.faults.append((first[0].line, _contradiction(number, first, second, "the results contradict")))
+        words = _contradiction(number, first, second, "the results contradict")
+        pairings.faults.append((first[0].line, f"results-differ: {words}"))
     elif ordered is not None:
         white, black = ordered
         outcome, is_played = _RESULTS[white[1].result, black[1].result]
@@ -193,8 +198,8 @@ def _judge(pairings: Pairings, number: int, first: _Side, second: _Side) -> None
         pairings.left_out["forfeits without colours"] += 1
         pairings.byes += _paired_byes(number, first, second)
     else:
-        words = "the colours do not say who had White"
-        pairings.faults.append((first[0].line, _contradiction(number, first, second, words)))
+        words = _contradiction(number, first, second, "the colours do not say who had White")
+        pairings.faults.append((first[0].line, f"colours-differ: {words}"))
 
 
 def _paired_byes(number: int, first: _Side, second: _Side) -> list[Bye]:
@@ -211,6 +216,11 @@ def _contradiction(number: int, first: _Side, second: _Side, words: str) -> str:
         f"round {number} against {other}: {words}: '{cell.colour} {cell.result}' here, '{back.colour} {back.result}' "
         f"in line {other.line}, of player {player.read.rank}'s opponent; correct one of the two lines"
     )
+
+
+def has_usual_results(read: PlayerLine) -> bool:
+    """Return whether a player has nothing but games at the board and rounds of absence, which every scoring counts."""
+    return all(cell.result in f"{PLAYED}-Z" for cell in read.rounds)
 
 
 def differing_points(entrants: Mapping[int, Entrant], scoring: Scoring) -> Iterator[tuple[Entrant, float]]:

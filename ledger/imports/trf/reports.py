@@ -15,7 +15,15 @@ from typing import Any
 
 import attrs
 
-from ledger.facts.source_games import SourceEntrant, SourceGame, SourceReport, SourceRound, plain_key
+from ledger.facts.source_games import (
+    SourceEntrant,
+    SourceGame,
+    SourceNational,
+    SourcePairing,
+    SourceReport,
+    SourceRound,
+    plain_key,
+)
 from ledger.facts.words import USUALLY_BRINGS, Brings
 from ledger.imports.lichess import one_line
 from ledger.imports.no_opponent import means_no_opponent
@@ -28,10 +36,24 @@ from ledger.imports.reading import (
     take_out_byes,
 )
 from ledger.imports.trf.lines import PlayerLine, TournamentDays
-from ledger.imports.trf.pairings import Bye, Entrant, Pairing, Pairings, differing_points, pair_entrants
+from ledger.imports.trf.pairings import (
+    Bye,
+    Entrant,
+    Pairing,
+    Pairings,
+    differing_points,
+    has_usual_results,
+    pair_entrants,
+)
 from ledger.imports.trf.scoring import Scoring
 
 USUAL = USUALLY_BRINGS[Brings.ALLOTTED]  # half points of an allotted bye
+_HALF_POINTS = {"white": 2, "draw": 1, "black": 0}
+
+
+def same_rank(rank: str, line: int) -> str:
+    """Return the fault of a line whose starting rank or number another one has."""
+    return f"rank-twice: {rank} is that of line {line}, too; correct one"
 
 
 @attrs.define
@@ -59,7 +81,7 @@ class EntrantList:
             source: the site whose user names these are; None for names of people.
         """
         if read.rank in self.ranks:
-            reading.fault(number, f"the number {read.rank} is that of line {self.ranks[read.rank]}, too; correct one")
+            reading.fault(number, same_rank(f"the number {read.rank}", self.ranks[read.rank]))
             return
         self.ranks[read.rank] = number
         # A FIDE number of zeros alone is how programs write that there is none.
@@ -72,7 +94,7 @@ class EntrantList:
             what = f"the FIDE number {fide}" if fide else f"the name {name!r} without a FIDE number"
             advice = "correct one" if fide else "give them FIDE numbers, or names that differ"
             words = f"{what} is that of line {other.line}, too: nobody knows whose games are whose; {advice}"
-            reading.fault(number, words)
+            reading.fault(number, f"player-twice: {words}")
             self.unread |= {read.rank, other.read.rank}
             self.by_rank.pop(other.read.rank, None)
             return
@@ -96,6 +118,12 @@ class TournamentReport:
         scoring: how it counts points.
         facts: fields of ``tournament-described/1``; None: its format states no such facts, nor any of entrants.
         chief, deputies: the arbiters.
+        players: how many players it states besides their lines, None where it does not.
+        is_of_teams: True if teams played.
+        lines: the line of each record that checks name.
+        national: the numbers of entrants at federations.
+        doubts: fields of entrants that cannot be read, with their lines, if they are few.
+        team_doubts: what contradicts in lines of teams, if few do.
         no_day, no_name, no_round_days: words of the notes on what is missing, with where the format has it.
     """
 
@@ -113,6 +141,12 @@ class TournamentReport:
     facts: Mapping[str, Any] | None = None
     chief: str | None = None
     deputies: Sequence[str] = ()
+    players: int | None = None
+    is_of_teams: bool = False
+    lines: Mapping[str, int] = {}
+    national: Sequence[SourceNational] = ()
+    doubts: Sequence[tuple[int, str]] = ()
+    team_doubts: Sequence[tuple[int, str]] = ()
     no_day: str
     no_name: str
     no_round_days: str
@@ -134,12 +168,17 @@ def read_report(report: TournamentReport, reading: Reading) -> Iterator[SourceGa
         reading.fault(line, words)
     reading.skipped.update(pairings.left_out)
     if any(report.day_of(number) is None for number in pairings.rounds):
-        words = f"{report.no_day}, so its games have no place in time: say when with --day"
+        words = f"day-missing: {report.no_day}: say when its games were played with --day"
         reading.file_fault(report.line, f"{words}; no game of this tournament was read")
         return
-    _note(report, pairings, reading)
+    doubtful = _doubtful_points(report)
+    _note(report, pairings, doubtful, reading)
     _add_tournament(report, pairings, reading)
-    _add_report(report, pairings, reading)
+    if pairings.rounds:
+        reading.add_report(_source_report(report, pairings, doubtful))
+    else:  # a report without any round is not checked
+        for line, words in [*report.doubts, *report.team_doubts]:
+            reading.note(line, words)
     for bye in pairings.byes:
         _keep_bye(report, bye, reading)
     yield from take_out_byes((_source_game(report, game) for game in pairings.games), reading, report.began)
@@ -167,16 +206,17 @@ def _is_no_player(entrant: Entrant) -> bool:
     return entrant.identity.startswith("name:") and means_no_opponent(entrant.name)
 
 
-def _add_report(report: TournamentReport, pairings: Pairings, reading: Reading) -> None:
-    """Add the entrants and the other records of a tournament."""
-    if report.facts is None or report.name is None or not pairings.rounds:
-        return
-    facts = dict(report.facts)
+def _source_report(
+    report: TournamentReport, pairings: Pairings, doubtful: Mapping[int, tuple[float, float]]
+) -> SourceReport:
+    """Return the entrants, the pairings and the other records of a tournament."""
+    facts = dict(report.facts or {})
     if report.rounds is not None:
         facts["rounds"] = report.rounds
     days = report.days.rounds
     if days:
         facts["round_days"] = " ".join(days.get(number, "-") for number in range(1, max(days) + 1))
+    numbers = {each.rank: each.number for each in report.national}
     entrants = tuple(
         SourceEntrant(
             entrant.line,
@@ -185,18 +225,64 @@ def _add_report(report: TournamentReport, pairings: Pairings, reading: Reading) 
             rank,
             entrant.read.rating or None,
             entrant.read.place or None,
-            _details(entrant.read),
+            _details(entrant.read, numbers.get(rank)),
+            doubtful.get(rank),
         )
         for rank, entrant in sorted(report.entrants.items())
         if not _is_no_player(entrant)
     )
-    place = (report.line, report.name, report.began or str(report.day_of(min(pairings.rounds))))
-    reading.add_report(SourceReport(*place, facts, report.chief, tuple(report.deputies), entrants, report.speed))
+    return SourceReport(
+        report.line,
+        report.name or "",
+        report.began or str(report.day_of(min(pairings.rounds))),
+        facts,
+        report.chief,
+        tuple(report.deputies),
+        entrants,
+        report.speed,
+        last_day=report.days.last,
+        round_days=days,
+        unread_days=report.days.unread,
+        pairings=tuple(map(_source_pairing, pairings.games)),
+        last_round=max(pairings.rounds),
+        players=report.players,
+        format=report.format,
+        is_of_teams=report.is_of_teams,
+        lines=report.lines,
+        doubts=tuple(report.doubts),
+        team_doubts=tuple(report.team_doubts),
+        lost_by_both=tuple((number, first.line, second.line) for number, first, second in pairings.lost_by_both),
+        national=tuple(report.national),
+        scoring=str(report.scoring),
+        is_stated=report.facts is not None,
+    )
 
 
-def _details(read: PlayerLine) -> dict[str, str]:
+def _source_pairing(game: Pairing) -> SourcePairing:
+    white, black = game.white, game.black
+    ranks = (white.read.rank, black.read.rank)
+    return SourcePairing(game.round, white.line, black.line, *ranks, _HALF_POINTS[game.outcome], game.is_played)
+
+
+def _doubtful_points(report: TournamentReport) -> dict[int, tuple[float, float]]:
+    """Return by number the points of the report and of the results, if few players have contradicting ones.
+
+    If they are most players, the points follow a scoring that the report does not state. Teams have scorings of their
+    own for byes: of their players those count who had none.
+    """
+    entrants = report.entrants
+    if report.is_of_teams and len(list(differing_points(entrants, report.scoring))) * 4 > len(entrants):
+        entrants = {rank: entrant for rank, entrant in entrants.items() if has_usual_results(entrant.read)}
+    differing = list(differing_points(entrants, report.scoring))
+    if 2 * len(differing) > len(entrants):
+        return {}
+    return {entrant.read.rank: (entrant.read.points or 0.0, points) for entrant, points in differing}
+
+
+def _details(read: PlayerLine, national: str | None) -> dict[str, str]:
     """Return the data about a player that a line states."""
     fields = {"sex": read.sex, "title": read.title, "federation": read.federation, "birth": read.birth_date}
+    fields["national"] = national
     return {name: value for name, value in fields.items() if value}
 
 
@@ -222,8 +308,13 @@ def _source_game(report: TournamentReport, game: Pairing) -> SourceGame:
     )
 
 
-def _note(report: TournamentReport, pairings: Pairings, reading: Reading) -> None:
-    """Note facts about a tournament that a person should know, next to its games."""
+def _note(
+    report: TournamentReport, pairings: Pairings, doubtful: Mapping[int, tuple[float, float]], reading: Reading
+) -> None:
+    """Note facts about a tournament that a person should know, next to its games.
+
+    Points that contradict the results are noted, but not *doubtful* ones, which are warnings.
+    """
     days = report.days
     playing = {rank for game in pairings.games for rank in (game.white.read.rank, game.black.read.rank)}
     playing |= {bye.entrant.read.rank for bye in pairings.byes}
@@ -245,6 +336,8 @@ def _note(report: TournamentReport, pairings: Pairings, reading: Reading) -> Non
     if report.name is None:
         reading.note(report.line, f"{report.no_name}, so its games carry none")
     for entrant, points in differing_points(report.entrants, report.scoring):
+        if pairings.rounds and entrant.read.rank in doubtful:
+            continue
         in_report = f"{entrant} has {entrant.read.points:g} points in the report"
         by_results = f"{points:g} by results and byes at {report.scoring}"
         reading.note(entrant.line, f"{in_report}, and {by_results}, which is what counts")

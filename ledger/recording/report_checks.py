@@ -1,0 +1,177 @@
+"""The checks of a tournament report by itself: rounds and days, pairings, points, and scores that ratings hardly allow.
+
+``findings`` names the codes. What the ledger knows of the entrants is compared in ``answers.report_comparisons``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+
+from ledger.facts.instants import instant_ms
+from ledger.facts.periods import DAY_MS
+from ledger.facts.source_games import SourceEntrant, SourcePairing, SourceReport
+from ledger.facts.words import Format
+from ledger.recording.findings import ReportFinding
+from ledger.schemes.formulas.fide_rules import expected_hundredths
+
+# Measured with 922,000 scores of rated players in tournaments over the board and online: 18 are less probable than
+# this, half of them in bullet and blitz online. The score of a favourite whose results are exchanged is, in 5 rounds.
+UNLIKELY = 4e-4
+LARGEST_DIFFERENCE = 400  # points; a larger difference of ratings counts as this
+AGES = range(3, 111)
+HIGHEST = 3_000  # no list over the board has a higher rating
+LONGEST = 360  # days of a tournament; leagues take a season
+FARTHEST = 31  # days from the beginning to the first round, and from the last round to the end
+_PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
+
+
+def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield the findings that need nothing but the report."""
+    yield from _rounds_and_days(report)
+    yield from _repeated_pairings(report)
+    for line, words in report.doubts:
+        yield ReportFinding(line, "field-unreadable", words)
+    for line, words in report.team_doubts:
+        yield ReportFinding(line, "team-differs", words)
+    for number, first, second in report.lost_by_both:
+        message = f"round {number}: both players have 0 (lines {first} and {second})"
+        yield ReportFinding(first, "lost-by-both", message)
+    entrants = len(report.entrants)
+    if report.players is not None and report.players != entrants:
+        line = report.lines.get("062", report.line)
+        yield ReportFinding(
+            line, "players-differ", f"{report.players:,} players (062), and {entrants:,} lines of players"
+        )
+    for entrant in report.entrants:
+        if entrant.points is not None:
+            stated, counted = entrant.points
+            message = (
+                f"{_named(entrant)} has {stated:g} points, and {counted:g} by results and byes at {report.scoring}"
+            )
+            yield ReportFinding(entrant.line, "points-differ", message)
+        title = entrant.details.get("title") or ""
+        if entrant.details.get("sex") == "m" and title.startswith("W"):
+            yield ReportFinding(entrant.line, "sex-differs", f"{_named(entrant)} has the sex m and the title {title}")
+        yield from _impossible_birth(report, entrant)
+
+
+def _impossible_birth(report: SourceReport, entrant: SourceEntrant) -> Iterator[ReportFinding]:
+    born, year = entrant.details.get("birth"), report.edition[:4]
+    if born is not None and int(year) - int(born[:4]) not in AGES:
+        message = f"{_named(entrant)} is born in {born[:4]} by the report, and played in {year}"
+        yield ReportFinding(entrant.line, "birth-year-differs", message)
+
+
+def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
+    line = report.lines.get("132", report.line)
+    for number, text in report.unread_days.items():
+        yield ReportFinding(line, "day-unreadable", f"round {number} has {text!r} in the place of its day (YY/MM/DD)")
+    latest = 0
+    for number, day in sorted(report.round_days.items()):
+        if latest and day < report.round_days[latest]:
+            before = report.round_days[latest]
+            message = f"round {number} was played on {day}, before round {latest} on {before}"
+            yield ReportFinding(line, "rounds-out-of-order", message)
+        else:
+            latest = number
+        ended = report.last_day
+        # A month or a year that the day lies in is no bound.
+        if day < report.edition or (ended is not None and day > ended and not day.startswith(ended)):
+            message = f"round {number} was played on {day}, outside {report.edition} to {ended or '?'}"
+            yield ReportFinding(line, "day-outside-tournament", message)
+    yield from _length(report)
+    announced = report.facts.get("rounds")
+    if announced is not None and report.last_round > announced:
+        line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
+        message = f"the report has results of round {report.last_round}, and announces {announced} rounds"
+        yield ReportFinding(line, "more-rounds", message)
+
+
+def _length(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield the days of a tournament that are far from each other, or from those of its rounds."""
+    if report.last_day is None:
+        return
+    rounds = sorted(report.round_days.values())
+    spans = [("052", report.edition, report.last_day, LONGEST)]
+    if rounds:
+        spans = [("042", report.edition, rounds[0], FARTHEST), ("052", rounds[-1], report.last_day, FARTHEST)]
+    for kind, first, last, most in spans:
+        days = (instant_ms(last) - instant_ms(first)) // DAY_MS
+        if days > most:
+            of_rounds = f", and the rounds were from {rounds[0]} to {rounds[-1]}" if rounds else ""
+            message = f"the tournament lasted from {report.edition} to {report.last_day}{of_rounds}"
+            yield ReportFinding(report.lines.get(kind, report.line), "days-unlikely", message)
+
+
+def _repeated_pairings(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield the pairs who played twice, where all pairs but a few played once."""
+    played: defaultdict[tuple[int, int], list[SourcePairing]] = defaultdict(list)
+    for pairing in report.pairings:
+        if pairing.is_played:  # a game that was forfeited may be paired again
+            played[min(pairing.white, pairing.black), max(pairing.white, pairing.black)].append(pairing)
+    repeated = {pair: games for pair, games in played.items() if len(games) > 1}
+    # In a double all-play-all, or with two games a round, all pairs meet twice, each time with the other colours.
+    turned = sum(len({game.white for game in games}) > 1 for games in repeated.values())
+    is_double = 2 * len(repeated) >= len(played) and 2 * turned >= len(repeated)
+    is_double |= "double" in str(report.facts.get("system", "")).lower()
+    is_league = report.is_of_teams and report.format != Format.SWISS
+    if is_league or report.format in _PAIRED_AGAIN or is_double:
+        return
+    names = {entrant.start_number: entrant for entrant in report.entrants}
+    for (first, second), games in sorted(repeated.items()):
+        rounds = " and ".join(str(game.round) for game in games)
+        if first in names and second in names:
+            message = f"{_named(names[first])} and {_named(names[second])} play each other in rounds {rounds}"
+            yield ReportFinding(names[first].line, "pairing-twice", message)
+
+
+def performance_findings(report: SourceReport, ratings: Mapping[int, float]) -> Iterator[ReportFinding]:
+    """Yield the scores that ratings hardly allow.
+
+    Args:
+        report: the report.
+        ratings: by starting number; games of unrated players are left out.
+    """
+    games: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
+    for pairing in report.pairings:
+        if pairing.is_played and pairing.white in ratings and pairing.black in ratings:
+            sides = (
+                (pairing.white, pairing.black, pairing.half_points),
+                (pairing.black, pairing.white, 2 - pairing.half_points),
+            )
+            for own, other, half_points in sides:
+                difference = max(-LARGEST_DIFFERENCE, min(LARGEST_DIFFERENCE, ratings[own] - ratings[other]))
+                games[own].append((expected_hundredths(difference) / 100, half_points))
+    for entrant in report.entrants:
+        scores = games.get(entrant.start_number, [])
+        half_points = sum(score for _, score in scores)
+        expected = [chance for chance, _ in scores]
+        probability = score_probability(expected, half_points)
+        if scores and probability < UNLIKELY:
+            message = (
+                f"{_named(entrant)}, rated {ratings[entrant.start_number]:g}, has {half_points / 2:g} of "
+                f"{len(scores)} games, {sum(expected):.1f} by the ratings: as probable as 1 in {1 / probability:,.0f}"
+            )
+            yield ReportFinding(entrant.line, "exceptional-performance", message)
+
+
+def score_probability(expected: Sequence[float], half_points: int) -> float:
+    """Return how probable a score as high is, or one as low, the smaller number.
+
+    Each game is won or lost, none drawn, so that extreme scores are as probable as the expectations allow.
+
+    Args:
+        expected: the expected score of each game, 0 to 1.
+        half_points: the score.
+    """
+    wins = [1.0]
+    for chance in expected:
+        lost, won = [part * (1 - chance) for part in wins], [part * chance for part in wins]
+        wins = [a + b for a, b in zip([*lost, 0.0], [0.0, *won], strict=True)]
+    return min(sum(wins[half_points // 2 :]), sum(wins[: ceil(half_points / 2) + 1]))
+
+
+def _named(entrant: SourceEntrant) -> str:
+    return f"{entrant.start_number} ({entrant.player_name})"
