@@ -29,7 +29,7 @@ from ledger.facts import codec
 from ledger.facts.event_fields import SHA256_PATTERN
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, stored_texts
+from ledger.journal import Journal, late_facts, stored_texts
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.listing import kind_marks, matching_bodies
 from ledger.journal.scratch import ScratchJournal
@@ -430,13 +430,15 @@ class OpenLedger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
         """
-        if judge.need_views(batch):
-            # which games are rated, and when they ended, only the views know
+        if judge.need_views(batch) or late_facts.are_four_eyes_on(self.journal.find):
+            # which games are rated or on a published list, and when they ended, only the views know
             self.ensure_up_to_date()
         return self._noted(self._recorder.append_many(batch, actor))
 
     def _record_each(self, games: Sequence[Submission]) -> list[Receipt | Refused]:
         """Record games in one transaction, as ``Recorder.append_each`` does; return each receipt, or the refusal."""
+        if late_facts.are_four_eyes_on(self.journal.find):
+            self.ensure_up_to_date()
         recorded, refused = self._recorder.append_each(games)
         receipts = iter(self._noted(recorded))
         return [refused[place] if place in refused else next(receipts) for place in range(len(games))]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
+from ledger.book.late_reports import KnownEdition
 from ledger.book.roster import STANDING_CODE, Roster
 from ledger.book.stored_editions import EditionsByEnd, rated_editions
 from ledger.book.timeline import NO_BATCH, Place, Pool
-from ledger.book.whole_tournaments import Edition
 from ledger.facts.events import Event
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
 from ledger.runtime.kernels import compile_kernel, with_globals
@@ -88,7 +88,7 @@ def with_assessments(
         pools: every pool of these games.
         roster: the players.
         frame: games in columns of the table ``games``: ``pool``, ``outcome``, ``termination``, ``half_moves``,
-            ``rated``, ``white``, ``black``, ``ended_ms`` and ``tournament``.
+            ``rated``, ``white``, ``black``, ``ended_ms``, ``tournament`` and ``position``.
         editions: of tournaments that are rated whole; a game of none of them counts as its own tournament.
     """
     number = frame["pool"].to_numpy()
@@ -111,7 +111,8 @@ def _reasons(present: list[tuple[Pool, Any]], roster: Roster, frame: DataFrame, 
     for pool, places in present:
         rated_ms = ended_ms[places]
         if pool.tournaments_cross_eras:
-            rated_ms = pool.places(rated_ms, frame["tournament"].gather(places).to_list(), editions.get(pool.pool))[0]
+            tournaments, entries = frame["tournament"].gather(places).to_list(), frame["position"].to_numpy()[places]
+            rated_ms = pool.places(rated_ms, tournaments, editions.get(pool.pool), entries)[0]
         eras = pool.eras_at(rated_ms)
         for number, era in enumerate(pool.eras):
             here = places[eras == number]
@@ -138,7 +139,10 @@ def _places(present: list[tuple[Pool, Any]], frame: DataFrame, editions: Edition
             counting = places[counts[places]]
             games = frame[counting]
             ms, batches, begins = pool.places(
-                games["ended_ms"].to_numpy(), games["tournament"].to_list(), editions.get(pool.pool)
+                games["ended_ms"].to_numpy(),
+                games["tournament"].to_list(),
+                editions.get(pool.pool),
+                games["position"].to_numpy(),
             )
             rated_ms, batch = rated_ms.scatter(counting, ms), batch.scatter(counting, batches)
             if pool.by_event:
@@ -210,12 +214,16 @@ class GameAssessor:
         white: int,
         black: int,
         tournament: str | None,
-        edition: Edition | None = None,
+        edition: KnownEdition | None = None,
+        entry: int | None = None,
     ) -> Assessment:
-        """Return the reason why a game is not rated (None if it is), and its position in rating order."""
+        """Return the reason why a game is not rated (None if it is), and its position in rating order.
+
+        *entry* is the position of the entry that recorded it; None: it was recorded before any list was published.
+        """
         # Where a tournament may cross a change of scheme, its place says whose rules refuse the game; elsewhere a game
         # that does not count needs none.
-        place = pool.place(ms, tournament, edition) if pool.tournaments_cross_eras else None
+        place = pool.place(ms, tournament, edition, entry) if pool.tournaments_cross_eras else None
         era = pool.eras[pool.era_at(ms if place is None else place.rated_ms)]
         reason = era.scheme.refuse(
             OUTCOME_CODE[outcome],
@@ -227,7 +235,7 @@ class GameAssessor:
         )
         if reason:
             return REASONS[reason], *Place(ms, NO_BATCH)
-        return None, *(place or pool.place(ms, tournament, edition))
+        return None, *(place or pool.place(ms, tournament, edition, entry))
 
     def reassess(
         self,
@@ -302,13 +310,13 @@ class GameAssessor:
         has_whole = any(pool.by_event for pool in by_number.values())
         editions = rated_editions(self._connection, arguments) if has_whole else {}
         if len(rows) > FEW_ASSESSED:
-            names = ("pool", *ASSESSED_COLUMNS[6:14])
-            columns = dict(zip(names, zip(*((row[1], *row[6:14]) for row in rows), strict=True), strict=True))
+            names = ("position", "pool", *ASSESSED_COLUMNS[6:14])
+            columns = dict(zip(names, zip(*((*row[:2], *row[6:14]) for row in rows), strict=True), strict=True))
             texts = {"outcome", "termination", "tournament"}
             schema = {name: pl.String if name in texts else pl.Int64 for name in names}
             frame = with_assessments(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
             return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
         return (
-            self.assess(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6])))
+            self.assess(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6]), row[0]))
             for row in rows
         )

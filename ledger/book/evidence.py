@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 from ledger.book import conflicts, decisions, stored_proposals
+from ledger.book.late_reports import BEFORE_ALL_LISTS
 from ledger.book.policies import READ_MODELS, Settings, stored_policies
 from ledger.book.stored_proposals import includes_entry
 from ledger.book.timeline import Pool
@@ -293,6 +294,7 @@ class Evidence:
         before: the fact as it is now, if the proposal changes it.
         find: looks up keys in the journal as it was before the transaction.
         latest_ms: returns ``late_facts.latest_ms`` of the transaction.
+        changing: by key, the refusals of games that would change a published list, while four eyes are on.
     """
 
     context: Context
@@ -304,12 +306,21 @@ class Evidence:
     before: Event | None = None
     find: FindEntries = lambda _: {}
     latest_ms: Callable[[], int] = lambda: 0
+    changing: Mapping[str, RejectedError] = attrs.Factory(dict)
 
     @property
     def facts(self) -> CurrentFacts:
         """The current facts of the ledger; no rule reads them in the context ``WITHOUT_VIEWS``."""
         assert self._facts is not None
         return self._facts
+
+    def published_ms(self, pool: str | None) -> int:
+        """Return the last millisecond of the published lists of a pool, or of all; before all lists without one."""
+        if self._facts is None:
+            return BEFORE_ALL_LISTS
+        self._facts.views.ensure_up_to_date()
+        pools = self._facts.views.pools()
+        return max((each.published.limits[-1] for each in pools if pool in {None, each.name}), default=BEFORE_ALL_LISTS)
 
 
 def subject_of(event: Event) -> str:

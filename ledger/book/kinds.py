@@ -19,7 +19,7 @@ from ledger.book.book_state import BookState
 from ledger.book.decisions import BEFORE_ALL
 from ledger.book.policies import POLICIES, policy_row
 from ledger.book.roster import FROM_THE_BEGINNING, seed_row
-from ledger.book.stored_pools import era_of, era_row, with_announced
+from ledger.book.stored_pools import era_of, era_row, with_announced, with_lists
 from ledger.book.tables import game_row
 from ledger.book.timeline import Pool
 from ledger.facts import codec
@@ -27,6 +27,7 @@ from ledger.facts.events import (
     BirthYearLearnt,
     Event,
     GameRecorded,
+    ListPublished,
     PlayerChanged,
     PlayerDescribed,
     PlayerEntered,
@@ -52,7 +53,6 @@ Row = Mapping[str, Any]
 
 UPDATE_BIRTH_YEAR = "UPDATE players SET birth_year = ? WHERE player = ?"
 _OF_PLAYER = "(white = ?1 OR black = ?1) AND ended_ms >= ?2"
-_RUNS = "SELECT DISTINCT as_of_ms FROM runs WHERE pool = ? ORDER BY 1"
 _FIRST_PLACES = (
     "SELECT pool, min(rated_ms) FROM games WHERE reason IS NULL AND white = ?1 GROUP BY pool "
     "UNION ALL SELECT pool, min(rated_ms) FROM games WHERE reason IS NULL AND black = ?1 GROUP BY pool"
@@ -174,7 +174,7 @@ class _Games(Kind):
         row = game_row(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
         row["reason"], row["rated_ms"], row["batch"], _ = book.assessor.assess(
-            pool, ms, *(row[name] for name in ASSESSED_COLUMNS[7:14])
+            pool, ms, *(*(row[name] for name in ASSESSED_COLUMNS[7:14]), None, position)
         )
         if pool.by_event and fact.tournament:
             book.played.note(pool.name, fact.tournament, ms, ms)
@@ -242,11 +242,32 @@ class _Runs(Kind):
 
     def reassess_affected(self, book: BookState, change: FactChange) -> None:
         pool = book.pools[change.fact.pool]
-        runs = book.connection.execute(_RUNS, (pool.pool,))
-        book.pools[pool.name] = attrs.evolve(pool, runs=tuple(ms for (ms,) in runs))
+        book.pools[pool.name] = with_lists(book.connection, pool)
         # from the earlier of the two instants, if a run was moved: games between them wait for another one
         if pool.by_runs and change.rows:
             book.renumber_periods(pool.name, min(row["as_of_ms"] for row in change.rows))
+
+
+class _Publications(Kind):
+    """Published lists: no game changes, for what is in a list stays there; later reports count in the next one."""
+
+    table = "publications"
+    is_annullable = False
+
+    def row(self, book: BookState, position: int, fact: ListPublished) -> Row:
+        return {
+            "pool": book.pool_named(fact.pool, position).pool,
+            "position": position,
+            "as_of_ms": instant_end_ms(fact.as_of),
+            "as_of": fact.as_of,
+            "edition": fact.edition,
+        }
+
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
+        pool = book.pools[change.fact.pool]
+        (row,) = change.rows
+        lists = pool.published.with_list(row["position"], row["as_of_ms"])
+        book.pools[pool.name] = attrs.evolve(pool, published=lists)
 
 
 class _Announcements(Kind):
@@ -500,6 +521,7 @@ KINDS: Mapping[type[Event], Kind] = {
     RatingSeeded: _Seeds(),
     SchemeAdopted: _Adoptions(),
     RatingRunClosed: _Runs(),
+    ListPublished: _Publications(),
     TournamentOpened: _Openings(),
     TournamentClosed: _Closings(),
     PolicySet: _Policies(),

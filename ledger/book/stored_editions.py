@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ledger.book.timeline import Pool
+from ledger.book.late_reports import KnownEdition
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.book.whole_tournaments import Edition
+from ledger.facts.periods import OPEN
 
 if TYPE_CHECKING:
     import sqlite3
 
 
-EditionsByEnd = Mapping[int, Mapping[str, Mapping[int, Edition]]]  # by number of the pool, tournament and end of a game
+EditionsByEnd = Mapping[
+    int, Mapping[str, Mapping[int, KnownEdition]]
+]  # by number of the pool, tournament and end of a game
 
 # A voided game, or one between two numbers of one person, says nothing about its tournament's days.
 _OF_TOURNAMENT = "pool = ?1 AND tournament = ?2 AND voided_by IS NULL AND white <> black"
 _ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} AND ended_ms BETWEEN ?3 AND ?4 ORDER BY ended_ms"
+_GAMES = f"SELECT ended_ms, position FROM games WHERE {_OF_TOURNAMENT} AND ended_ms BETWEEN ?3 AND ?4"
 _ALL_ENDS = f"SELECT DISTINCT ended_ms FROM games WHERE {_OF_TOURNAMENT} ORDER BY ended_ms"
 
 
@@ -45,16 +50,32 @@ def rated_editions(connection: sqlite3.Connection, games: Iterable[tuple[Pool, s
         if pool.by_event and tournament:
             _, first, last = spans.get((pool.pool, tournament), (pool, ended_ms, ended_ms))
             spans[pool.pool, tournament] = pool, min(first, ended_ms), max(last, ended_ms)
-    by_pool: dict[int, dict[str, Mapping[int, Edition]]] = {}
+    by_pool: dict[int, dict[str, Mapping[int, KnownEdition]]] = {}
     for (number, tournament), (pool, first, last) in spans.items():
-        # The days of one edition bound the next, however far away: then all games of the name are needed.
-        if tournament in pool.closed or tournament in pool.opened:
-            by_end = editions_of_tournament(connection, pool, tournament)
-        else:
-            rows = connection.execute(_ENDS, (number, tournament, first - pool.reach_ms, last + pool.reach_ms))
-            by_end = pool.editions(tournament, [ms for (ms,) in rows])
-        by_pool.setdefault(number, {})[tournament] = by_end
+        by_pool.setdefault(number, {})[tournament] = known_editions(connection, pool, tournament, first, last)
     return by_pool
+
+
+def known_editions(
+    connection: sqlite3.Connection,
+    pool: Pool,
+    tournament: str,
+    first_ms: int,
+    last_ms: int,
+    further: Sequence[tuple[int, int]] = (),
+) -> Mapping[int, KnownEdition]:
+    """Return the editions of a tournament that is rated whole, by end of a game, near some ends of games.
+
+    *further* are the end and the position of games that are not in the table yet.
+    """
+    # The days of one edition bound the next, however far away: then all games of the name are needed.
+    announced = tournament in pool.closed or tournament in pool.opened
+    span = (BEGINNING, OPEN) if announced else (first_ms - pool.reach_ms, last_ms + pool.reach_ms)
+    if pool.by_next_list and len(pool.published):
+        rows = connection.execute(_GAMES, (pool.pool, tournament, *span)).fetchall()
+        return pool.reported_editions(tournament, [*rows, *further])
+    ends = {ms for (ms,) in connection.execute(_ENDS, (pool.pool, tournament, *span))}
+    return pool.editions(tournament, sorted(ends.union(end for end, _ in further)))
 
 
 def editions_of_tournament(connection: sqlite3.Connection, pool: Pool, tournament: str) -> dict[int, Edition]:

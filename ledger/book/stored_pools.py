@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import orjson
 
+from ledger.book.late_reports import Announced, PublishedLists
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts.events import ConversionRange, SchemeAdopted
 from ledger.facts.instants import instant_ms
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from ledger.schemes.scheme import Scheme
 
 _CLOSED = "SELECT DISTINCT pool, tournament, closed_ms FROM tournaments"
+_ANNOUNCED = (
+    "SELECT pool, tournament, position, starts_ms, ends_ms FROM openings{where} "
+    "UNION ALL SELECT pool, tournament, position, NULL, closed_ms FROM tournaments{where} ORDER BY 1, 2, 3"
+)
+_PUBLISHED = "SELECT position, as_of_ms FROM publications WHERE pool = ? ORDER BY position"
+_RUNS = "SELECT as_of_ms, position FROM runs WHERE pool = ? ORDER BY as_of_ms"
 _OPENED = "SELECT pool, tournament, starts_ms, max(ends_ms) FROM openings"  # of two with one beginning the longer holds
 
 
@@ -45,11 +52,29 @@ def with_announced(connection: sqlite3.Connection, pool: Pool, tournament: str) 
     closed, opened = {**pool.closed}, {**pool.opened}
     closed[tournament] = tuple(ms for _, _, ms in closings)
     opened[tournament] = tuple((starts_ms, ends_ms) for _, _, starts_ms, ends_ms in openings)
+    announced = {**pool.announced}
+    if pool.by_next_list:
+        query = _ANNOUNCED.format(where=" WHERE pool = ?1 AND tournament = ?2")
+        announced[tournament] = tuple(Announced(*row[2:]) for row in connection.execute(query, where))
     return attrs.evolve(
         pool,
         closed={name: ends for name, ends in closed.items() if ends},
         opened={name: spans for name, spans in opened.items() if spans},
+        announced={name: entries for name, entries in announced.items() if entries},
     )
+
+
+def with_lists(connection: sqlite3.Connection, pool: Pool) -> Pool:
+    """Return a pool with its published lists and its closed rating periods read again.
+
+    In a pool with ``by_next_list`` a run counts only if it was closed before a list of its instant was published.
+    """
+    rows = connection.execute(_PUBLISHED, (pool.pool,)).fetchall()
+    published = PublishedLists(tuple(position for position, _ in rows), tuple(ms for _, ms in rows))
+    runs = connection.execute(_RUNS, (pool.pool,)).fetchall()
+    if pool.by_next_list:
+        runs = [(ms, entry) for ms, entry in runs if ms > published.limits[published.before(entry)]]
+    return attrs.evolve(pool, published=published, runs=tuple(dict.fromkeys(ms for ms, _ in runs)))
 
 
 def _json(value: object) -> str:
@@ -87,9 +112,6 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
         ranges = tuple(ConversionRange(**fields) for fields in orjson.loads(conversion))
         era = Era(since_ms, since, scheme, _numbers(scheme, settings), values, Carry(carry), ranges, position)
         eras.setdefault(pool, []).append(era)
-    runs: dict[int, list[int]] = {}
-    for pool, as_of_ms in connection.execute("SELECT DISTINCT pool, as_of_ms FROM runs ORDER BY 1, 2"):
-        runs.setdefault(pool, []).append(as_of_ms)
     closed: dict[int, dict[str, tuple[int, ...]]] = {}
     for pool, tournament, closed_ms in connection.execute(f"{_CLOSED} ORDER BY 1, 2, 3"):
         editions = closed.setdefault(pool, {})
@@ -103,7 +125,16 @@ def stored_pools(connection: sqlite3.Connection) -> list[Pool]:
     # an adoption writes both in one transaction: if they differ, another program has written the views
     if names.keys() != eras.keys():
         raise ValueError(f"tables pools and eras have different pools: {sorted(names)} and {sorted(eras)}")
-    return [
-        Pool(pool, name, tuple(eras[pool]), tuple(runs.get(pool, ())), closed.get(pool, {}), opened.get(pool, {}))
+    pools = [
+        Pool(pool, name, tuple(eras[pool]), (), closed.get(pool, {}), opened.get(pool, {}))
         for pool, name in names.items()
     ]
+    if any(pool.by_next_list for pool in pools):
+        announced: dict[int, dict[str, tuple[Announced, ...]]] = {}
+        for number, tournament, *entry in connection.execute(_ANNOUNCED.format(where="")):
+            of_number = announced.setdefault(number, {})
+            of_number[tournament] = (*of_number.get(tournament, ()), Announced(*entry))
+        pools = [
+            attrs.evolve(pool, announced=announced.get(pool.pool, {})) if pool.by_next_list else pool for pool in pools
+        ]
+    return [with_lists(connection, pool) for pool in pools]

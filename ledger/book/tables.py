@@ -65,6 +65,9 @@ SCHEMA = (
       pool INTEGER NOT NULL, as_of_ms INTEGER NOT NULL, as_of TEXT NOT NULL, position INTEGER NOT NULL,
       PRIMARY KEY(pool, as_of_ms, as_of, position))
       STRICT, WITHOUT ROWID""",
+    """CREATE TABLE publications(
+      pool INTEGER NOT NULL, position INTEGER NOT NULL, as_of_ms INTEGER NOT NULL, as_of TEXT NOT NULL,
+      edition INTEGER NOT NULL, PRIMARY KEY(pool, position)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE tournaments(
       pool INTEGER NOT NULL, tournament TEXT NOT NULL, closed_ms INTEGER NOT NULL, closed_at TEXT NOT NULL,
       position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, closed_ms, closed_at, position))
@@ -442,6 +445,16 @@ _POOLS = {
             "as_of_ms": _last_ms("as_of"),
             "as_of": ColumnDoc("the day up to which games belong to it", INSTANT),
             "position": ENTRY,
+        },
+    ),
+    "publications": TableDoc(
+        "Lists that were published.",
+        {
+            "pool": POOL,
+            "position": ENTRY,
+            "as_of_ms": _last_ms("as_of"),
+            "as_of": ColumnDoc("the instant at whose end the ratings of the list are in force", INSTANT),
+            "edition": ColumnDoc("place among the lists of this pool and instant, from 1"),
         },
     ),
     "tournaments": TableDoc(

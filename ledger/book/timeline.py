@@ -11,11 +11,19 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.book.late_reports import (
+    NO_LISTS,
+    Announced,
+    KnownEdition,
+    PublishedLists,
+    ReportedEdition,
+    editions_as_reported,
+)
 from ledger.book.whole_tournaments import (
     Announcements,
     Edition,
@@ -26,11 +34,12 @@ from ledger.book.whole_tournaments import (
 from ledger.facts import periods
 from ledger.facts.events import ConversionRange
 from ledger.facts.periods import DAY_MS, OPEN, Calendar
-from ledger.facts.words import Carry
+from ledger.facts.words import Carry, LateReports
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
 from ledger.schemes.scheme import (
     FROM_SHOWN,
+    LATE_REPORTS,
     STANDING_GUEST,
     STANDING_WELCOMER,
     Newcomer,
@@ -72,6 +81,11 @@ class Era:
     def from_shown(self) -> bool:
         """True if new players begin with the rating that the source shows for their first rated game."""
         return bool(self.settings.get(FROM_SHOWN))
+
+    @property
+    def by_next_list(self) -> bool:
+        """True if a game that is reported after its list was published counts in the next list."""
+        return self.settings.get(LATE_REPORTS) == LateReports.NEXT_LIST
 
     def standings(self, white: int, black: int, tournament: str | None) -> tuple[int, int]:
         """Return both membership statuses as the scheme's ``refuse`` takes them in a game of a tournament."""
@@ -149,6 +163,8 @@ class Pool:
         runs: last milliseconds of the closed rating periods, ascending.
         closed: by name of a tournament, the last milliseconds of its editions, ascending.
         opened: by name of a tournament, the first and last milliseconds of its announced editions, ascending.
+        published: its published lists.
+        announced: by name of a tournament, its announcements with their entries; only in a pool with ``by_next_list``.
     """
 
     pool: int
@@ -157,6 +173,8 @@ class Pool:
     runs: tuple[int, ...] = ()
     closed: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
     opened: Mapping[str, tuple[tuple[int, int], ...]] = attrs.field(factory=dict)
+    published: PublishedLists = NO_LISTS
+    announced: Mapping[str, tuple[Announced, ...]] = attrs.field(factory=dict)
 
     @property
     def scheme(self) -> Scheme:
@@ -180,6 +198,11 @@ class Pool:
     def by_runs(self) -> bool:
         """True if some era's rating periods end when they are closed, not with a calendar."""
         return any(era.scheme.rhythm is Rhythm.PERIOD and era.scheme.calendar(era.numbers).by_runs for era in self.eras)
+
+    @cached_property
+    def by_next_list(self) -> bool:
+        """True if in some era a game that is reported after its list was published counts in the next list."""
+        return any(era.by_next_list for era in self.eras)
 
     @cached_property
     def by_event(self) -> bool:
@@ -259,7 +282,9 @@ class Pool:
         """Return the announcements of a tournament's editions."""
         return Announcements(self.closed.get(tournament, ()), self.opened.get(tournament, ()))
 
-    def editions(self, tournament: str, ends: Sequence[int]) -> dict[int, Edition]:
+    def editions(
+        self, tournament: str, ends: Sequence[int], announced: Announcements | None = None
+    ) -> dict[int, Edition]:
         """Return the editions of a tournament that is rated whole, by end of a game.
 
         A change from or to a scheme that does not rate tournaments whole parts them.
@@ -268,7 +293,9 @@ class Pool:
             tournament: its name.
             ends: when its games ended, ascending: all of them, or of a tournament without announcements those within
                 ``reach_ms`` of the games that are asked for.
+            announced: the announcements that count; by default all of the tournament.
         """
+        announced = self.announcements(tournament) if announced is None else announced
         by_end: dict[int, Edition] = {}
         begins: dict[int, int] = {}  # by last era of those on end that rate tournaments whole, when the first begins
         # Eras on end that rate tournaments whole share the editions: a tournament may cross from one to the next.
@@ -277,15 +304,57 @@ class Pool:
                 begins.setdefault(until, self.eras[era].since_ms)
         for until, since_ms in begins.items():
             first, last = bisect_left(ends, since_ms), bisect_right(ends, self._last_ms(until))
-            by_end |= group_into_editions(ends[first:last], self.gap_before, self.announcements(tournament))
+            by_end |= group_into_editions(ends[first:last], self.gap_before, announced)
         return by_end
+
+    def reported_editions(self, tournament: str, games: Sequence[tuple[int, int]]) -> dict[int, KnownEdition]:
+        """Return ``editions``, each as it was known after each published list, of games by end and position."""
+        return editions_as_reported(
+            games, self.announced.get(tournament, ()), self.published, partial(self.editions, tournament)
+        )
 
     def gap_before(self, end: int) -> float:
         """Return the number of days without a game that do not end an edition, before a game that ended then; or 0."""
         return self._calendars[self.era_at(end)].gap
 
-    def place(self, ended_ms: int, tournament: str | None, edition: Edition | None = None) -> Place:
-        """Return the position of a game in rating order; a game without an *edition* is alone in its tournament."""
+    def place(
+        self,
+        ended_ms: int,
+        tournament: str | None,
+        edition: KnownEdition | None = None,
+        position: int | None = None,
+    ) -> Place:
+        """Return the position of a game in rating order.
+
+        Args:
+            ended_ms: when it ended.
+            tournament: the name of its tournament.
+            edition: its tournament; without one it is alone in it.
+            position: of the entry that recorded it; None: it was reported before its list was published.
+        """
+        lists = 0 if position is None or not self.by_next_list else self.published.before(position)
+        while isinstance(edition, ReportedEdition):
+            place = self._next_place(self._true_place(ended_ms, tournament, edition.after(lists)), lists)
+            # A list that was published after the report has the game for good, whatever is reported later.
+            if lists >= len(self.published) or place.rated_ms <= self.published.instants[lists]:
+                return place
+            lists += 1
+        return self._next_place(self._true_place(ended_ms, tournament, edition), lists)
+
+    def _next_place(self, place: Place, lists: int) -> Place:
+        """Return the place of a game that was reported after so many lists: in the next one if its own is published."""
+        published_ms = self.published.limits[lists]
+        if place.rated_ms > published_ms or not self.eras[self.era_at(place.rated_ms)].by_next_list:
+            return place
+        era = self.era_at(published_ms + 1)
+        if self.eras[era].scheme.rhythm is not Rhythm.PERIOD:  # a later scheme, which rates it as its next game
+            return place._replace(rated_ms=published_ms + 1)
+        calendar = self._calendars[era]
+        number = periods.listed(published_ms + 1, calendar, self.runs)
+        return place._replace(rated_ms=min(periods.listing(number, calendar, self.runs), self._last_ms(era)))
+
+    def _true_place(self, ended_ms: int, tournament: str | None, edition: Edition | None) -> Place:
+        """Return the position of a game in rating order that was reported before its list was published."""
         era = self.era_at(ended_ms)
         scheme, last = self.eras[era].scheme, self._last_ms(era)
         if scheme.rhythm is Rhythm.GAME:
@@ -351,7 +420,8 @@ class Pool:
         self,
         ended_ms: Any,
         tournament: Sequence[str | None],
-        editions: Mapping[str, Mapping[int, Edition]] | None = None,
+        editions: Mapping[str, Mapping[int, KnownEdition]] | None = None,
+        position: Any = None,
     ) -> tuple[Any, list[str], list[int | None]]:
         """Return the positions of games in rating order as columns: an int64 array, and two lists.
 
@@ -359,25 +429,36 @@ class Pool:
             ended_ms: an int64 array.
             tournament: the name of each game's tournament; read only where a scheme goes by it.
             editions: by name and end of a game, the editions of tournaments that are rated whole.
+            position: an int64 array of the entries that recorded them; None: before any list was published.
         """
-        by_tournament: Mapping[Any, Mapping[int, Edition]] = editions or {}
+        by_tournament: Mapping[Any, Mapping[int, KnownEdition]] = editions or {}
         rated_ms, batch = ended_ms.copy(), [NO_BATCH] * len(ended_ms)
         began: list[int | None] = [None] * len(ended_ms)
         if self.by_game:
             return rated_ms, batch, began
         eras = self.eras_at(ended_ms)
+        # By the number of lists published before each report: most games share it, too.
+        has_lists = position is not None and self.by_next_list and len(self.published) > 0
+        lists = np.searchsorted(np.asarray(self.published.positions, np.int64), position) if has_lists else None
         for number, era in enumerate(self.eras):
             games = np.flatnonzero(eras == number)
             calendar = self._calendars[number]
             if era.scheme.rhythm is Rhythm.PERIOD and not calendar.by_event:
                 listing = periods.listings(ended_ms[games], calendar, self.runs)
                 rated_ms[games] = np.minimum(listing, self._last_ms(number))
+                if lists is not None:
+                    limits = np.asarray(self.published.limits, np.int64)[lists[games]]
+                    for game in games[rated_ms[games] <= limits].tolist():
+                        rated_ms[game] = self._next_place(Place(int(rated_ms[game]), NO_BATCH), int(lists[game]))[0]
             elif era.scheme.rhythm is not Rhythm.GAME:
-                cache: dict[tuple[int, str | None], Place] = {}  # most games share event and day
-                for game, ms in zip(games.tolist(), ended_ms[games].tolist(), strict=True):
-                    played = (ms, tournament[game])
+                cache: dict[tuple[int, str | None, int], Place] = {}  # most games share event and day
+                turns = [0] * len(games) if lists is None else lists[games].tolist()
+                for game, ms, turn in zip(games.tolist(), ended_ms[games].tolist(), turns, strict=True):
+                    played = (ms, tournament[game], turn)
                     if played not in cache:
-                        cache[played] = self.place(*played, by_tournament.get(tournament[game], {}).get(ms))
+                        edition = by_tournament.get(tournament[game], {}).get(ms)
+                        entry = None if lists is None else int(position[game])
+                        cache[played] = self.place(ms, tournament[game], edition, entry)
                     rated_ms[game], batch[game], began[game] = cache[played]
         return rated_ms, batch, began
 

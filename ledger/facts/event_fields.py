@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -193,8 +193,8 @@ def flag_field(doc: str) -> Any:
     return field_of(doc, {"type": "boolean"}, check, optional=False)
 
 
-def settings_field(doc: str) -> Any:
-    """Return an attrs field of settings by name: whole numbers, switches, decimals as text."""
+def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
+    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or some *words*."""
     name, decimal = re.compile(NAME_PATTERN, re.ASCII), re.compile(DECIMAL_PATTERN, re.ASCII)
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -204,7 +204,8 @@ def settings_field(doc: str) -> Any:
             if type(key) is not str or name.fullmatch(key) is None:
                 refuse_value(attribute, f"keyed by names matching {NAME_PATTERN}", key)
             whole = type(setting) is int and abs(setting) <= MAX_WHOLE
-            if not (whole or type(setting) is bool or (type(setting) is str and decimal.fullmatch(setting))):
+            is_text = type(setting) is str and (setting in words or decimal.fullmatch(setting))
+            if not (whole or type(setting) is bool or is_text):
                 refuse_value(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
 
     schema = {
@@ -215,6 +216,7 @@ def settings_field(doc: str) -> Any:
                 {"type": "integer", "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE},
                 {"type": "boolean"},
                 {"type": "string", "pattern": f"^{DECIMAL_PATTERN}$"},
+                *([{"type": "string", "enum": [*words]}] if words else []),
             ]
         },
     }

@@ -40,7 +40,18 @@ from ledger.facts.event_fields import (
     settings_field,
     text_field,
 )
-from ledger.facts.words import USUALLY_BRINGS, Brings, Carry, Colour, Format, Outcome, Standing, Strength, Termination
+from ledger.facts.words import (
+    USUALLY_BRINGS,
+    Brings,
+    Carry,
+    Colour,
+    Format,
+    LateReports,
+    Outcome,
+    Standing,
+    Strength,
+    Termination,
+)
 
 
 @attrs.frozen
@@ -268,7 +279,9 @@ class SchemeAdopted(_Fact):
 
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     scheme: str = pattern_field("name of the scheme", NAME_PATTERN)
-    settings: Mapping[str, int | bool | str] = settings_field("settings of the scheme by name")
+    settings: Mapping[str, int | bool | str] = settings_field(
+        "settings of the scheme by name", tuple(word.value for word in LateReports)
+    )
     scheme_version: int | None = integer_field("version of the scheme that adopted it", 1, MAX_WHOLE, optional=True)
     arithmetic: int | None = integer_field("version of the arithmetic then", 1, MAX_WHOLE, optional=True)
     effective_from: str | None = instant_field("first instant rated by it", optional=True, absent="from the beginning")

@@ -118,6 +118,13 @@ class Carry(StrEnum):
     CONVERT = "convert"  # the rating by a stated linear map, and the number of games
 
 
+class LateReports(StrEnum):
+    """The list in which a game counts that is reported after its own list was published."""
+
+    TRUE_PLACE = "true-place"  # in its own list: the list as it would be now differs from the published one
+    NEXT_LIST = "next-list"  # in the next list, with the ratings and the rules of its own days
+
+
 class Format(StrEnum):
     """The pairing system of a tournament."""
 

@@ -7,7 +7,7 @@ facts with a new key; two of them are here, since a supplement must keep them, t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 
@@ -66,7 +66,10 @@ def _is_same(setting: object, other: object) -> bool:
     """Return whether two settings are one value in two spellings, 32 and ``"32.0"``; a switch is no number."""
     if setting is None or other is None or isinstance(setting, bool) or isinstance(other, bool):
         return setting is other
-    return Decimal(str(setting)) == Decimal(str(other))
+    try:
+        return Decimal(str(setting)) == Decimal(str(other))
+    except InvalidOperation:  # a word
+        return setting == other
 
 
 CLOCK_SLACK_MS = 60_000  # two machines' clocks may differ by this much

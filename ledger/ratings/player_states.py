@@ -118,7 +118,8 @@ class PlayerStates:
 
     def listed_at(self, player: int, ms: int) -> float | None:
         """Return the rating of a player on the list of an instant; None for a player who is not on it."""
-        return None if player in self.closed_at(ms) else self.at(player, ms).in_force
+        state = self.at(player, ms)
+        return None if player in self.closed_at(ms) or not self.is_on_list(state, ms) else state.in_force
 
     def closed_now(self, today_ms: int) -> frozenset[int]:
         """Return the closed accounts as of the present ranking."""
@@ -293,12 +294,23 @@ class PlayerStates:
             without_row.discard(row["player"])
             yield from _in_force(self._state_from(row["player"], row, ms))
         for player in sorted(without_row):
-            yield from _in_force(self._state_from(player, None, ms))
+            before_game = self._state_from(player, None, ms)
+            if self.is_on_list(before_game, ms):
+                yield from _in_force(before_game)
         number = self.pool.era_at(ms)
         era = self.pool.eras[number]
         for player, _, who in self._roster.seeded_without_games(self.pool.pool, ms):
             state = self.pool.at_time(number, era.scheme.begin(who, era.numbers), ms)
             yield from _in_force(PlayerState(player, era, state, None))
+
+    def is_on_list(self, state: PlayerState, ms: int) -> bool:
+        """Return whether the list of an instant may show a player of this state, who may have a rating.
+
+        Where published lists do not change, a later first game adds nobody to an earlier list: without a rated game by
+        then, only a seed brings a player on it.
+        """
+        era = self.pool.eras[self.pool.era_at(ms)]
+        return not era.by_next_list or state.row is not None or self.seed_at(state.player, ms) is not None
 
     # -- around a game -------------------------------------------------------------------------------------------
 

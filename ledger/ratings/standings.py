@@ -380,8 +380,9 @@ class Standings:
             return {player.player: player for player in self.best() if player.player in requested}
         # The number of a merged player still has its seed, and is on no list: the person is.
         requested -= stored_proposals.load_merges(self._connection).keys() | self.closed
-        states = (self.states.at(player, self._at_ms) for player in sorted(requested))
-        return {state.player: _listed(state) for state in states if state.in_force is not None}
+        states = [self.states.at(player, self._at_ms) for player in sorted(requested)]
+        shown = (state for state in states if state.in_force is not None and self.states.is_on_list(state, self._at_ms))
+        return {state.player: _listed(state) for state in shown}
 
 
 def _point(player: ListedPlayer) -> Point:

@@ -8,8 +8,8 @@ Tables are plain and typed, for SQL, Datasette or pandas to read:
 * ``current``: the last row of each player in each pool, and whether the scheme lists a player with that state;
 * ``distribution``: how many are listed with each whole number of points, kept by triggers on ``current``;
 * ``rating_bounds``: a rating that no row of a player's history exceeds;
-* ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``tournaments``, ``openings``, ``policies``: what the journal
-  says of them;
+* ``players``, ``changes``, ``pools``, ``eras``, ``runs``, ``publications``, ``tournaments``, ``openings``,
+  ``policies``: what the journal says of them;
 * ``left_behind``: the tables of read models that a process without their plug-ins has not kept level;
 * ``progress``: the position up to which the journal is folded in, and the journal's Merkle root at that position,
   written in the same transaction as the rows: views say which journal they are of.
@@ -107,7 +107,7 @@ RATING_BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
 # Another number for each change of a table, index or trigger: earlier files are built again, nothing is read.
-LAYOUT = 15
+LAYOUT = 16
 _SCHEME = "scheme "
 PACKAGE_PREFIX = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))

@@ -15,7 +15,7 @@ from ledger.facts import codec_columns
 from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
 from ledger.imports.repeated_rows import RepeatCounter
 from ledger.journal import rules
-from ledger.recording.game_rows import DAY_ALONE, FirstRatedGame, Judged
+from ledger.recording.game_rows import DAY_ALONE, FirstRatedGame, Judged, PlayedDay
 from ledger.recording.pool_choice import BY_SPEED, PoolChoice
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import prefetched
@@ -49,6 +49,11 @@ class GameColumns:
     def column(self, name: str) -> list[Any]:
         """Return one field of all games."""
         return self._frame[name].to_list()
+
+    def played(self) -> Counter[PlayedDay]:
+        """Return the number of games by pool, tournament and day."""
+        day = pl.col("ended_at").str.slice(0, DAY_ALONE)
+        return Counter({row[:3]: row[3] for row in self._frame.group_by("pool", "tournament", day).len().iter_rows()})
 
     def with_column(self, name: str, values: Sequence[str | None]) -> GameColumns:
         """Return the games with one field of text replaced or added."""

@@ -15,6 +15,7 @@ import attrs
 
 from ledger.book import judge
 from ledger.book.evidence import Context, CurrentFacts, Evidence
+from ledger.book.published_lists import NewGame, PublishedListRule, published_pools
 from ledger.duplicates.detector import DuplicateDetector, ProbableDuplicate
 from ledger.duplicates.erased_players import ErasedPlayerMatcher
 from ledger.duplicates.game_keys import MOST_OF_ONE_KEY as MOST
@@ -33,7 +34,7 @@ from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
 from ledger.recording.findings import ReportCheck, ReportFinding, Severity
 from ledger.recording.game_columns import GameColumns
-from ledger.recording.game_rows import GameRows, Judged
+from ledger.recording.game_rows import GameRows, Judged, PlayedDay
 from ledger.recording.import_register import ImportCounts, ImportNotes
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import PoolChoice
@@ -57,6 +58,7 @@ class ImportReport(FaultsFound):
 
     Attributes:
         recorded: newly recorded games.
+        played: their number by pool, tournament and day.
         repeated: games that were recorded before with all reported facts.
         supplemented: games that were recorded before and got more facts.
         last_key: key of the last game taken: recorded, repeated or supplemented; None without one.
@@ -81,6 +83,7 @@ class ImportReport(FaultsFound):
     """
 
     recorded: int = 0
+    played: Counter[PlayedDay] = attrs.Factory(Counter)
     repeated: int = 0
     supplemented: int = 0
     last_key: str | None = None
@@ -233,6 +236,7 @@ class GameImport:
             if record_alike
             else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views), facts.taken_back_games)
         )
+        self._views = views
         self._warnings = SeedWarnings(views)
         self._choice = choice
         self._scheme = scheme
@@ -242,6 +246,7 @@ class GameImport:
         self._version = names.file.version()
         self._pools: set[str] = set()
         self._met_repeats = False
+        self._published: PublishedListRule | None = None  # under four eyes
         self._reported = ReportedEntries()
         self._report = ImportReport()
 
@@ -272,6 +277,10 @@ class GameImport:
             RejectedError: this machine's clock is behind the journal.
             StorageError: the people file and the journal do not belong together.
         """
+        # before the lock, under which the views may not catch up
+        if late_facts.are_four_eyes_on(self._journal.find):
+            pools = published_pools(self._facts)
+            self._published = PublishedListRule(self._views.connection, pools) if pools else None
         awaited: list[WarningsAccepted] = []
         if check is not None:
             strict, blocks = True, list(blocks)
@@ -558,7 +567,8 @@ class GameImport:
         """
         if len(games):
             self._report.last_key = games.row(len(games) - 1)["game"]
-        if not self._met_repeats:
+        # a repeat changes nothing, so that repeats come before the rule
+        if not self._met_repeats and self._published is None:
             with suppress(KeyTakenError):
                 self._append_all(transaction, games)
                 return
@@ -600,12 +610,20 @@ class GameImport:
 
     def _append_all(self, transaction: Transaction, fresh: GameBlock) -> None:
         entries = Entries(transaction)
+        if self._published is not None:
+            columns = zip(*(fresh.column(name) for name in NewGame._fields), strict=True)
+            refusals = self._published.refusals(map(NewGame._make, columns), entries.next)
+            lines = fresh.column("line")
+            for place, refusal in refusals.items():
+                self._report.fault(lines[place], str(refusal))
+            fresh = fresh.keep([place not in refusals for place in range(len(fresh))])
         # A pool adopts the ledger's scheme with its first game, in one step: without an accepted game no pool is made.
         pools = self._adopt(entries, fresh.column("pool"))
         first = entries.next
         bodies = fresh.bodies(first, transaction.recorded_at, self._actor)
         entries.extend(GameRecorded.KIND, [f"game:{key}" for key in fresh.column("game")], bodies)
         self._report.recorded += len(entries.append()) - len(pools)
+        self._report.played.update(fresh.played())
         self._reported.add(first, len(fresh))
         self._note_new(pools)
         self._report.note(self._warnings.of_games(fresh))

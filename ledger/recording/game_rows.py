@@ -39,6 +39,7 @@ class FirstRatedGame(NamedTuple):
     name: str
 
 
+PlayedDay = tuple[str, str | None, str]  # pool, tournament and day of games
 Judged = tuple[int, int, GameRecorded | str]
 """The place of a game among others, its line, and its event or why it is none."""
 
@@ -78,6 +79,10 @@ class GameRows:
     def column(self, name: str) -> list[Any]:
         """Return one field of all games."""
         return [row[name] for row in self._rows]
+
+    def played(self) -> Counter[PlayedDay]:
+        """Return the number of games by pool, tournament and day."""
+        return Counter((row["pool"], row["tournament"], row["ended_at"][:DAY_ALONE]) for row in self._rows)
 
     def with_column(self, name: str, values: Sequence[str | None]) -> GameRows:
         """Return the games with one field of text replaced or added."""

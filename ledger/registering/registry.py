@@ -307,7 +307,8 @@ class _ListImport:
         """Report a fact of a registered player that affects the past, while four eyes are on."""
         if self._four_eyes:
             find, latest_ms = self._ledger.journal.find, lambda: self._latest_ms
-            evidence = Evidence(Context.IMPORT, self._now_ms, find=find, latest_ms=latest_ms)
+            facts = self._ledger.current_facts
+            evidence = Evidence(Context.IMPORT, self._now_ms, facts=facts, find=find, latest_ms=latest_ms)
             if (refusal := needs_a_proposal(event, evidence)) is not None:
                 self.report.fault(line, str(refusal))
 

@@ -697,5 +697,6 @@ SCHEME = Scheme(
     listed=listed,
     in_force=in_force,
     # RULES 1.4 and 1.8: whole tournaments, "the closing date for tournaments for a list is 3 days before" the 1st
-    for_new_pools={"by_event": True, "included_until": 2},
+    # "with the ratings and rules of its own days": DESIGN 9 of late reports; FIDE's lists are never published again
+    for_new_pools={"by_event": True, "included_until": 2, "late_reports": "next-list"},
 )

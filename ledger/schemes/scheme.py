@@ -23,18 +23,53 @@ import attrs
 from ledger.errors import MalformedError, ProjectionError
 from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.periods import Calendar
+from ledger.facts.words import LateReports
 from ledger.runtime.nearest import expected_names
 from ledger.runtime.plugin_code import describe_failure
 from ledger.runtime.records import flat_of, make_reader, number
 from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, stored_setting
 
-# Settings that every pool takes besides those of its scheme: switches, which are off if an adoption does not name them.
-FROM_SHOWN = "from_shown"
-POOL_SETTINGS: Mapping[str, str] = {
-    FROM_SHOWN: (
-        "who has no seed and declares no rating begins with the one that the source shows beside the first rated game"
-    )
+FROM_SHOWN, LATE_REPORTS = "from_shown", "late_reports"
+
+
+class PoolSetting(NamedTuple):
+    """A setting that every pool takes besides those of its scheme.
+
+    Attributes:
+        default: the value if an adoption does not name it: a switch, or one of the *words*.
+        unit: ``switch`` or ``word``.
+        doc: its meaning.
+        words: the words that it takes.
+    """
+
+    default: bool | str
+    unit: str
+    doc: str
+    words: tuple[str, ...] = ()
+
+    def problem(self, name: str, value: object) -> str | None:
+        """Return why it cannot have a value; None if it can."""
+        if value in self.words if self.words else type(value) is bool:
+            return None
+        expected = " or ".join(self.words) if self.words else "true or false"
+        return f"setting {name!r}: expected {expected}, got {value!r}"
+
+
+POOL_SETTINGS: Mapping[str, PoolSetting] = {
+    FROM_SHOWN: PoolSetting(
+        default=False,
+        unit="switch",
+        doc="who has no seed and declares no rating begins with the one that the source shows beside the first rated "
+        "game",
+    ),
+    LATE_REPORTS: PoolSetting(
+        default=LateReports.TRUE_PLACE.value,
+        unit="word",
+        doc="what is reported after its list was published counts in that list (true-place), which is then revised, or "
+        "in the next one (next-list)",
+        words=tuple(word.value for word in LateReports),
+    ),
 }
 SHOWN_SCALE = "Elo points"  # points that sources show next to games
 # By scale. 4000 is "what no sane rating reaches" on Lichess; grades are an eighth of ratings (Clarke).
@@ -643,7 +678,7 @@ class Scheme:
     def adopted_settings(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Return every setting of an adoption in a journal; one that it does not name has its default."""
         defaults = {field.name: stored_setting(field.default) for field in attrs.fields(self.settings)}
-        return {**defaults, **dict.fromkeys(POOL_SETTINGS, False), **stored}
+        return {**defaults, **{name: each.default for name, each in POOL_SETTINGS.items()}, **stored}
 
     def numbers_from(self, settings: Mapping[str, int | bool | str]) -> Any:
         """Return the settings of an adoption as the kernels take them; settings without a value have their defaults.
@@ -659,10 +694,15 @@ class Scheme:
             if name not in names
         ]
         problems += [
-            f"setting {name!r}: expected true or false, got {settings[name]!r}"
-            for name in POOL_SETTINGS
-            if name in settings and type(settings[name]) is not bool
+            problem
+            for name, each in POOL_SETTINGS.items()
+            if name in settings and (problem := each.problem(name, settings[name])) is not None
         ]
+        if settings.get(LATE_REPORTS) == LateReports.NEXT_LIST and self.rhythm is not Rhythm.PERIOD:
+            problems.append(
+                f"setting {LATE_REPORTS!r}: {LateReports.NEXT_LIST} is for schemes that rate by period, and "
+                f"{self.name!r} rates by {self.rhythm.value}; leave it at {LateReports.TRUE_PLACE}"
+            )
         if settings.get(FROM_SHOWN) is True and self.scale != SHOWN_SCALE:
             problems.append(
                 f"setting {FROM_SHOWN!r}: sources show {SHOWN_SCALE}, and the scheme counts in {self.scale}"

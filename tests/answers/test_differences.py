@@ -102,8 +102,9 @@ def test_results_that_follow_each_other_are_told_together_where_they_are_many(
 
 
 def test_games_of_the_next_month_are_no_late_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take a tournament of January whole into February."""
-    with Ledger.create(tmp_path / NAME, scheme="fide", clock=lambda: NOW) as ledger:
+    """They take a tournament of January whole into February, where what is reported late counts at its own place."""
+    settings = {"late_reports": "true-place"}
+    with Ledger.create(tmp_path / NAME, scheme="fide", settings=settings, clock=lambda: NOW) as ledger:
         for number, name in enumerate(NAMES, 1):
             ledger.register(f"name:{name.lower()}", name)
             ledger.append(seeded(number, str(1900 + 50 * number), games=60, effective_at="2020-12-01"))

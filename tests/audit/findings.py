@@ -13,8 +13,8 @@ PLAYERS = 8
 TABLES = {
     "bests", "changes", "corrections", "current", "descriptions", "distribution", "entrants", "eras", "games",
     "given_sides", "highest_lowest", "history", "merges", "movetexts", "openings", "originals", "player_details",
-    "players", "policies", "pools", "proposals", "rounds_without_game", "runs", "seeds", "sent_reports", "streaks",
-    "strengths", "time_losses", "tournaments", "upsets",
+    "players", "policies", "pools", "proposals", "publications", "rounds_without_game", "runs", "seeds",
+    "sent_reports", "streaks", "strengths", "time_losses", "tournaments", "upsets",
 }  # fmt: skip
 
 

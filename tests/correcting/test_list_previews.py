@@ -76,7 +76,8 @@ def test_a_closed_account_and_another_scheme_differ_too(listed: Ledger) -> None:
 def test_the_days_of_a_tournament_are_tried_on_those_who_played_in_it(
     scheme: str, fact: Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Ledger.create(tmp_path / "club.db", scheme=scheme, clock=lambda: NOW) as ledger:
+    settings = {"late_reports": "true-place"}
+    with Ledger.create(tmp_path / "club.db", scheme=scheme, settings=settings, clock=lambda: NOW) as ledger:
         for number, name in enumerate(("Ann", "Bob", "Cleo", "Dan"), 1):
             ledger.register(f"name:{name}", name)
             ledger.append(seeded(number, "2000", games=40))

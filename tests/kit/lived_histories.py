@@ -38,7 +38,7 @@ PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN, *OF_FACTS)
 # Of these, a fact that was corrected leaves traces that one recorded right does not.
 BOOKKEEPING = {
     "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "strengths", "proposals", "corrections",
-    "merges", "given_sides", "originals", "pools", "rounds_without_game", "policies", "entrants",
+    "merges", "given_sides", "originals", "pools", "rounds_without_game", "policies", "publications", "entrants",
     "descriptions", "player_details", "sent_reports",
 }  # fmt: skip
 # Policy, its settings, and whether it holds from an instant on.

@@ -289,7 +289,10 @@ def test_of_many_players_the_same_is_said_as_of_few(make_club: Made, monkeypatch
     assert as_rows(publications.list_in_force_on(ledger, "2021-01-31")) == few
 
 
-@pytest.mark.parametrize(("scheme", "chosen"), [("ecf-monthly", {}), ("fide", {"start": "1800", "floor": "1000"})])
+@pytest.mark.parametrize(
+    ("scheme", "chosen"),
+    [("ecf-monthly", {}), ("fide", {"start": "1800", "floor": "1000", "late_reports": "true-place"})],
+)
 def test_a_scheme_by_lists_publishes_its_list(make_club: Made, scheme: str, chosen: dict[str, Any]) -> None:
     ledger = make_club(scheme, **chosen)
     for n in range(12):

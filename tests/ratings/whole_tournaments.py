@@ -13,7 +13,7 @@ ANN, BOB, CARL, DAN, EVE = range(1, 6)
 WHOLE = {"by_event": True, "included_until": 2}
 
 
-def club(*declared: int | None, **settings: int) -> list[Event]:
+def club(*declared: int | None, **settings: int | str) -> list[Event]:
     """A pool that rates tournaments whole, and players with these declared ratings."""
     return [
         SchemeAdopted(pool="club", scheme="fide", settings={**WHOLE, **settings}),

@@ -96,7 +96,8 @@ def test_settings_go_to_their_scheme(sample_club: Path, run: Run) -> None:
 def test_a_scheme_that_the_pool_does_not_use_is_as_a_new_pool_would_adopt_it(sample_club: Path, run: Run) -> None:
     done = run("compare", sample_club, "--schemes", "chessworld,fide", "--set", "fide.start=1800")
     assert json.loads(done.out)["schemes"][1]["settings"] == {**POOL_OF_TODAY, "start": "1800"}
-    assert "note: fide with the settings of a new pool: by_event=true, included_until=2\n" in done.err
+    of_today = "by_event=true, included_until=2, late_reports=next-list"
+    assert f"note: fide with the settings of a new pool: {of_today}\n" in done.err
     assert OF_TODAY in done.err
     off = run("compare", sample_club, "--schemes", "fide", "--set", "fide.start=1800", "--set", "fide.by_event=false")
     assert json.loads(off.out)["schemes"][0]["settings"]["by_event"] is False
@@ -186,7 +187,11 @@ def test_the_views_stay_as_they_are_to_the_byte(sample_club: Path, run: Run) -> 
     assert {path.name: path.read_bytes() for path in sample_club.parent.glob("*.db")} == before
 
 
-POOL_OF_TODAY = {"by_event": True, "included_until": 2}  # with what a FIDE pool begins that is made now
+POOL_OF_TODAY = {
+    "by_event": True,
+    "included_until": 2,
+    "late_reports": "next-list",
+}  # with what a FIDE pool begins that is made now
 
 
 @pytest.fixture(name="fide_club")
@@ -205,7 +210,7 @@ def test_a_scheme_that_the_pool_uses_has_the_settings_of_the_pool(fide_club: Pat
     assert (fide["settings"], elo["settings"]) == ({**POOL_OF_TODAY, "start": "1800", "floor": "1000"}, {})
     assert fide["players"] == 16
     assert fide["log_loss"] < 0.69
-    words = "by_event=true, floor=1000, included_until=2, start=1800"
+    words = "by_event=true, floor=1000, included_until=2, late_reports=next-list, start=1800"
     assert f"note: fide with the pool's own settings: {words}; without: --defaults\n" in done.err
     listed = {row["name"]: row["rating"] for row in json.loads(run("ratings", fide_club).out)}
     assert fide["mean"] == pytest.approx(sum(listed.values()) / len(listed))

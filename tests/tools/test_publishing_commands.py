@@ -294,3 +294,93 @@ def test_the_differences_of_a_table_are_those_of_the_numbers_that_it_shows(publi
     assert len(adds_up(differences, "before", "after", "difference")) > 10
     whole = rows_of(run, "ratings", published_club, "--since-list", JUNE)
     assert [row["change"] for row in whole] == [row["rating"] - row["before"] for row in whole]
+
+
+AUGUST_OPEN = "white,black,result,ended_at,half_moves,tournament\nAnn,Bob,1-0,2025-08-10,40,August open\n"
+LATE_OPEN = (
+    "white,black,result,ended_at,half_moves,tournament\nAnn,Cleo,1-0,2025-08-20,40,Late open\n"
+    "Bob,Cleo,1-0,2025-09-10,40,September open\n"
+)
+PUBLISHED = "the list of their own days is published (late_reports=next-list)"
+
+
+def federation(tmp_path: Path, run: Run, *settings: str) -> Path:
+    """A pool of FIDE with a game of August and its list."""
+    path = tmp_path / "fed.db"
+    chosen = [word for setting in ("start=1800", *settings) for word in ("--set", setting)]
+    assert run("init", path, "--scheme", "fide", *chosen).code == 0
+    for name, text in (("august", AUGUST_OPEN), ("late", LATE_OPEN)):
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    assert run("import", path, tmp_path / "august.csv").code == 0
+    assert run("publish", path, "--at", "2025-09-01", "--by", "eve").code == 0
+    return path
+
+
+def test_an_import_and_its_dry_run_name_the_list_of_each_tournament(tmp_path: Path, run: Run) -> None:
+    path = federation(tmp_path, run)
+    for more in (["--dry-run"], []):
+        said = run("import", path, tmp_path / "late.csv", *more).err
+        assert f"late.csv: tournament 'Late open': 1 game counts in the list of 2025-10-01: {PUBLISHED}\n" in said
+        assert "late.csv: tournament 'September open': 1 game counts in the list of 2025-10-01\n" in said
+    assert "counts" not in run("import", path, tmp_path / "late.csv").err  # nothing is new
+
+
+def test_where_late_reports_count_at_their_places_the_import_names_the_list_that_it_revises(
+    tmp_path: Path, run: Run
+) -> None:
+    path = federation(tmp_path, run, "late_reports=true-place")
+    said = run("import", path, tmp_path / "late.csv").err
+    assert "'Late open': 1 game counts in the list of 2025-09-01, which is published already and is revised" in said
+    assert "'September open': 1 game counts in the list of 2025-10-01\n" in said
+
+
+def test_a_publication_and_its_dry_run_name_what_waits(tmp_path: Path, run: Run) -> None:
+    path = federation(tmp_path, run)
+    assert run("import", path, tmp_path / "late.csv").code == 0
+    entries = size(path)
+    waiting = f"waiting: tournament 'Late open': 1 game counts in the list of 2025-10-01: {PUBLISHED}\n"
+    tried = run("publish", path, "--at", "2025-09-15", "--dry-run")
+    assert (tried.code, size(path)) == (0, entries)
+    assert tried.err == f"standard@2025-09-15: 2 players would be on the list\n{waiting}dry run: nothing was recorded\n"
+    assert run("publish", path, "--at", "2025-09-01", "--by", "eve").err.endswith(waiting)
+    assert waiting not in run("publish", path, "--at", "2025-10-01", "--by", "eve").err
+
+
+def test_a_dry_run_of_a_publication_ends_as_the_publication_would(sample_club: Path, run: Run) -> None:
+    assert run("correct", sample_club, "void", "#910", "--reason", "x", "--by", "eve").code == 0
+    entries = size(sample_club)
+    tried = run("publish", sample_club, "--at", "2006-06-30", "--dry-run")
+    assert tried.code == REFUSED
+    assert "open-proposal: " in tried.err
+    assert size(sample_club) == entries
+
+
+def test_a_word_that_late_reports_cannot_be_is_wrong_usage(tmp_path: Path, run: Run) -> None:
+    done = run("init", tmp_path / "fed.db", "--scheme", "fide", "--set", "late_reports=later")
+    assert done.code == USAGE
+    assert "--set late_reports: give true-place or next-list; got 'later'" in done.err
+
+
+def test_under_four_eyes_no_late_report_changes_a_published_list_without_a_proposal(tmp_path: Path, run: Run) -> None:
+    path = federation(tmp_path, run, "late_reports=true-place")
+    assert run("policy", "set", path, "four-eyes", "on=true", "--by", "eve").code == 0
+    for more in (["--dry-run"], []):
+        done = run("import", path, tmp_path / "august.csv", tmp_path / "late.csv", *more)
+        assert done.code == REFUSED
+        assert "late.csv:2: needs-a-proposal: " in done.err
+        assert "published up to 2025-09-01, which this game would change; propose it with 'correct late'" in done.err
+        assert "august.csv (csv" in done.err
+        assert "0 games recorded, 1 known already" in done.err
+        assert "1 game recorded, 0 known already" in done.err  # September open
+    assert run("publish", path, "--at", "2025-09-01", "--by", "eve").err.startswith(
+        "standard@2025-09-01/1 published al"
+    )
+
+
+def test_under_four_eyes_a_late_report_that_counts_in_the_next_list_needs_no_proposal(tmp_path: Path, run: Run) -> None:
+    path = federation(tmp_path, run)
+    assert run("policy", "set", path, "four-eyes", "on=true", "--by", "eve").code == 0
+    assert run("import", path, tmp_path / "late.csv").code == 0
+    assert run("publish", path, "--at", "2025-09-01", "--by", "eve").err.startswith(
+        "standard@2025-09-01/1 published al"
+    )

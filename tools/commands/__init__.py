@@ -26,6 +26,7 @@ from ledger.players.persons import Person
 from ledger.runtime import postgres, sqlite
 from ledger.runtime.nearest import expected_names
 from ledger.schemes import package_of
+from ledger.schemes.scheme import POOL_SETTINGS
 
 from .. import output
 from ..choices import pools_of_the_ledger
@@ -130,7 +131,11 @@ def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int
         if not divided:
             raise click.UsageError(f"{option} takes NAME=VALUE, got {word!r}")
         settings[name] = {"true": True, "false": False}.get(value.lower(), value)
-        if value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
+        words_of = POOL_SETTINGS[name].words if name in POOL_SETTINGS else ()
+        if words_of:
+            if value not in words_of:
+                raise click.UsageError(f"{option} {name}: give {' or '.join(words_of)}; got {value!r}")
+        elif value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
             raise click.UsageError(f"{option} {name}: give a number such as 32 or 0.5, true or false; got {value!r}")
     return settings
 

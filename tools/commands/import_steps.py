@@ -10,6 +10,7 @@ from shlex import quote
 import attrs
 
 from ledger.answers.announcements import OutsideGames, outside_games
+from ledger.answers.counting_lists import counting_lists
 from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_row
 from ledger.correcting import verbs
@@ -29,6 +30,7 @@ from ..progress import ReadingBar
 from ..wording import counted
 from . import FAULTS_SHOWN
 from . import proposal_options as proposing
+from .list_words import tell_counting_lists
 from .new_players import NOTES_SHOWN, kept_names, note_namesakes
 from .reported_tournaments import open_reported
 from .token_options import recording_token
@@ -168,6 +170,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
             dry_run=preview is not None,
             number=report.number,
         )
+    tell_counting_lists(ledger, counting_lists(ledger, report.played), f"{source.reading.name}: ")
     return is_good
 
 

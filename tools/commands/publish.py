@@ -10,10 +10,11 @@ import click
 
 from ledger.answers import differences, publications
 from ledger.answers.asking import names
+from ledger.answers.counting_lists import waiting_games
 from ledger.answers.player_details import PlayerGroup
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, PublicationError
-from ledger.facts.instants import instant_ms
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.ledger import Ledger
 from ledger.publishing.publications import ONLY_NOTED, Complaint, Published
 
@@ -22,6 +23,7 @@ from ..progress import Bars
 from ..wording import counted
 from . import AS_IF, AT_LEAST, DB, POOL, REFUSED, VERIFY, open_up_to_date
 from .group_options import grouping
+from .list_words import tell_counting_lists
 from .reports import note_reports_to_send
 from .token_options import identifying, token_given
 
@@ -34,9 +36,16 @@ _FIRST_COMPLAINTS = 100
 @POOL
 @click.option("--at", "as_of", required=True, metavar="INSTANT", help="The list in force at the end of that day.")
 @click.option("--despite-complaints", is_flag=True, help="Publish it though something looks wrong.")
+@click.option("--dry-run", is_flag=True, help="Show what looks wrong and what waits for a later list; record nothing.")
 @identifying
 def publish(
-    db_path: str, pool: str | None, as_of: str, despite_complaints: bool, by: str | None, token_file: str | None
+    db_path: str,
+    pool: str | None,
+    as_of: str,
+    despite_complaints: bool,
+    dry_run: bool,
+    by: str | None,
+    token_file: str | None,
 ) -> None:
     """Freeze a rating list as it is shown to the world: its rows are kept, and the journal says what they were.
 
@@ -46,17 +55,22 @@ def publish(
     two, as their register says, a common name is only noted. What the journal says later of that day is a revised list:
     'runs --on', 'show' and 'diff' show both. A list that is published already, with the same rows, is not published
     again; with other rows it gets the next edition. Where tokens are set up, publishing takes that of an approver.
-    Reports to a federation whose results were corrected since they were sent are noted.
+    Reports to a federation whose results were corrected since they were sent are noted. Games that were reported after
+    their own list was published are named: they wait for a later list. --dry-run says all of that and records nothing.
 
     \b
     Example:
       rating-ledger publish club.db --at 2024-02-29
+      rating-ledger publish club.db --at 2024-02-29 --dry-run
       rating-ledger publish club.db --pool rapid --at 2024-02 --by eve --despite-complaints
     """
     _check_instant(as_of)
     with Ledger.open(db_path) as ledger:
         with Bars() as bars:
             ledger.ensure_up_to_date(bars)
+        if dry_run:
+            _tell_draft(ledger, as_of, pool)
+            return
         try:
             done = ledger.publications.publish(
                 as_of, pool, actor=by, despite_complaints=despite_complaints, token=token_given(ledger, token_file)
@@ -72,6 +86,24 @@ def publish(
         ledger.catch_up()
         output.remark(_words(ledger, done))
         note_reports_to_send(ledger)
+        _tell_waiting(ledger, pool, as_of)
+
+
+def _tell_draft(ledger: Ledger, as_of: str, pool: str | None) -> None:
+    """Say what would be published, what looks wrong with it, and what waits for a later list."""
+    draft = ledger.publications.draft(as_of, pool)
+    complaints = ledger.publications.complaints(draft)
+    _tell(ledger, complaints)
+    output.remark(f"{draft.pool.name}@{as_of}: {counted(len(draft.rows), 'player')} would be on the list")
+    _tell_waiting(ledger, pool, as_of)
+    output.remark("dry run: nothing was recorded")
+    if any(complaint.what not in ONLY_NOTED for complaint in complaints):
+        sys.exit(REFUSED)
+
+
+def _tell_waiting(ledger: Ledger, pool: str | None, as_of: str) -> None:
+    waiting = waiting_games(ledger, pool, instant_end_ms(as_of))
+    tell_counting_lists(ledger, [row for row in waiting if row.late], "waiting: ")
 
 
 def _check_instant(as_of: str) -> None:

@@ -136,18 +136,20 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
     ] + [
         {
             "setting": name,
-            "default": False,
-            "new_pools": False,
-            "unit": "switch",
-            "meaning": meaning,
+            "default": setting.default,
+            "new_pools": chosen.for_new_pools.get(name, setting.default),
+            "unit": setting.unit,
+            "meaning": setting.doc,
             "source": "choice of the pool",
         }
-        for name, meaning in POOL_SETTINGS.items()
+        for name, setting in POOL_SETTINGS.items()
     ]
 
 
-def _as_text(default: float | bool) -> str:
+def _as_text(default: float | bool | str) -> str:
     """Return a default in full: a table rounds ratings, and a default may be a small fraction."""
+    if isinstance(default, str):
+        return default
     return str(default).lower() if isinstance(default, bool) else f"{default:.12g}"
 
 

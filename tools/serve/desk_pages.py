@@ -16,6 +16,7 @@ import attrs
 from ledger.answers import corrections, differences, publications, rankings, recorded_games, searching
 from ledger.answers.asking import display_name, names
 from ledger.answers.corrections import ProposalRow
+from ledger.answers.counting_lists import CountingList, waiting_games
 from ledger.answers.differences import ListDifference
 from ledger.answers.health import Health, ledger_health
 from ledger.answers.imports import ImportRow, imports
@@ -431,6 +432,7 @@ class ListDraft:
         counts: players by what became of them since then.
         rows: who came, went or changed since then, the largest changes first.
         first: the first rows of the list, with the names of their players.
+        waiting: the games that were reported after their own list was published, and the list in which they count.
     """
 
     players: int
@@ -443,6 +445,7 @@ class ListDraft:
     counts: Mapping[str, int]
     rows: Sequence[ListDifference]
     first: Sequence[tuple[ListRow, str]]
+    waiting: Sequence[CountingList]
 
     @property
     def is_refused(self) -> bool:
@@ -505,4 +508,5 @@ def _draft(ledger: Ledger, pool: str, at: str) -> ListDraft:
         counts=Counter(row.change for row in moved),
         rows=sorted(differ, key=lambda row: -abs(row.difference or 0.0))[:SHOWN],
         first=[(row, called[row.player]) for row in first],
+        waiting=[row for row in waiting_games(ledger, pool, instant_end_ms(at)) if row.late][:SHOWN],
     )

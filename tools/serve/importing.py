@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from ledger.answers.announcements import MissingAnnouncement, OutsideGames, missing_announcements, outside_games
+from ledger.answers.counting_lists import CountingList, counting_lists
 from ledger.answers.import_previews import ImportPreview, UnderstoodGame
 from ledger.answers.rows import as_rows
 from ledger.errors import MalformedError, StorageError
@@ -108,6 +109,7 @@ class ImportAnswer:
     tournaments: list[OpeningTold] = documented("tournaments whose days it gives")
     games: list[UnderstoodGame] = documented("with dry_run=1 the first games, as they were understood; else none")
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
+    lists: list[CountingList] = documented("the list in which the games of each tournament count, or would count")
     position: int = documented("how many entries the journal has")
     number: int | None = documented("its number, by which it can be taken back; null: it recorded nothing new")
 
@@ -362,6 +364,7 @@ def _account(
         "tournaments": [_opening(each) for each in missing_announcements(ledger, reading.tournaments, choice.pool)][
             :MOST_TOLD
         ],
+        "lists": as_rows(counting_lists(ledger, report.played)[:MOST_TOLD]),
         "position": ledger.journal.size(),
         "number": report.number,
     }
