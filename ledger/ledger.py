@@ -371,6 +371,7 @@ class Ledger(OpenLedger):
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        file: str | None = None,
         reports: Callable[[], Sequence[SourceReport]] = tuple,
         is_report: bool = False,
         accept: Collection[str] = (),
@@ -389,6 +390,7 @@ class Ledger(OpenLedger):
             faults_so_far: how many faults the importer found; with *strict* they count.
             advance: called with the number of games of each frame taken.
             rounds: returns the rounds without a game of the file, as ``Reading.rounds``; called after its last game.
+            file: the file's name for the register of imports, from which the import can be taken back; None: no file.
             reports: returns the other facts of the file about its tournaments, as ``Reading.reports``, likewise.
             is_report: True for a tournament report: it is checked against the ledger before anything is recorded, and
                 recorded whole or not at all.
@@ -412,6 +414,7 @@ class Ledger(OpenLedger):
             faults_so_far=faults_so_far,
             advance=advance,
             rounds=rounds,
+            file=file,
             reports=reports,
             check=report_comparisons.check_of_reports(self, choice, accept, is_report=is_report),
         )
@@ -443,6 +446,7 @@ class Ledger(OpenLedger):
         faults_so_far: Callable[[], int] = lambda: 0,
         advance: Callable[[int], None] = lambda _: None,
         rounds: Callable[[], Sequence[SourceRound]] = tuple,
+        file: str | None = None,
         reports: Callable[[], Sequence[SourceReport]] = tuple,
         check: ReportCheck | None = None,
     ) -> ImportReport:
@@ -465,6 +469,7 @@ class Ledger(OpenLedger):
             self.now_ms,
             record_alike=record_alike,
             keep_differences=keep_differences,
+            notes=None if file is None else self.imports.begin(file, actor),
         )
         with self.names.registering():
             report = job.import_blocks(
@@ -535,6 +540,7 @@ class Ledger(OpenLedger):
                 token=token,
                 faults_so_far=lambda: reading.fault_count,
                 rounds=lambda: reading.rounds,
+                file=str(path),
                 reports=lambda: reading.reports,
                 is_report=fmt in formats.REPORTS,
                 accept=accept,

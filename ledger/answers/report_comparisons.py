@@ -17,6 +17,7 @@ from ledger.answers.asking import in_one_snapshot
 from ledger.answers.player_details import details_at
 from ledger.book import decisions
 from ledger.book.stored_proposals import load_merges
+from ledger.book.taken_back import absent_players
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -242,10 +243,12 @@ class _Comparison:
             ]
         except MalformedError:  # no word of it has three letters
             bearers = people.find(entrant.player_name)
+        absent = absent_players(self._ledger.views.connection, [person.player for person in bearers])
         return [
             person
             for person in bearers
             if person.identity
+            and person.player not in absent
             and keys & folded(person.name or "").keys
             and are_different_people(entrant.player_id, person.identity)
         ]
@@ -260,8 +263,10 @@ class _Comparison:
         registry = Registry(self._ledger)
         for note in registry.namesakes([(side.entrant.player_id, side.entrant.player_name) for side in new]):
             side = new[note.place]
-            for other in self._ledger.people.by_identity(note.others).values():
-                if other.identity is None or spelt(other.identity) in self._identities:
+            others = self._ledger.people.by_identity(note.others).values()
+            absent = absent_players(self._ledger.views.connection, [other.player for other in others])
+            for other in others:
+                if other.player in absent or other.identity is None or spelt(other.identity) in self._identities:
                     continue  # both play: they are two people
                 supports, contradicts = self._evidence(side, other)
                 if supports or not (contradicts or note.is_misspelt):

@@ -307,7 +307,8 @@ class _ListImport:
         """Report a fact of a registered player that affects the past, while four eyes are on."""
         if self._four_eyes:
             find, latest_ms = self._ledger.journal.find, lambda: self._latest_ms
-            evidence = Evidence(Context.IMPORT, self._now_ms, find=find, latest_ms=latest_ms)
+            facts = self._ledger.current_facts
+            evidence = Evidence(Context.IMPORT, self._now_ms, facts=facts, find=find, latest_ms=latest_ms)
             if (refusal := needs_a_proposal(event, evidence)) is not None:
                 self.report.fault(line, str(refusal))
 
@@ -404,7 +405,7 @@ class _ListImport:
         if not columns:
             return
         if self._details is None:
-            self._details = DetailsRecorder(transaction, self._ledger.journal, self._ledger.names)
+            self._details = DetailsRecorder(transaction, self._ledger.current_facts, self._ledger.names)
         today = instant_text(self._now_ms, Precision.DAY)
         rows = frame.select("player", pl.col("since").fill_null(self._since or today), *columns)
         by_day: dict[str, dict[int, PlayerDetails]] = {}
@@ -659,7 +660,9 @@ class Registry:
         names = {word for row in rows for word in (row.name, row.identity) if word is not None}
         # First: after the erasure no look-up can find the person's names in the log.
         if names:
-            ledger.token_store.forget(names | {name.partition(":")[2] or name for name in names})
+            words = names | {name.partition(":")[2] or name for name in names}
+            ledger.token_store.forget(words)
+            ledger.imports.forget(words)
         return erasing.erase_persons(ledger.journal, ledger.names.file, players, actor=actor, clock_ms=ledger.now_ms)
 
     def _has_row(self, player: int) -> bool:
@@ -735,6 +738,7 @@ class Registry:
         if problems:
             raise MalformedError(problems)
         ledger.names.people()  # compared with the journal before anything is stored in it
+        ledger.catch_up_if_corrected()
         with ledger.journal.writing() as writer:
             recorded_keys = writer.find([registration_key(player), erasure_key(player)])
             if registration_key(player) not in recorded_keys:
@@ -743,7 +747,9 @@ class Registry:
                 message = f"player {player} was erased and has no data; register a person who returns as a new player"
                 raise RejectedError("erased-player", f"details:{player}", message)
             transaction = Transaction.begin(writer, ledger.now_ms, actor)
-            return bool(DetailsRecorder(transaction, ledger.journal, ledger.names).record({player: details}, since))
+            return bool(
+                DetailsRecorder(transaction, ledger.current_facts, ledger.names).record({player: details}, since)
+            )
 
     def events_to_learn(
         self,

@@ -111,6 +111,7 @@ class ImportAnswer:
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
     lists: list[CountingList] = documented("the list in which the games of each tournament count, or would count")
     position: int = documented("how many entries the journal has")
+    number: int | None = documented("its number, by which it can be taken back; null: it recorded nothing new")
 
     @classmethod
     def of(cls, account: Account) -> ImportAnswer:
@@ -253,7 +254,7 @@ def imported(
         advance: called with the number of games of each part that was taken, outside of any transaction unless the
             import is strict.
     """
-    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token), advance)
+    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token, file=sent.name), advance)
     return account, _faulty(sent, account["format"], faults) if faults else None
 
 
@@ -365,6 +366,7 @@ def _account(
         ],
         "lists": as_rows(counting_lists(ledger, report.played)[:MOST_TOLD]),
         "position": ledger.journal.size(),
+        "number": report.number,
     }
 
 
