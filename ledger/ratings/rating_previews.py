@@ -21,7 +21,7 @@ from ledger.ratings.player_rows import closed_at
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projectors.history import highest_of
 from ledger.ratings.row_changes import RowChange, row_changes
-from ledger.ratings.standings import ListedPlayer, Standings
+from ledger.ratings.standings import ListedPlayer, Standings, list_standings
 from ledger.ratings.views import Views
 
 if TYPE_CHECKING:
@@ -320,7 +320,7 @@ def _requested(
 def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[Rows]:
     rows: list[Rows] = []
     for asked_list, players in lists.items():
-        standings = Standings(connection, pools[asked_list.pool], asked_list.at_ms)
+        standings = list_standings(connection, pools[asked_list.pool], asked_list.at_ms)
         listed = standings.best() if players is None else standings.of(players).values()
         rows.append({player.player: player for player in listed})
     return rows

@@ -540,6 +540,7 @@ class Scheme:
             numbers.event_days,
             numbers.included_until,
             numbers.in_force_after,
+            numbers.first_day_ratings,
         )
 
     @property

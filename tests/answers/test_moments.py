@@ -157,6 +157,7 @@ QUESTIONS: dict[str, Question] = {
     "trf26_report": exported("tournament", "trf26", tournament="Open"),
     "fide_text_list": lambda ledger: b"".join(fide_list.fide_text_list(ledger, LIST)),
     "fide_xml_list": lambda ledger: b"".join(fide_list.fide_xml_list(ledger, LIST)),
+    "swiss_manager_list": lambda ledger: b"".join(fide_list.swiss_manager_list(ledger, LIST)),
     "fide_list_findings": lambda ledger: fide_list.fide_list_findings(ledger, LIST),
     "facts_to_send": lambda ledger: trf_report.facts_to_send(ledger, ExportFilter(tournament="Open", names=True)),
     "sent_reports": sent_reports.sent_reports,
