@@ -17,7 +17,14 @@ from ledger.book.evidence import CurrentFacts
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, PlayerDescribed, PlayerEntered, TournamentDescribed
 from ledger.facts.instants import instant_ms
-from ledger.facts.player_details import PlayerDetails, arbiters_text, details_by_commitment, folded, readable_details
+from ledger.facts.player_details import (
+    NO_DETAILS,
+    PlayerDetails,
+    arbiters_text,
+    details_by_commitment,
+    folded,
+    readable_details,
+)
 from ledger.facts.source_games import SourceReport
 from ledger.journal import Journal, StoredEntry, Writer
 from ledger.journal.transactions import Transaction
@@ -58,7 +65,7 @@ class DetailsRecorder:
         fresh: dict[int, StatedDetails] = {}
         for player, said in details.items():
             stated = self._stated[player]
-            if (further := _further(stated, said, since)).stated():
+            if (further := _further(stated, said, since)) != NO_DETAILS:
                 number = 1 + max((each.number for each in stated if each.since == since), default=0)
                 fresh[player] = StatedDetails(since, number, further)
         self._append(fresh)
@@ -74,15 +81,17 @@ class DetailsRecorder:
         as_text = cache(PlayerDetails.as_text)
         texts = {keys[player]: as_text(each.details) for player, each in fresh.items()}
         commitments = self._names.store_texts(self._transaction.writer, texts)
-        rows = [(player, each.since, each.number, commitments[keys[player]]) for player, each in fresh.items()]
-        if len(rows) > _FEW:
-            fields = ("player", "effective_at", "number", "details")
-            append_rows(self._transaction, pl.DataFrame(rows, fields, orient="row"), PlayerDescribed)
+        columns = {
+            "player": list(fresh),
+            "effective_at": [each.since for each in fresh.values()],
+            "number": [each.number for each in fresh.values()],
+            "details": [commitments[key] for key in keys.values()],
+        }
+        if len(fresh) > _FEW:
+            append_rows(self._transaction, pl.DataFrame(columns), PlayerDescribed)
             return
-        self._transaction.append(
-            PlayerDescribed(player=player, effective_at=since, number=number, details=details)
-            for player, since, number, details in rows
-        )
+        rows = zip(*columns.values(), strict=True)
+        self._transaction.append(PlayerDescribed(**dict(zip(columns, row, strict=True))) for row in rows)
 
     def _load(self, players: Sequence[int], new: Collection[int]) -> None:
         """Read the recorded descriptions of players."""

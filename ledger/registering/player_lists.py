@@ -416,12 +416,13 @@ class ListImport:
         today = instant_text(self._now_ms, Precision.DAY)
         rows = frame.select("player", pl.col("since").fill_null(self._since or today), *columns)
         by_day: dict[str, dict[int, PlayerDetails]] = {}
-        by_values: dict[tuple[Any, ...], PlayerDetails] = {}  # most players share their data with others
-        for player, since, *row in rows.iter_rows():
-            values = tuple(row)
-            if values not in by_values:
-                by_values[values], _ = readable_details(dict(zip(columns, values, strict=True)))
-            by_day.setdefault(since, {})[player] = by_values[values]
+        by_values: dict[tuple[Any, ...], PlayerDetails] = {}  # many players share their data with others
+        for row in rows.iter_rows():
+            values = row[2:]
+            details = by_values.get(values)
+            if details is None:
+                details = by_values[values] = readable_details(dict(zip(columns, values, strict=True)))[0]
+            by_day.setdefault(row[1], {})[row[0]] = details
         for since, details_of in by_day.items():
             self.report.described += self._details.record(details_of, since, new)
 

@@ -349,11 +349,12 @@ def _word(text: str, meanings: Mapping[str, str]) -> str | None:
 
 REMEMBERED = 48 * 2**20  # bytes of distinct values kept from block to block, so that memory stays constant
 _OF_EACH = 150  # bytes that a value takes besides its text
-# All days of the calendar but 29 February, which is left to the slow way; to the second or to the day.
-_PLAIN_INSTANT = (
+# All days of the calendar but 29 February, which is left to the slow way.
+_PLAIN_DAY = (
     r"^[1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)"
-    r"|(?:0[13578]|1[02])-31)(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$"
+    r"|(?:0[13578]|1[02])-31)"
 )
+_PLAIN_TIME = "T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"
 
 
 @attrs.frozen
@@ -449,7 +450,9 @@ def accept_matching(pattern: str) -> Callable[[Series], Series]:
     return plain
 
 
-accept_instants = accept_matching(_PLAIN_INSTANT)  # written as the ledger writes them
+# written as the ledger writes them; to the second or to the day, and to the day alone
+accept_instants = accept_matching(f"{_PLAIN_DAY}(?:{_PLAIN_TIME})?$")
+accept_days = accept_matching(f"{_PLAIN_DAY}$")
 accept_fide_ids = accept_matching(r"^[1-9][0-9]{0,9}$")  # FIDE ids without leading zeros
 
 
