@@ -29,7 +29,7 @@ from ledger.facts import codec
 from ledger.facts.event_fields import SHA256_PATTERN
 from ledger.facts.events import Event, GameRecorded, PlayerRegistered, SchemeAdopted
 from ledger.facts.words import Receipt
-from ledger.journal import Journal, stored_texts
+from ledger.journal import Journal, late_facts, stored_texts
 from ledger.journal.checkpoints import Checkpoints, refuse_another_history
 from ledger.journal.listing import kind_marks, matching_bodies
 from ledger.journal.scratch import ScratchJournal
@@ -44,6 +44,7 @@ from ledger.ratings.installed_projectors import projectors_for
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.read_models import InstalledProjectors
 from ledger.ratings.views import Views
+from ledger.recording.import_register import ImportRegister
 from ledger.recording.recorder import Gate, RecordedEvents, Recorder, Refused, Submission
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
@@ -71,6 +72,7 @@ class OpenLedger:
         names: the people file, each name compared with what the journal sealed.
         current_facts: the facts after corrections.
         clock: what time it is, in UTC.
+        imports: the register of the imported files.
         checkpoints: the heads that were signed: to make them, and to be held against when the ledger is opened.
         token_store: the tokens' store, outside the journal.
         impacts: by proposal and entries, when it was asked what it would move, milliseconds since 1970, and the answer.
@@ -101,6 +103,7 @@ class OpenLedger:
         self._journal, self._views, self.clock = journal, views, clock
         self.names = VerifiedNames(journal, people, ViewsGameIndex(views).highest_registered)
         self.current_facts = CurrentFacts(journal, views)
+        self.imports = ImportRegister.of(path, journal)
         self.checkpoints = Checkpoints(path, journal)
         self.token_store, self._files = token_store, files
         self.impacts: dict[tuple[int, int], tuple[int, object]] = {}
@@ -427,13 +430,15 @@ class OpenLedger:
         Raises:
             RejectedError: one of them may not follow what is there; ``key`` says which, ``rule`` names why.
         """
-        if judge.need_views(batch):
-            # which games are rated, and when they ended, only the views know
+        if judge.need_views(batch) or late_facts.are_four_eyes_on(self.journal.find):
+            # which games are rated or on a published list, and when they ended, only the views know
             self.ensure_up_to_date()
         return self._noted(self._recorder.append_many(batch, actor))
 
     def _record_each(self, games: Sequence[Submission]) -> list[Receipt | Refused]:
         """Record games in one transaction, as ``Recorder.append_each`` does; return each receipt, or the refusal."""
+        if late_facts.are_four_eyes_on(self.journal.find):
+            self.ensure_up_to_date()
         recorded, refused = self._recorder.append_each(games)
         receipts = iter(self._noted(recorded))
         return [refused[place] if place in refused else next(receipts) for place in range(len(games))]

@@ -77,6 +77,7 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
         same_player: ALWAYS,
         ended_before_start: ALWAYS,
         ended_in_the_future: ALWAYS,
+        needs_a_proposal: DIRECT,  # of a file all games are judged together: ``PublishedListRule``
     },
     PlayerRegistered: {ended_in_the_future: ALWAYS},
     PlayerChanged: {

@@ -177,13 +177,11 @@ class _Games(Kind):
         row = game_row(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
         assessed = book.assessor.assess(pool, ms, *(*(row[name] for name in ASSESSED_COLUMNS[9:16]), None, position))
-        guests = NO_GUESTS
+        assessment = *assessed, *NO_GUESTS
         if pool.has_guests:
             sides = GameSides(fact.white, fact.black, fact.tournament, ms, None, fact.white_rating, fact.black_rating)
-            *assessed, white, black = book.assessor.with_guests(book.assessor.guests(), pool, assessed, sides)
-            guests = white, black
-        row["reason"], row["rated_ms"], row["batch"], _ = assessed
-        row["white_guest"], row["black_guest"] = guests
+            assessment = book.assessor.with_guests(book.assessor.guests(), pool, assessed, sides)
+        row["reason"], row["rated_ms"], row["batch"], _, row["white_guest"], row["black_guest"] = assessment
         if pool.by_event and fact.tournament:
             book.played.note(pool.name, fact.tournament, ms, ms)
         book.connection.execute(tables.INSERT_GAME, [row[name] for name in tables.GAME_COLUMNS])
@@ -196,7 +194,7 @@ class _Games(Kind):
             points, loser, rated_ms = row["half_points"] or 0, row["time_loss"], row["rated_ms"]
             played = RatedGame(position, fact.white, fact.black, points, loser, ms, rated_ms, facts)
             # a guest has no state that could be held in memory: such a game takes the long path
-            reratings.note(pool.pool, rated_ms, played=played if guests == NO_GUESTS else None)
+            reratings.note(pool.pool, rated_ms, played=played if assessment[4:] == NO_GUESTS else None)
         return row
 
 

@@ -247,10 +247,16 @@ def recorded_otherwise(event: Event, _: Evidence) -> RejectedError:
 
 
 def needs_a_proposal(event: Event, evidence: Evidence) -> RejectedError | None:
-    """Refuse a fact that affects the past while four eyes are on: propose it, for somebody else to approve."""
-    since = late_facts.past_effect_from(event, evidence.now_ms)
-    since = since or late_facts.past_effect_from(event, evidence.latest_ms())
-    if since is None or not late_facts.are_four_eyes_on(evidence.find) or _comes_with_the_player(event, evidence):
+    """Refuse a fact that affects the past or a published list while four eyes are on: propose it, for another one."""
+    if isinstance(event, GameRecorded):
+        return evidence.changing.get(event.key)
+    if not late_facts.are_four_eyes_on(evidence.find) or _comes_with_the_player(event, evidence):
+        return None
+    since = late_facts.effect_before_today(event, evidence.now_ms)
+    since = since or late_facts.effect_before_today(event, evidence.latest_ms())
+    # a list may be published for the end of today, and before tomorrow
+    since = since or late_facts.effect_before(event, evidence.published_ms(getattr(event, "pool", None)) + 1)
+    if since is None:
         return None
     return _refusal(
         late_facts.NEEDS_A_PROPOSAL,
@@ -272,7 +278,8 @@ def pass_all_rules(games: Sequence[GameRecorded], evidence: Evidence) -> bool:
     """Return whether no rule refuses any of these games, by one look at all of them; False if in doubt."""
     keys, players = evidence.keys, {game.white for game in games} | {game.black for game in games}
     return (
-        all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})
+        not evidence.changing
+        and all(f"scheme:{pool}@start" in keys for pool in {game.pool for game in games})
         and all(f"player:{player}" in keys and f"erased:{player}" not in keys for player in players)
         and not any(game.white == game.black or game.started_at is not None for game in games)
         and max((game.ended_at for game in games), default="") < rules.day_text(evidence.now_ms // DAY_MS)

@@ -224,7 +224,8 @@ class Pool:
     @cached_property
     def reach_ms(self) -> int:
         """The longest time in milliseconds over which one game of a tournament may change when another is rated."""
-        days = (int(calendar.gap + calendar.longest) + 1 for calendar in self._calendars if calendar.by_event)
+        spans = (each.gap + max(each.longest, each.first_day) for each in self._calendars if each.by_event)
+        days = (int(span) + 1 for span in spans)
         return max(days, default=0) * DAY_MS
 
     @cached_property
@@ -406,15 +407,24 @@ class Pool:
         over = max(_over(min(edition.last_ms, last), calendar), self.eras[era].since_ms)
         number, began = periods.number(over, calendar, self.runs), edition.first_ms
         # Its ratings would be asked for long after the lists that a state keeps: each game goes where it ended.
-        if edition.days > calendar.longest or self._lists_between(began, era, number) > LISTS_KEPT:
+        by_period = edition.days > calendar.longest or self._lists_between(began, era, number) > LISTS_KEPT
+        of_first_day = edition.days <= calendar.first_day if calendar.first_day else not by_period
+        if by_period:
             era = self.era_at(ended_ms)
             calendar, last = self._calendars[era], self._last_ms(era)
             number = periods.number(ended_ms, calendar, self.runs)
-            first = periods.beginning(number, calendar, self.runs)
-            began = single_game_edition(ended_ms).first_ms if first is None else first
+        if not of_first_day or (by_period and self._lists_between(began, era, number) > LISTS_KEPT):
+            first = self._first_of_period(ended_ms)
+            began = first if by_period else max(first, began)
         own_day = single_game_edition(ended_ms).first_ms
         listing = min(periods.listing(number, calendar, self.runs), last)
         return Place(listing, NO_BATCH, None if began == own_day else began)
+
+    def _first_of_period(self, ended_ms: int) -> int:
+        """Return the first millisecond of the period in which a game ended; of its day before the first closed run."""
+        calendar = self._calendars[self.era_at(ended_ms)]
+        first = periods.beginning(periods.number(ended_ms, calendar, self.runs), calendar, self.runs)
+        return single_game_edition(ended_ms).first_ms if first is None else first
 
     def _lists_between(self, began_ms: int, era: int, number: int) -> int:
         """Return how many lists came into force from an instant on before the list of a period of *era*."""

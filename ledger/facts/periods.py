@@ -33,6 +33,8 @@ class Calendar(NamedTuple):
         longest: with by_event, days that a tournament may last; the games of a longer one lie where they ended.
         included: with by_event, days before the end of a period by which a tournament must be over to lie in it.
         in_force: days after the end of a period until its ratings come into force.
+        first_day: with by_event, days that a tournament may last to be rated with the ratings of its first day; the
+            games of a longer one with those of the first day of their period; 0: as *longest*.
     """
 
     days: float = 0.0
@@ -44,6 +46,7 @@ class Calendar(NamedTuple):
     longest: float = 0.0
     included: float = 0.0
     in_force: float = 0.0
+    first_day: float = 0.0
 
 
 MONTHLY = Calendar()

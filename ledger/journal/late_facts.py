@@ -52,21 +52,25 @@ def latest_ms(journal: Journal, now_ms: int, accepted: ClockAccepted | None = No
     return max([now_ms, *(recorded_ms(orjson.loads(body)["recorded_at"]) for body in before)])
 
 
-def past_effect_from(event: Event, now_ms: int) -> str | None:
+def effect_before_today(event: Event, now_ms: int) -> str | None:
     """Return the instant from which a fact changes answers of before today; None if it changes none."""
-    today_ms = now_ms - now_ms % DAY_MS
+    return effect_before(event, now_ms - now_ms % DAY_MS)
+
+
+def effect_before(event: Event, limit_ms: int) -> str | None:
+    """Return the instant from which a fact changes answers of before an instant; None if it changes none."""
     match event:
-        case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < today_ms:
+        case SchemeAdopted(effective_from=str(since)) if instant_ms(since) < limit_ms:
             return since
-        case TournamentOpened(starts_at=begin) if instant_ms(begin) < today_ms:
+        case TournamentOpened(starts_at=begin) if instant_ms(begin) < limit_ms:
             return begin
-        case RatingRunClosed(as_of=closing) | TournamentClosed(ended_at=closing) if instant_end_ms(closing) < today_ms:
+        case RatingRunClosed(as_of=closing) | TournamentClosed(ended_at=closing) if instant_end_ms(closing) < limit_ms:
             return closing
-        case PlayerChanged(effective_at=since) if instant_ms(since) < today_ms:
+        case PlayerChanged(effective_at=since) if instant_ms(since) < limit_ms:
             return since
-        case RatingSeeded(effective_at=begin) if begin is None or instant_ms(begin) < today_ms:
+        case RatingSeeded(effective_at=begin) if begin is None or instant_ms(begin) < limit_ms:
             return begin or _BEGINNING
-        case StrengthChosen(effective_at=since) | FederationSet(effective_at=since) if instant_ms(since) < today_ms:
+        case StrengthChosen(effective_at=since) | FederationSet(effective_at=since) if instant_ms(since) < limit_ms:
             return since
         case BirthYearLearnt():  # K of juniors, first ratings by age: it holds for all games
             return _BEGINNING
@@ -76,7 +80,8 @@ def past_effect_from(event: Event, now_ms: int) -> str | None:
 
 def are_four_eyes_on(find: FindEntries) -> bool:
     """Return whether the four-eyes policy is on, by its last entry."""
-    return _settings_in_force(find).get("on") is True
+    # most ledgers never set the policy: one key is one look into the index
+    return bool(find([f"policy:{FOUR_EYES}@1"])) and _settings_in_force(find).get("on") is True
 
 
 def need_warnings_two_people(find: FindEntries) -> bool:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import chain, count, repeat
 from typing import NamedTuple, cast
 
-from ledger.book import judge
+from ledger.book import judge, published_lists
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.rules_by_keys import ENTRY_POINTS, erasure_keys, needed_keys
 from ledger.duplicates.repeats import CorrectedGame, SupplementedGame, load_games, supplement_for
@@ -243,18 +243,35 @@ class _Batch:
         self._is_gated = False  # whether one of them is among the events, so that its gate judged what comes with it
         self._games: dict[str, SupplementedGame] = {}  # repeated games with their supplements, by their key
 
-    def _evidence(self, earlier: Mapping[str, Sequence[Event]]) -> Evidence:
-        """Return the evidence for the judge; *earlier* are the facts of the transaction so far."""
+    def _evidence(self, earlier: Mapping[str, Sequence[Event]], events: Sequence[Event]) -> Evidence:
+        """Return the evidence for the judge; *earlier* are the facts so far, *events* all new ones."""
         context = Context.WITHOUT_VIEWS if self._facts is None else Context.APPEND
         # The facts of an approval were judged by its gate, together with all that its proposal leaves in force.
         context = Context.APPROVAL if self._is_gated else context
         find, latest_ms = self._writer.find, lambda: self._latest_ms
-        return Evidence(context, self._now_ms, self._stored_keys, self._facts, earlier, find=find, latest_ms=latest_ms)
+        changing: Mapping[str, RejectedError] = {}
+        if self._facts is not None and not self._is_gated and late_facts.are_four_eyes_on(find):
+            changing = published_lists.changing_games(self._facts, events, self._writer.size + 1)
+        return Evidence(
+            context,
+            self._now_ms,
+            self._stored_keys,
+            self._facts,
+            earlier,
+            find=find,
+            latest_ms=latest_ms,
+            changing=changing,
+        )
 
     @cached_property
     def _latest_ms(self) -> int:
         # Once for all facts of the transaction: of a journal on a server each look is a round trip.
         return late_facts.latest_ms(self._journal, self._now_ms, self._accepted)
+
+    @cached_property
+    def _may_be_taken_back(self) -> bool:
+        # once for all repeats of the transaction: of a journal on a server each look is a round trip
+        return self._facts is not None and self._facts.has_proposals()
 
     def append(self, events: Sequence[Event], actors: Iterable[str]) -> RecordedEvents:
         """Append new facts. Nearly always all are new: this is tried before the keys are looked up.
@@ -296,7 +313,7 @@ class _Batch:
         self._look_up({f"scheme:{pool}@start" for pool in {game.pool for game in games}})
         self._look_up({f"player:{player}" for player in players})
         self._look_up_erasures(games)
-        judge.check_games(games, self._evidence({}))
+        judge.check_games(games, self._evidence({}, games))
         entries = Entries(self._transaction)
         for game, actor in zip(games, actors, strict=True):
             entries.add(game, actor)
@@ -330,7 +347,7 @@ class _Batch:
         self._look_up(set(chain.from_iterable(map(needed_keys, events))))
         self._look_up_erasures(events)
         entries = _JudgedEntries(self._transaction)
-        evidence = self._evidence(entries.earlier)
+        evidence = self._evidence(entries.earlier, [event for event in events if event.key not in stored])
         for place, (event, actor) in enumerate(zip(events, actors, strict=True)):
             try:
                 self._add(entries, event, actor, stored, evidence)
@@ -350,6 +367,10 @@ class _Batch:
     ) -> None:
         """Judge one fact, and add the entry that it makes, if any; a refused one leaves no trace."""
         before = stored.get(event.key)
+        if before is not None and self._facts is not None and self._may_be_taken_back:
+            event = self._facts.with_free_key(event, self._writer.find, catch_up=True)
+            stored.update({} if event.key in stored else self._writer.find([event.key]))
+            before = stored.get(event.key)
         if before is not None:
             supplement = self._repeated(event, before)
             if supplement is None:

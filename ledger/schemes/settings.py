@@ -84,7 +84,9 @@ class EventSettings(PeriodSettings):
 
     by_event: bool = setting(False, "tournaments are rated whole, when they are over", "switch", "choice of the pool")  # noqa: FBT003
     event_gap: float = setting(7.0, "days without a game after which one of that name is another", "days", "our choice")
-    event_days: float = setting(30.0, "how long a tournament may last; longer ones by period", "days", "our choice")
+    event_days: float = setting(
+        30.0, "how long a tournament may last; the games of longer ones count by period", "days", "our choice"
+    )
     included_until: float = setting(
         0.0,
         "days before the end of a period by which a tournament must be over to be in it",
@@ -93,6 +95,13 @@ class EventSettings(PeriodSettings):
     )
     in_force_after: float = setting(
         0.0, "days after the end of a period for which its ratings are not yet in force", "days", "choice of the pool"
+    )
+    first_day_ratings: float = setting(
+        0.0,
+        "how long a tournament may last to be rated with the ratings of its first day; longer ones with those of each "
+        "period; 0: event_days",
+        "days",
+        "our choice",
     )
 
     def check_periods(self) -> None:
@@ -103,6 +112,7 @@ class EventSettings(PeriodSettings):
         """
         super().check_periods()
         require_whole(self, event_gap=(1, 366), event_days=(1, 366), included_until=(0, 366), in_force_after=(0, 366))
+        require_whole(self, first_day_ratings=(0, 366))
 
 
 def stored_setting(value: float | bool) -> int | bool | str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from itertools import product
 
+import attrs
 import polars as pl
 import pytest
 
@@ -19,6 +20,7 @@ from ledger.facts.events import (
     PlayerChanged,
     RatingSeeded,
     Role,
+    SchemeAdopted,
 )
 from ledger.facts.person_names import same_person
 from ledger.facts.prior_ratings import PriorRating
@@ -26,10 +28,11 @@ from ledger.facts.source_games import player_schema
 from ledger.facts.words import Standing
 from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
+from ledger.recording.recorder import Submission
 from tests.errors.rule_cases import later
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.corrections import ask
-from tests.kit.games import run_closed, source_game, tournament_closed
+from tests.kit.games import game_recorded, run_closed, source_game, tournament_closed
 
 ON, WITH_TOKENS = FourEyes(on=True), FourEyes(on=True, tokens=True)
 EVE, ADAM = Party("eve", proven=False), Party("adam", proven=False)
@@ -304,3 +307,45 @@ def test_the_day_is_that_of_the_recording(club_of_two: ClubOfTwo) -> None:
     club_of_two.clock.now += timedelta(days=1)
     with pytest.raises(RejectedError, match="needs-a-proposal"):
         ledger.append(run_closed("2026-11-21"))
+
+
+def test_a_game_that_would_change_a_published_list_needs_a_proposal(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    ledger.publications.publish("2026-11-20", actor="adam", despite_complaints=True)
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    late, later = (game_recorded(key, ended_at=f"2026-11-{key}") for key in ("19", "21"))
+    head = ledger.head()
+    with pytest.raises(RejectedError, match=r"^needs-a-proposal: four eyes are on, and the lists of pool 'standard'"):
+        ledger.append_many([later, late])
+    assert ledger.head() == head
+    refused, recorded = ledger.append_each([Submission(late, "desk"), Submission(later, "desk")])
+    assert isinstance(refused, RejectedError)
+    assert (refused.rule, ledger.append(later).duplicate) == ("needs-a-proposal", True)
+    assert not isinstance(recorded, RejectedError | MalformedError)
+    number = ledger.propose([ledger.corrections.drafts.add(late)], reason="late report", by="eve").proposal
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    assert ledger.append(late).duplicate
+
+
+def test_a_game_that_moves_its_tournament_out_of_a_published_list_needs_a_proposal(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    whole = SchemeAdopted(
+        pool="fide", scheme="fide", settings={"start": 1800, "by_event": True, "late_reports": "true-place"}
+    )
+    first = game_recorded("f1", pool="fide", tournament="Open", ended_at="2026-10-28")
+    ledger.append_many([whole, first])
+    ledger.publications.publish("2026-11-01", "fide", actor="adam", despite_complaints=True)
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    with pytest.raises(RejectedError, match="needs-a-proposal: four eyes are on, and the lists of pool 'fide'"):
+        ledger.append(attrs.evolve(first, game="f2", ended_at="2026-11-02"))
+    assert not ledger.append(attrs.evolve(first, game="f3", ended_at="2026-11-02", tournament="Cup")).duplicate
+
+
+def test_what_holds_from_a_published_day_on_needs_a_proposal(club_of_two: ClubOfTwo) -> None:
+    ledger = club_of_two.ledger
+    ledger.policies.set("four-eyes", {"on": True}, actor="eve")
+    today = PlayerChanged(player=1, effective_at="2026-11-21", standing=Standing.CLOSED)
+    ledger.publications.publish("2026-11-21", actor="adam", despite_complaints=True)
+    with pytest.raises(RejectedError, match="needs-a-proposal: four eyes are on, and this reaches back to 2026-11-21"):
+        ledger.append(today)
+    assert not ledger.append(attrs.evolve(today, effective_at="2026-11-22")).duplicate

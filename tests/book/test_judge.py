@@ -30,8 +30,8 @@ CHOICE = "no-choice-of-strength rating-decides"
 OTHER = "exists-with-different-key"
 # The rules in their order; of no kind but these a proposal moves a fact to a place where another one may be.
 ASKED: tuple[tuple[Context, type[Event], str], ...] = (
-    (Context.APPEND, GameRecorded, f"unknown-pool unknown-player erased-player {GAME}"),
-    (Context.WITHOUT_VIEWS, GameRecorded, f"unknown-pool unknown-player erased-player {GAME}"),
+    (Context.APPEND, GameRecorded, f"unknown-pool unknown-player erased-player {GAME} needs-a-proposal"),
+    (Context.WITHOUT_VIEWS, GameRecorded, f"unknown-pool unknown-player erased-player {GAME} needs-a-proposal"),
     (Context.IMPORT, GameRecorded, GAME),
     (Context.PROPOSAL, GameRecorded, f"impossible-ending unknown-pool unknown-player erased-player {GAME}"),
     (Context.APPROVAL, GameRecorded, f"unknown-pool unknown-player {GAME}"),

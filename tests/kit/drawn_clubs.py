@@ -67,6 +67,8 @@ WHOLE: Settings = {"by_event": True, "included_until": 2, "start": 1800, "floor"
 WHOLE_TOURNAMENTS: tuple[tuple[str, Settings], ...] = (  # schemes of a pool that rates tournaments whole
     *((("fide", WHOLE),) * 4),
     ("fide", {**WHOLE, "event_gap": 1, "event_days": 5}),
+    ("fide", {**WHOLE, "event_days": 90, "first_day_ratings": 5}),
+    ("fide", {**WHOLE, "event_days": 5, "first_day_ratings": 60}),
     ("fide", {**WHOLE, "by_runs": True}),
     ("fide", {**WHOLE, "in_force_after": 14}),
     ("fide", {**WHOLE, "period_days": 7}),

@@ -238,7 +238,16 @@ LISTS = ("2020-07-01", "2020-08-01", "2020-07-10", "2020-09-01")
 def facts_between_lists(draw: st.DrawFn) -> tuple[dict[str, Any], list[list[Event]]]:
     """Draw the settings of a pool, and the facts that are reported before, between and after published lists."""
     settings: dict[str, Any] = draw(
-        st.sampled_from(({}, {"by_runs": True}, {"by_event": False}, {"event_days": 5, "event_gap": 20}))
+        st.sampled_from(
+            (
+                {},
+                {"by_runs": True},
+                {"by_event": False},
+                {"event_days": 5, "event_gap": 20},
+                {"event_days": 90, "event_gap": 40, "first_day_ratings": 5},
+                {"event_days": 5, "event_gap": 40, "first_day_ratings": 60},
+            )
+        )
     )
     pairs = st.permutations((ANN, BOB, CARL, DAN, EVE)).map(lambda order: order[:2])
     facts: list[Event] = []

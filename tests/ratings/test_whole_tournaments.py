@@ -133,6 +133,26 @@ def test_a_league_of_more_than_thirty_days_is_rated_month_by_month(new_club: Led
     assert {began for _, began in places(new_club, "League")} == {instant_ms("2025-07-01"), instant_ms("2025-08-01")}
 
 
+def test_a_long_tournament_in_one_list_may_have_the_ratings_of_each_period(new_club: Ledger) -> None:
+    """July open, 2020 on 1 August. The league counts in August: two wins in July from 2000, 40 more.
+
+    In August 2020 against 2000, 2000, 1980, 2000: 4 - 3·.53 - .56 = 1.85, times 40 is 74, so 2134.
+    """
+    july = [played("2025-07-10", ANN, "1", BOB, "July open")]
+    told(new_club, club(2000, 2000, 2000, 2000, 2000, event_days=60, first_day_ratings=30), july, LEAGUE)
+    august = instant_end_ms("2025-08")
+    begins = (None, instant_ms("2025-07-20"), instant_ms("2025-08-01"))  # None: that day itself
+    assert places(new_club, "League") == {(august, began) for began in begins}
+    assert lists(new_club, ANN) == [("2025-07-31", 2020), ("2025-08-31", 2134)]
+
+
+def test_a_league_that_counts_month_by_month_may_have_the_ratings_of_its_first_day(new_club: Ledger) -> None:
+    """July from 2000: 40·1; August from 2000 against 2000, too: 40·2."""
+    told(new_club, club(2000, 2000, 2000, 2000, 2000, event_days=30, first_day_ratings=60), LEAGUE)
+    assert lists(new_club, ANN) == [("2025-07-31", 2040), ("2025-08-31", 2120)]
+    assert {began for _, began in places(new_club, "League")} == {instant_ms("2025-07-20"), None}
+
+
 def test_the_explanation_of_a_league_names_its_first_day_and_the_ratings_of_each_period(new_club: Ledger) -> None:
     """Five months, which is more than any tournament that is rated whole may reach, beside a game of its own."""
     days = [str(date(2025, 8, 31) + timedelta(weeks=n)) for n in range(12)]
