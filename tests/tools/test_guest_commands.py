@@ -98,3 +98,13 @@ def test_the_setting_takes_the_code_of_a_federation(tmp_path: Path, run: Run) ->
     assert not (tmp_path / "x.db").exists()
     shown = {row["setting"]: row for row in json.loads(run("scheme", "show", "fide").out)["settings"]}
     assert (shown["federation"]["default"], shown["federation"]["unit"]) == (None, "code")
+
+
+def test_an_import_with_guests_is_taken_back_and_recorded_again(norway: Path, run: Run) -> None:
+    assert run("correct", norway, "void-import", "1", "--reason", "twice", "--by", "eve").code == 0
+    assert run("correct", norway, "approve", "1", "--by", "adam").code == 0
+    assert ratings(run, norway) == {}
+    assert json.loads(run("query", norway, "SELECT count(*) AS n FROM entrants").out) == [{"n": 0}]
+    assert run("import", norway, norway.with_name("open.trf")).code == 0
+    assert ratings(run, norway) == {"Ann": 1994.0, "Bob": 1931.0}
+    assert run("audit", norway).out.startswith("TRUE")
