@@ -146,8 +146,10 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
     ]
 
 
-def _as_text(default: float | bool | str) -> str:
+def _as_text(default: float | bool | str | None) -> str:
     """Return a default in full: a table rounds ratings, and a default may be a small fraction."""
+    if default is None:
+        return ""
     if isinstance(default, str):
         return default
     return str(default).lower() if isinstance(default, bool) else f"{default:.12g}"
