@@ -218,7 +218,11 @@ def settings_field(doc: str, words: Sequence[str] = (), named: Sequence[str] = (
     schema = {
         "type": "object",
         "propertyNames": {"pattern": f"^{NAME_PATTERN}$"},
-        **({"properties": {each: {"type": "string", "pattern": f"^{NAME_PATTERN}$"} for each in named}} if named else {}),
+        **(
+            {"properties": {each: {"type": "string", "pattern": f"^{NAME_PATTERN}$"} for each in named}}
+            if named
+            else {}
+        ),
         "additionalProperties": {
             "anyOf": [
                 {"type": "integer", "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE},
