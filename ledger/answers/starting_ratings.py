@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import attrs
 
-from ledger.answers.asking import day, in_force_from
+from ledger.answers.asking import day, in_force_from, in_one_snapshot
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.timeline import Pool
 from ledger.facts.json_schemas import documented
@@ -27,6 +27,7 @@ class StartFromPool:
     )
 
 
+@in_one_snapshot
 def start_from_pool(ledger: OpenLedger, pool: Pool, player: int, games: Collection[int]) -> StartFromPool | None:
     """Return the rating in another pool with which a player began with one of some *games*; None if with none."""
     if not pool.from_pools:

@@ -9,7 +9,6 @@ from ledger.book.conflicts import ending_faults
 from ledger.book.evidence import Evidence
 from ledger.errors import LedgerError, RejectedError
 from ledger.facts import codec
-from ledger.facts.codec import decode
 from ledger.facts.events import (
     BirthYearLearnt,
     ClockAccepted,
@@ -215,9 +214,10 @@ def bad_settings(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
 
 
 def bad_from_pool(event: SchemeAdopted, evidence: Evidence) -> RejectedError | None:
-    """Refuse to begin players with the ratings of a pool that is missing, younger or counts in other points.
+    """Refuse to begin players with the ratings of a pool that is missing, younger or the same: name an older one.
 
-    Each pool begins with ratings of an older one, so that none begins with ratings that begin with its own.
+    Each pool begins with ratings of an older one, so that none begins with ratings that begin with its own. A pool
+    that counts in other points is no matter of keys: a correction may change its scheme, and then gives no ratings.
     """
     name = event.settings.get(FROM_POOL)
     if name is None:
@@ -237,11 +237,6 @@ def _source_problem(event: SchemeAdopted, name: str, evidence: Evidence) -> str 
     stored = evidence.find([own, other])
     if own in stored and (other not in stored or stored[other].position > stored[own].position):
         return f"pool {name!r} is younger than pool {event.pool!r}, so that it may begin with ratings of this one"
-    adopted = [decode(stored[other].body).event] if other in stored else evidence.others.get(f"scheme:{name}", ())
-    scales = {schemes.find_scheme(each.scheme).scale for each in adopted if isinstance(each, SchemeAdopted)}
-    scale = schemes.find_scheme(event.scheme).scale
-    if scales and scale not in scales:
-        return f"pool {name!r} counts in {' or '.join(sorted(scales))}, and pool {event.pool!r} in {scale}"
     return None
 
 

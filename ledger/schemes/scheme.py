@@ -79,7 +79,8 @@ POOL_SETTINGS: Mapping[str, PoolSetting] = {
     FROM_POOL: PoolSetting(
         default=None,
         unit="pool",
-        doc="who has no rating here begins with the rating in force in that pool, such as rapid and blitz from standard",
+        doc="who has no seed here begins with the rating in force in that older pool, as rapid and blitz do with the "
+        "standard one (FIDE B.02, 7.2.1)",
     ),
 }
 SHOWN_SCALE = "Elo points"  # points that sources show next to games

@@ -28,7 +28,7 @@ from ledger.facts.words import Brings, Carry, Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from ledger.ratings.fact_projector import ReadModel
 from ledger.schemes import built_in_schemes
-from ledger.schemes.scheme import SHOWN_SCALE, Rhythm
+from ledger.schemes.scheme import Rhythm
 from tests.kit.clubs import NOW, takes_misfits
 from tests.kit.plugins import CLIMBS, SCORES, WIN_STREAKS
 
@@ -283,13 +283,10 @@ def mixed_clubs(
 
 
 def begun_in_standard(club: Sequence[Event]) -> list[Event]:
-    """The same facts, but that players begin in the second pool with their ratings in the first, if those are Elo."""
-    elo = {scheme.name for scheme in built_in_schemes() if scheme.scale == SHOWN_SCALE}
-    if not all(event.scheme in elo for event in club if isinstance(event, SchemeAdopted) and is_first(event)):
-        return [*club]
+    """The same facts, but that players begin in the second pool with their ratings in the first."""
     return [
         attrs.evolve(event, settings={**event.settings, "from_pool": POOLS[0]})
-        if isinstance(event, SchemeAdopted) and event.pool == POOLS[1] and event.scheme in elo
+        if isinstance(event, SchemeAdopted) and event.pool == POOLS[1]
         else event
         for event in club
     ]

@@ -238,32 +238,38 @@ def test_the_settings_of_the_pool_name_it_and_other_pools_store_nothing(make: Ma
 
 
 @pytest.mark.parametrize(
-    ("pool", "settings", "scheme", "words"),
+    ("pool", "source", "words"),
     [
-        ("blitz", {"from_pool": "bullet"}, "elo", "there is no pool 'bullet'"),
-        ("blitz", {"from_pool": "blitz"}, "elo", "pool 'blitz' cannot begin with its own ratings"),
-        ("standard", {"from_pool": "rapid"}, "elo", "pool 'rapid' is younger than pool 'standard'"),
-        ("blitz", {"from_pool": "rapid"}, "ecf-grade", "pool 'rapid' counts in Elo points, and pool 'blitz' in ECF"),
+        ("blitz", "bullet", "there is no pool 'bullet'"),
+        ("blitz", "blitz", "pool 'blitz' cannot begin with its own ratings"),
+        ("standard", "rapid", "pool 'rapid' is younger than pool 'standard'"),
     ],
 )
-def test_a_pool_that_is_missing_the_same_younger_or_counts_otherwise_is_refused(
-    pool: str, settings: dict[str, str], scheme: str, words: str, make: Make
-) -> None:
+def test_a_pool_that_is_missing_the_same_or_younger_is_refused(pool: str, source: str, words: str, make: Make) -> None:
     ledger = make([])
     since = "2024-01-01" if pool == "standard" else None
     with pytest.raises(RejectedError, match=f"bad-from-pool: setting 'from_pool': {words}"):
-        ledger.append(scheme_adopted(scheme, pool=pool, settings=settings, effective_from=since))
+        ledger.append(scheme_adopted("elo", pool=pool, settings={"from_pool": source}, effective_from=since))
     assert [each.name for each in ledger.pools()] == ["standard", "rapid"]
+
+
+def test_ratings_in_other_points_are_not_taken(make: Make) -> None:
+    ledger = make(GAMES)
+    ledger.append(scheme_adopted("ecf-grade", pool="club", settings={"from_pool": "standard"}))
+    ledger.append(attrs.evolve(game("c1", 1, 2, "02-01"), pool="club"))
+    ledger.catch_up()
+    states = PlayerStates(ledger.views.connection, ledger.pool("club"))
+    assert states.starts.source_state(1, instant_ms("2024-02-01")) is None
 
 
 def test_a_proposal_and_a_new_ledger_are_refused_alike(make: Make, tmp_path: Path) -> None:
     ledger = make([])
     turned = ledger.corrections.drafts.replace("scheme:standard@start", {"settings": {"from_pool": "rapid"}})
-    with pytest.raises(ProposalError, match="bad-from-pool.*younger"):
+    with pytest.raises(ProposalError, match=r"bad-from-pool.*younger"):
         ledger.propose([turned], reason="cycle", by="eve")
-    with pytest.raises(RejectedError, match="bad-from-pool.*no pool 'standard'"):
+    with pytest.raises(RejectedError, match=r"bad-from-pool.*no pool 'standard'"):
         Ledger.create(tmp_path / "new.db", pool="rapid", scheme="elo", settings={"from_pool": "standard"})
-    with pytest.raises(MalformedError, match="a name matching .* at 'from_pool', got True"):
+    with pytest.raises(MalformedError, match=r"a name matching .* at 'from_pool', got True"):
         scheme_adopted("elo", settings={"from_pool": True})
 
 
