@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from ledger.answers.calculations import FormulaTerm
 from ledger.answers.crosstables.formats import html_document
 from ledger.answers.list_calculations import CalculatedBatch, CalculatedLine, CalculatedTournament, ListCalculation
-from ledger.answers.starting_ratings import StartFromPool
 from ledger.answers.rows import as_row
+from ledger.answers.starting_ratings import StartFromPool
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.visible import in_markup, visible
 

@@ -22,8 +22,8 @@ from ledger.answers.asking import EVERY_ROW, RESULT, day, display_name, in_one_s
 from ledger.answers.calculations import FormulaTerm, formula_terms
 from ledger.answers.explanations import RATED_WITH
 from ledger.answers.player_batches import PlayerBatch, player_batch
-from ledger.answers.starting_ratings import StartFromPool, start_from_pool
 from ledger.answers.publications import published_rating
+from ledger.answers.starting_ratings import StartFromPool, start_from_pool
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms

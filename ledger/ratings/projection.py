@@ -183,11 +183,11 @@ class LiveGames:
 
 
 # The first rated games of some players, ?2 as JSON, in another pool; and those of all, among its games from ?2 on.
-_FIRST_OF = (
+FIRST_GAMES_OF = (
     "SELECT h.player, h.ended_ms, rated_ms FROM history AS h JOIN games ON games.position = h.game "
     "WHERE h.pool = ?1 AND h.player IN (SELECT value FROM json_each(?2)) AND h.n = 1"
 )
-_FIRST_SINCE = " UNION ALL ".join(
+FIRST_GAMES_SINCE = " UNION ALL ".join(
     f"SELECT h.player, h.ended_ms, rated_ms FROM games CROSS JOIN history AS h "
     f"ON h.pool = games.pool AND h.player = games.{side} AND h.n = 1 AND h.game = games.position "
     "WHERE games.pool = ?1 AND games.reason IS NULL AND games.rated_ms >= ?2"
@@ -462,10 +462,10 @@ class PoolProjections:
     def _note_starts(self, pool: Pool, sources: Mapping[int | None, int], fresh: Reratings) -> None:
         """Note in *fresh* the players who began in a pool after the rating of their source may have changed."""
         players = sorted(player for player in sources if player is not None)
-        found = self._book.connection.execute(_FIRST_OF, (pool.pool, orjson.dumps(players).decode())).fetchall()
+        games = self._book.connection.execute(FIRST_GAMES_OF, (pool.pool, orjson.dumps(players).decode())).fetchall()
         if (everybody := sources.get(None)) is not None:
-            found += self._book.connection.execute(_FIRST_SINCE, (pool.pool, everybody)).fetchall()
-        for player, ended_ms, rated_ms in found:
+            games += self._book.connection.execute(FIRST_GAMES_SINCE, (pool.pool, everybody)).fetchall()
+        for player, ended_ms, rated_ms in games:
             if ended_ms >= min(sources[each] for each in (player, None) if each in sources):
                 fresh.note(pool.pool, rated_ms, (player,))
 

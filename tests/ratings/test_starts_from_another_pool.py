@@ -14,9 +14,8 @@ from ledger.answers.list_calculations import list_calculation
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.errors import MalformedError, ProposalError, RejectedError
-from ledger.facts.events import Event, GameRecorded, RatingSeeded, TournamentOpened
+from ledger.facts.events import Decision, Event, GameRecorded, RatingSeeded, TournamentOpened
 from ledger.facts.instants import instant_ms
-from ledger.facts.events import Decision
 from ledger.ledger import Ledger
 from ledger.ratings import engine, views
 from ledger.ratings.player_states import PlayerStates
@@ -35,14 +34,14 @@ from tests.kit.tampering import edit
 from tests.tiers import examples
 
 PLAYERS = 5
-Make = Callable[..., Ledger]
+Start = Callable[..., Ledger]
 
 
-@pytest.fixture(name="make")
-def _make(tmp_path: Path) -> Iterator[Make]:
+@pytest.fixture(name="started")
+def _started(tmp_path: Path) -> Iterator[Start]:
     made: list[Ledger] = []
 
-    def make(events: Sequence[Event], scheme: str = "elo", rapid: str | None = None, **settings: Any) -> Ledger:
+    def start(events: Sequence[Event], scheme: str = "elo", rapid: str | None = None, **settings: Any) -> Ledger:
         """A ledger whose rapid pool begins players with their standard ratings."""
         ledger = Ledger.create(tmp_path / f"{len(made)}.db", scheme=scheme, settings=settings)
         made.append(ledger)
@@ -54,7 +53,7 @@ def _make(tmp_path: Path) -> Iterator[Make]:
         ledger.catch_up()
         return ledger
 
-    yield make
+    yield start
     for ledger in made:
         ledger.close()
 
@@ -92,14 +91,14 @@ GAMES = (
 )
 
 
-def test_a_rapid_player_is_rated_with_the_standard_rating_and_goes_on_from_it(make: Make) -> None:
+def test_a_rapid_player_is_rated_with_the_standard_rating_and_goes_on_from_it(started: Start) -> None:
     """By hand: 2050 - 1987 = 63 points are 0.59 to 0.41; K 40 of a new player, 40·0.59 = 23.6, and 20·-0.59 = -11.8."""
     facts = [
         seed(1, "1987", since="2024-05-01", source="FRL 2024-05"),
         seed(2, "2050", pool="rapid", games=100, k_factor="20"),
         game("r1", 1, 2, "05-04", tournament="Rapid Open"),
     ]
-    ledger = make(facts, "fide")
+    ledger = started(facts, "fide")
     assert begins(ledger) == {1: 1987, 2: 2050}
     assert ratings(ledger) == {(2, 1): [1987 + 24], (2, 2): [2050 - 12]}
     explained = as_row(explanations.explain(ledger, ledger.player("1"), "r1"))
@@ -111,24 +110,24 @@ def test_a_rapid_player_is_rated_with_the_standard_rating_and_goes_on_from_it(ma
     assert [batch.began_with.rating for batch in calculated.batches if batch.began_with] == [1987]
 
 
-def test_the_rise_of_march_2024_is_in_the_standard_rating_already(make: Make) -> None:
+def test_the_rise_of_march_2024_is_in_the_standard_rating_already(started: Start) -> None:
     """By hand: 1987 of January is 1987 + 0.4·13 = 1992.2, so 1992, in May; and rises only once."""
     facts = [seed(1, "1987"), seed(2, "1987"), game("r1", 1, 3, "02-04"), game("r2", 2, 3, "05-04")]
-    ledger = make(facts, "fide")
+    ledger = started(facts, "fide")
     assert {player: rating for player, rating in begins(ledger).items() if player < 3} == {1: 1987, 2: 1992}
     assert {row.player: row.rating for row in ledger.ranking(pool="rapid")} == {1: 1992, 2: 1992}
 
 
-def test_without_the_setting_the_same_player_is_unrated(make: Make) -> None:
+def test_without_the_setting_the_same_player_is_unrated(started: Start) -> None:
     facts = [seed(1, "1987"), seed(2, "2050", pool="standard"), game("s1", 1, 2, "05-04")]
-    ledger = make([*facts, game("r1", 1, 3, "05-04")], "fide")
+    ledger = started([*facts, game("r1", 1, 3, "05-04")], "fide")
     ledger.append(scheme_adopted("fide", pool="blitz"))
     ledger.append(attrs.evolve(game("b1", 1, 2, "05-04"), pool="blitz"))
     ledger.catch_up()
     assert begins(ledger, "blitz") == {1: 0.0, 2: 0.0}
 
 
-def test_the_rating_of_a_tournament_is_that_of_its_first_day(make: Make) -> None:
+def test_the_rating_of_a_tournament_is_that_of_its_first_day(started: Start) -> None:
     """A list of 1 February does not count in a tournament that began on 30 January, though the player came later."""
     facts = [
         TournamentOpened(pool="rapid", tournament="Open", starts_at="2024-01-30", ends_at="2024-02-03"),
@@ -137,12 +136,12 @@ def test_the_rating_of_a_tournament_is_that_of_its_first_day(make: Make) -> None
         seed(2, "1850", pool="rapid"),
         game("r1", 1, 2, "02-02", tournament="Open"),
     ]
-    assert begins(make(facts, "fide"))[1] == 1800
+    assert begins(started(facts, "fide"))[1] == 1800
 
 
-def test_a_rapid_list_goes_before_the_standard_rating_and_that_before_a_declared_one(make: Make) -> None:
+def test_a_rapid_list_goes_before_the_standard_rating_and_that_before_a_declared_one(started: Start) -> None:
     facts = [seed(1, "2100"), seed(1, "1900", pool="rapid"), seed(2, "2000"), *GAMES]
-    ledger = make([], "elo")
+    ledger = started([], "elo")
     six = ledger.register("id:6", "Player 6", declared_rating=1234)
     ledger.append_many([*facts, seed(six, "1700"), game("r6", six, 1, "02-01")])
     ledger.catch_up()
@@ -157,12 +156,12 @@ def test_a_rapid_list_goes_before_the_standard_rating_and_that_before_a_declared
 @pytest.mark.parametrize("scheme", ["elo", "chessworld", "glicko2", "uschess", "fide", "lichess"])
 @pytest.mark.parametrize("few", [True, False])
 def test_a_late_game_a_list_and_a_change_of_scheme_there_act_as_a_rebuild_would(
-    scheme: str, few: bool, make: Make, monkeypatch: pytest.MonkeyPatch
+    scheme: str, few: bool, started: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not few:
         monkeypatch.setattr(views, "FEW_ENTRIES", 0)
         monkeypatch.setattr(engine, "COMPILE_FROM", 0)
-    ledger = make([seed(2, "1650"), *GAMES], scheme)
+    ledger = started([seed(2, "1650"), *GAMES], scheme)
     before = ratings(ledger)
     for event in (
         game("s0", 3, 2, "01-02", half_moves=40),
@@ -179,8 +178,8 @@ def test_a_late_game_a_list_and_a_change_of_scheme_there_act_as_a_rebuild_would(
     assert not audit(ledger.path).falsehoods
 
 
-def test_a_correction_there_reruns_those_who_began_with_it_and_the_preview_shows_them(make: Make) -> None:
-    ledger, right = make(GAMES), make([attrs.evolve(GAMES[0], outcome="draw"), *GAMES[1:]])
+def test_a_correction_there_reruns_those_who_began_with_it_and_the_preview_shows_them(started: Start) -> None:
+    ledger, right = started(GAMES), started([attrs.evolve(GAMES[0], outcome="draw"), *GAMES[1:]])
     drawn = ledger.corrections.drafts.replace("game:s1", {"outcome": "draw"})
     with ledger.as_if([drawn]) as would_be:
         shown = [(row.name, row.rating) for row in would_be.ranking(pool="rapid")]
@@ -205,8 +204,10 @@ def test_a_correction_there_reruns_those_who_began_with_it_and_the_preview_shows
     assert all_rows(ledger) == live
 
 
-def test_games_there_after_the_first_rapid_game_rerate_nobody_here(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = make(GAMES)
+def test_games_there_after_the_first_rapid_game_rerate_nobody_here(
+    started: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = started(GAMES)
     before = {row["player"]: row for row in ledger.rows("history", "pool = 2")}
     rated = []
     monkeypatch.setattr(
@@ -218,8 +219,8 @@ def test_games_there_after_the_first_rapid_game_rerate_nobody_here(make: Make, m
     assert {row["player"]: row for row in ledger.rows("history", "pool = 2")} == before
 
 
-def test_it_is_in_force_from_the_first_game_on_and_predictions_take_it_before(make: Make) -> None:
-    ledger = make([seed(3, "1987"), *GAMES])
+def test_it_is_in_force_from_the_first_game_on_and_predictions_take_it_before(started: Start) -> None:
+    ledger = started([seed(3, "1987"), *GAMES])
     states = PlayerStates(ledger.views.connection, ledger.pool("rapid"))
     assert states.at(3, instant_ms("2024-01-11")).in_force is None  # on no rapid list yet
     assert states.at(3, instant_ms("2024-01-11")).rating == begins(ledger)[3]
@@ -231,8 +232,8 @@ def test_it_is_in_force_from_the_first_game_on_and_predictions_take_it_before(ma
     assert ledger.predict("Player 5", "Player 1", pool="rapid").win != five.win
 
 
-def test_the_settings_of_the_pool_name_it_and_other_pools_store_nothing(make: Make) -> None:
-    ledger = make([])
+def test_the_settings_of_the_pool_name_it_and_other_pools_store_nothing(started: Start) -> None:
+    ledger = started([])
     assert [pool["settings"] for pool in as_rows(pools.pools(ledger))] == [{}, {"from_pool": "standard"}]
     assert "from_pool" not in ledger.pool("standard").eras[0].settings
 
@@ -245,16 +246,18 @@ def test_the_settings_of_the_pool_name_it_and_other_pools_store_nothing(make: Ma
         ("standard", "rapid", "pool 'rapid' is younger than pool 'standard'"),
     ],
 )
-def test_a_pool_that_is_missing_the_same_or_younger_is_refused(pool: str, source: str, words: str, make: Make) -> None:
-    ledger = make([])
+def test_a_pool_that_is_missing_the_same_or_younger_is_refused(
+    pool: str, source: str, words: str, started: Start
+) -> None:
+    ledger = started([])
     since = "2024-01-01" if pool == "standard" else None
     with pytest.raises(RejectedError, match=f"bad-from-pool: setting 'from_pool': {words}"):
         ledger.append(scheme_adopted("elo", pool=pool, settings={"from_pool": source}, effective_from=since))
     assert [each.name for each in ledger.pools()] == ["standard", "rapid"]
 
 
-def test_ratings_in_other_points_are_not_taken(make: Make) -> None:
-    ledger = make(GAMES)
+def test_ratings_in_other_points_are_not_taken(started: Start) -> None:
+    ledger = started(GAMES)
     ledger.append(scheme_adopted("ecf-grade", pool="club", settings={"from_pool": "standard"}))
     ledger.append(attrs.evolve(game("c1", 1, 2, "02-01"), pool="club"))
     ledger.catch_up()
@@ -262,8 +265,8 @@ def test_ratings_in_other_points_are_not_taken(make: Make) -> None:
     assert states.starts.source_state(1, instant_ms("2024-02-01")) is None
 
 
-def test_a_proposal_and_a_new_ledger_are_refused_alike(make: Make, tmp_path: Path) -> None:
-    ledger = make([])
+def test_a_proposal_and_a_new_ledger_are_refused_alike(started: Start, tmp_path: Path) -> None:
+    ledger = started([])
     turned = ledger.corrections.drafts.replace("scheme:standard@start", {"settings": {"from_pool": "rapid"}})
     with pytest.raises(ProposalError, match=r"bad-from-pool.*younger"):
         ledger.propose([turned], reason="cycle", by="eve")
@@ -273,8 +276,8 @@ def test_a_proposal_and_a_new_ledger_are_refused_alike(make: Make, tmp_path: Pat
         scheme_adopted("elo", settings={"from_pool": True})
 
 
-def test_two_pools_in_one_transaction_are_taken_in_their_order(make: Make) -> None:
-    ledger = make([])
+def test_two_pools_in_one_transaction_are_taken_in_their_order(started: Start) -> None:
+    ledger = started([])
     own, other = scheme_adopted("elo", pool="slow"), scheme_adopted("elo", pool="quick", settings={"from_pool": "slow"})
     with pytest.raises(RejectedError, match="there is no pool 'slow'"):
         ledger.append_many([other, own])
@@ -282,8 +285,8 @@ def test_two_pools_in_one_transaction_are_taken_in_their_order(make: Make) -> No
     assert ledger.pool("quick").from_pools == {"slow"}
 
 
-def test_the_audit_finds_a_false_rating_at_its_source_and_where_a_player_began_with_it(make: Make) -> None:
-    ledger = make(GAMES[:2])
+def test_the_audit_finds_a_false_rating_at_its_source_and_where_a_player_began_with_it(started: Start) -> None:
+    ledger = started(GAMES[:2])
     edit(views_of(ledger.path), "UPDATE history SET rating = rating + 100 WHERE pool = 1 AND player = 1 AND n = 2")
     ledger.append(GAMES[2])  # the views follow from the false row
     ledger.catch_up()
