@@ -1,6 +1,7 @@
 """The pool setting ``from_pool``: who has no rating here begins with the one in force in another pool (B.02 7.2.1)."""
 
 from collections.abc import Callable, Iterator, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.answers import explanations, pools
+from ledger.answers.comparing import replaying
+from ledger.answers.comparing.comparison import pool_candidate
 from ledger.answers.list_calculations import list_calculation
 from ledger.answers.rows import as_row, as_rows
 from ledger.audit.audit import audit
 from ledger.errors import MalformedError, ProposalError, RejectedError
 from ledger.facts.events import Decision, Event, GameRecorded, RatingSeeded, TournamentOpened
 from ledger.facts.instants import instant_ms
+from ledger.facts.periods import OPEN
 from ledger.ledger import Ledger
 from ledger.ratings import engine, views
 from ledger.ratings.player_states import PlayerStates
@@ -317,3 +321,29 @@ def test_whole_tournaments_are_rated_alike_in_any_order_of_the_two_pools(
 ) -> None:
     begun = begun_in_standard(club)
     assert right_at_once(begun) == right_at_once(data.draw(reordered(begun)))
+
+
+def test_the_causes_of_a_change_name_the_rating_to_begin_with(started: Start) -> None:
+    ledger = started([seed(1, "1810"), *GAMES[:3]])
+    before, was = ledger.head().size, ratings(ledger)[2, 1][-1]
+    ledger.append(game("s0", 2, 1, "01-02"))
+    changes = ledger.player("Player 1").why(since=str(before), pool="rapid")
+    now = ratings(ledger)[2, 1][-1]
+    assert (changes.rating_then, changes.rating_now) == (was, now)
+    assert [part.kind for part in changes.parts] == ["other pool", "rated anew"]
+    assert sum(part.points or 0.0 for part in changes.parts) == pytest.approx(now - was, abs=1e-6)
+    whole = ledger.player("Player 1").why(since="4", pool="rapid")
+    assert [part.kind for part in whole.parts][-2:] == ["began", "game"]
+
+
+@pytest.mark.parametrize("scheme", ["elo", "fide", "glicko2"])
+def test_a_comparison_of_schemes_begins_players_so(scheme: str, started: Start) -> None:
+    ledger = started([seed(3, "1987"), *GAMES], scheme)
+    connection, pool = ledger.views.connection, ledger.pool("rapid")
+    games = replaying.load_games(connection, pool.pool, OPEN)
+    chosen = pool_candidate(pool, scheme, dict(pool.eras[0].settings))
+    orders = replaying.order_games(connection, pool, games, [chosen])
+    (replayed,) = replaying.replay_schemes([chosen], orders, lambda: 0.0, 1)
+    final = [None if isnan(rating) else rating for rating in replayed.final.tolist()]
+    current = {row["player"]: row["rating"] if row["listed"] else None for row in ledger.rows("current", "pool = 2")}
+    assert dict(zip(games.players.tolist(), final, strict=True)) == current
