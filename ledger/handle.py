@@ -44,6 +44,7 @@ from ledger.ratings.installed_projectors import projectors_for
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.read_models import InstalledProjectors
 from ledger.ratings.views import Views
+from ledger.recording.import_register import ImportRegister
 from ledger.recording.recorder import Gate, RecordedEvents, Recorder, Refused, Submission
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
@@ -71,6 +72,7 @@ class OpenLedger:
         names: the people file, each name compared with what the journal sealed.
         current_facts: the facts after corrections.
         clock: what time it is, in UTC.
+        imports: the register of the imported files.
         checkpoints: the heads that were signed: to make them, and to be held against when the ledger is opened.
         token_store: the tokens' store, outside the journal.
         impacts: by proposal and entries, when it was asked what it would move, milliseconds since 1970, and the answer.
@@ -101,6 +103,7 @@ class OpenLedger:
         self._journal, self._views, self.clock = journal, views, clock
         self.names = VerifiedNames(journal, people, ViewsGameIndex(views).highest_registered)
         self.current_facts = CurrentFacts(journal, views)
+        self.imports = ImportRegister.of(path, journal)
         self.checkpoints = Checkpoints(path, journal)
         self.token_store, self._files = token_store, files
         self.impacts: dict[tuple[int, int], tuple[int, object]] = {}

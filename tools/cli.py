@@ -67,7 +67,11 @@ TASKS = {
         "policy": "policy.policy",
         "token": "token.token",
     },
-    "Correct": {"correct": "correct.correct"},
+    "Correct": {
+        "correct": "correct.correct",
+        "imports": "imports.imports_",
+        "take-back": "imports.take_back_",
+    },
     "Publish lists": {
         "publish": "publish.publish",
         "lists": "publish.lists",

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from ledger.answers.asking import day
+from ledger.book.decisions import ApprovedChange
 from ledger.book.evidence import Context
+from ledger.book.stored_proposals import StoredProposals, includes_entry
 from ledger.book.timeline import Pool
 from ledger.book.whole_tournaments import NO_ANNOUNCEMENTS, Announcements, Edition, first_closing_from
 from ledger.errors import RejectedError
@@ -23,9 +25,9 @@ from ledger.facts.instants import instant_end_ms, instant_ms, instant_ms_column
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Format
 from ledger.handle import OpenLedger
-from ledger.imports.reading import ReportedTournament
+from ledger.imports.reading import TOO_FAST, ReportedTournament
 from ledger.journal import Journal, rules
-from ledger.recording.pool_choice import BY_SPEED
+from ledger.recording.pool_choice import CHOICES_BY_CLASS
 from ledger.runtime.calls import checked
 from ledger.runtime.lazy import pl
 from ledger.schemes.scheme import Rhythm
@@ -37,12 +39,20 @@ SOON = 30  # days after a closing within which a game was most likely meant to b
 KEPT = 10  # games whose lines are named
 
 
-def announcements_by_tournament(journal: Journal, pool: str) -> dict[str, Announcements]:
-    """Return the announced days of the editions of each tournament of a pool, by the tournament's name."""
+def announcements_by_tournament(
+    journal: Journal, pool: str, spans: Iterable[ApprovedChange] = ()
+) -> dict[str, Announcements]:
+    """Return the announced days of the editions of each tournament of a pool, by the tournament's name.
+
+    Announcements of entries that one of the changes *spans* annuls are left out.
+    """
+    gone = [span.change for span in spans]
     by_name: defaultdict[str, Announcements] = defaultdict(Announcements)
     # In the order of keys ';' follows ':', so that these two enclose every opening, or closing, of the pool.
     keys = [key for kind in ("opening", "tournament") for key in journal.keys(f"{kind}:{pool}:", f"{kind}:{pool};")]
     for entry in journal.find(keys).values():
+        if any(includes_entry(change, entry.position) for change in gone):
+            continue
         match codec.decode(entry.body).event:
             case TournamentOpened(tournament=name, starts_at=start, ends_at=end):
                 by_name[name] = by_name[name].with_opening(instant_ms(start), instant_end_ms(end))
@@ -136,7 +146,14 @@ class OutsideGames:
 @checked
 def outside_games(ledger: OpenLedger, pool: str) -> OutsideGames:
     """Return a collector of games of an import that ended outside the announced days of a pool's tournaments."""
-    return OutsideGames(announcements_by_tournament(ledger.journal, pool))
+    return OutsideGames(announcements_by_tournament(ledger.journal, pool, _annulling(ledger)))
+
+
+def _annulling(ledger: OpenLedger) -> list[ApprovedChange]:
+    """Return the changes in force of several entries, by which announcements were taken back."""
+    if not ledger.current_facts.has_proposals():
+        return []
+    return StoredProposals(ledger.current_facts.connection).spans_of_entries
 
 
 class MissingAnnouncement(NamedTuple):
@@ -155,12 +172,12 @@ def missing_announcements(
     Args:
         ledger: where they would be announced.
         reported: the tournaments of the file.
-        pool: the pool of its games, or ``by-speed``: then a tournament of unknown speed is left out.
+        pool: the pool of its games, or one of ``CHOICES_BY_CLASS``: then a tournament of unknown speed is left out.
     """
     by_pool: dict[str, dict[str, Announcements]] = {}
     for tournament in reported:
-        name = tournament.speed if pool == BY_SPEED else pool
-        if name is None:
+        name = tournament.speed if pool in CHOICES_BY_CLASS else pool
+        if name is None or name == TOO_FAST:
             continue
         event = TournamentOpened(
             pool=name,
@@ -172,7 +189,7 @@ def missing_announcements(
             rounds=tournament.rounds,
         )
         if name not in by_pool:  # once: a file may report many
-            by_pool[name] = announcements_by_tournament(ledger.journal, name)
+            by_pool[name] = announcements_by_tournament(ledger.journal, name, _annulling(ledger))
         announced = by_pool[name].get(event.tournament, NO_ANNOUNCEMENTS)
         if (instant_ms(event.starts_at), instant_end_ms(event.ends_at)) not in announced.opened:
             yield MissingAnnouncement(tournament.line, event, _refusal(ledger, event))
@@ -180,13 +197,14 @@ def missing_announcements(
 
 def _refusal(ledger: OpenLedger, event: TournamentOpened) -> str | None:
     """Return the refusal of an announcement; None if it would be recorded, or if its pool does not exist yet."""
-    stored = ledger.journal.find([event.key]).get(event.key)
+    key = ledger.current_facts.with_free_key(event, ledger.journal.find, catch_up=True).key
+    stored = ledger.journal.find([key]).get(key)
     try:
         # The judge is asked about new facts alone: what has a known key repeats that fact, or contradicts it.
         if stored is None:
             ledger.check_early(event, Context.IMPORT)
         else:
-            rules.check_repeat(TournamentOpened, event.key, rules.facts_of(stored), codec.facts_mapping(event))
+            rules.check_repeat(TournamentOpened, key, rules.facts_of(stored), codec.facts_mapping(event))
     except RejectedError as error:
         return str(error).removeprefix(f"{error.rule}: ")
     return None

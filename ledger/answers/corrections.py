@@ -161,6 +161,8 @@ def _words(change: Change, called: dict[int, str]) -> str:
         case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
             verb = _ANNULLING[0] if change.do is Verb.ANNUL_TOURNAMENT else _RESTORING[0]
             return f"{verb} the games of tournament {change.tournament!r}{between} in pool {change.pool}"
+        case Verb.ANNUL_ENTRIES:
+            return f"take back the games, byes, announcements and statements of entries {change.entries}"
         case Verb.UNDO:
             return f"undo proposal {change.proposal}"
 

@@ -28,7 +28,7 @@ from ledger.journal import Journal
 from ledger.journal.stored_lists import ListRow, with_ranks
 from ledger.publishing.publications import Publications
 from ledger.ratings.row_changes import RowChange, row_changes
-from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
+from ledger.ratings.standings import list_standings, rating_list_at, rows_by_player
 from ledger.ratings.views import Views
 from ledger.runtime.calls import checked
 from ledger.runtime.long_work import Progress, no_progress
@@ -212,7 +212,7 @@ def _ratings(views: Views, name: str, players: Set[int], ms: int) -> dict[int, f
     pool = next((pool for pool in stored_pools(views.connection) if pool.name == name), None)
     if pool is None:
         return dict.fromkeys(players)
-    listed = Standings(views.connection, pool, ms).of(players)
+    listed = list_standings(views.connection, pool, ms).of(players)
     return {player: listed[player].rating if player in listed else None for player in players}
 
 

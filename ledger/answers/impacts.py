@@ -9,11 +9,13 @@ import attrs
 
 from ledger.answers.asking import in_one_snapshot, names
 from ledger.answers.rankings import class_limits, rating_class
+from ledger.answers.sent_reports import reports_with
 from ledger.correcting.previews import Impact, Move
 from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 
 # The values of a row that occur twice, before and after.
+_OF_REPORT = ("tournament", "pool", "edition", "sent_on", "since", "until")
 FIGURES = ("rating", "rank", "games", "time_losses", "hera", "hera_game", "listed", "closed")
 
 
@@ -58,6 +60,19 @@ class MovedListRow:
 
 
 @attrs.frozen(kw_only=True, slots=False)
+class MovedReportRow:
+    """A report that was sent to a federation, of which a game or bye would change."""
+
+    tournament: str = documented("name of the tournament")
+    pool: str = documented("the pool of its games")
+    edition: str = documented("a day of the edition")
+    sent_on: str = documented("the day on which it was sent")
+    since: str | None = documented("first day of its period; null: the whole tournament")
+    until: str | None = documented("last day of its period; null: the whole tournament")
+    results: int = documented("how many of its games and byes would change, come or go", minimum=1)
+
+
+@attrs.frozen(kw_only=True, slots=False)
 class ImpactSummary:
     """The numbers of games, players and changes that the approval of a proposal would affect."""
 
@@ -76,6 +91,7 @@ class ImpactInFull:
 
     summary: ImpactSummary = flattened()
     lists: list[MovedListRow] = documented("published lists that would say something else, as revised")
+    reports: list[MovedReportRow] = documented("reports that were sent, of which a game or bye would change")
     moves: list[MoveRow] = documented("who would stand otherwise: who would come or go first, then the largest moves")
 
 
@@ -107,7 +123,11 @@ def impact_in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
         )
         for move in impact.moves
     ]
-    return ImpactInFull(summary=summary, lists=lists, moves=moves)
+    reports = [
+        MovedReportRow(results=count, **{name: getattr(report, name) for name in _OF_REPORT})
+        for report, count in reports_with(ledger, impact.results)
+    ]
+    return ImpactInFull(summary=summary, lists=lists, reports=reports, moves=moves)
 
 
 def _fields(move: Move, limits: Mapping[str, int]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from ledger.answers.explanations import GameExplanation
 from ledger.answers.exports.columns import row_schema
 from ledger.answers.exports.datasets import NAMED_DATASETS
 from ledger.answers.graphs.graph_data import Page
+from ledger.answers.health import Health
 from ledger.answers.impacts import ImpactInFull
 from ledger.answers.journal_status import JournalStatus
 from ledger.answers.list_calculations import ListCalculation
@@ -62,6 +63,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "explain": GameExplanation,
     "games": PlayerGame,
     "games-of-day": RecordedGame,
+    "health": Health,
     "journal": JournalStatus,
     "lists": PublishedListRow,
     "lists-of": PublishedPlayerRow,

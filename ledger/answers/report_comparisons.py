@@ -17,6 +17,7 @@ from ledger.answers.asking import in_one_snapshot
 from ledger.answers.player_details import details_at
 from ledger.book import decisions
 from ledger.book.stored_proposals import load_merges
+from ledger.book.taken_back import absent_players
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -26,10 +27,11 @@ from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded
 from ledger.facts.player_details import NO_DETAILS, PlayerDetails, readable_details
 from ledger.facts.source_games import SourceEntrant, SourceReport
 from ledger.handle import OpenLedger
+from ledger.imports.reading import TOO_FAST
 from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
-from ledger.recording.findings import ReportCheck, ReportFinding, accepted_codes
-from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.findings import NO_CLASS, ReportCheck, ReportFinding, accepted_codes
+from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
 from ledger.recording.report_checks import HIGHEST, performance_findings, structure_findings
 from ledger.registering.registry import Registry
 
@@ -51,9 +53,17 @@ def compare_reports(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[So
         pool = None
         with suppress(UnknownNameError):  # a pool that the import makes has no ratings yet
             pool = None if name is None else ledger.pool(name)
+        if name is None and choice.pool == BY_TIME_CONTROL:
+            findings.append(_without_class(report))
         findings += structure_findings(report)
         findings += _Comparison(ledger, report, pool).findings()
     return sorted(findings)
+
+
+def _without_class(report: SourceReport) -> ReportFinding:
+    line = next((report.lines[kind] for kind in ("222", "122") if kind in report.lines), report.line)
+    why = "is faster than FIDE rates" if report.speed == TOO_FAST else "is missing, or it is not understood"
+    return ReportFinding(line, NO_CLASS, f"the time control {why}")
 
 
 def check_of_reports(
@@ -252,10 +262,12 @@ class _Comparison:
             ]
         except MalformedError:  # no word of it has three letters
             bearers = people.find(entrant.player_name)
+        absent = absent_players(self._ledger.views.connection, [person.player for person in bearers])
         return [
             person
             for person in bearers
             if person.identity
+            and person.player not in absent
             and keys & folded(person.name or "").keys
             and are_different_people(entrant.player_id, person.identity)
         ]
@@ -270,8 +282,10 @@ class _Comparison:
         registry = Registry(self._ledger)
         for note in registry.namesakes([(side.entrant.player_id, side.entrant.player_name) for side in new]):
             side = new[note.place]
-            for other in self._ledger.people.by_identity(note.others).values():
-                if other.identity is None or spelt(other.identity) in self._identities:
+            others = self._ledger.people.by_identity(note.others).values()
+            absent = absent_players(self._ledger.views.connection, [other.player for other in others])
+            for other in others:
+                if other.player in absent or other.identity is None or spelt(other.identity) in self._identities:
                     continue  # both play: they are two people
                 supports, contradicts = self._evidence(side, other)
                 if supports or not (contradicts or note.is_misspelt):

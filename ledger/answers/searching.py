@@ -18,6 +18,7 @@ from ledger.answers.asking import in_one_snapshot, row_limit, shown_identity, sh
 from ledger.answers.publications import published_lists
 from ledger.book.decisions import person_of
 from ledger.book.stored_proposals import load_merges
+from ledger.book.taken_back import absent_players
 from ledger.duplicates.namesakes import namesakes
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import (
@@ -46,17 +47,20 @@ class NamedPlayer:
 def find_players(ledger: OpenLedger, part: str, *, limit: int | None = None) -> list[NamedPlayer]:
     """Return the players whose names have all words of *part*, or words with *part*; names that begin so first.
 
-    A part has three letters or more; case and accents do not count.
+    A part has three letters or more; case and accents do not count. Players of an import that was taken back are left
+    out if they have no other games.
 
     Raises:
         MalformedError: no word of it has three letters.
         StorageError: the people file and the journal do not belong together.
     """
+    matches = ledger.people.search.find(part)
+    absent = absent_players(ledger.views.connection, (match.player for match in matches))
     return [
         NamedPlayer(
             player=match.player, name=shown_name(match.player, match.name), identity=shown_identity(match.identity)
         )
-        for match in ledger.people.search.find(part)[: row_limit(limit)]
+        for match in [match for match in matches if match.player not in absent][: row_limit(limit)]
     ]
 
 
@@ -134,7 +138,10 @@ def _new_players(ledger: OpenLedger, after: int) -> list[Person]:
     new: list[Person] = []
     for block in ledger.people.iter_named(highest_first=True):
         stored = ledger.journal.find([f"player:{person.player}" for person in block])
+        absent = absent_players(ledger.views.connection, (person.player for person in block))
         for person in block:
+            if person.player in absent:
+                continue
             entry = stored.get(f"player:{person.player}")
             if len(new) == NEWEST or (entry is not None and entry.position <= after):
                 return new
@@ -208,8 +215,9 @@ def similar_players(ledger: OpenLedger) -> SimilarPlayers:
     identities: dict[int, str] = {}
     names: dict[int, FoldedName] = {}
     for persons in ledger.people.iter_named():
+        absent = absent_players(ledger.views.connection, (person.player for person in persons))
         for person in persons:
-            if person.identity is not None and person.name is not None:
+            if person.player not in absent and person.identity is not None and person.name is not None:
                 identities[person.player] = person.identity
                 names[person.player] = folded(person.name)
     every = _all_bearers(names)

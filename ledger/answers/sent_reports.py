@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from ledger.facts.words import Brings
 from ledger.handle import OpenLedger
 from ledger.journal import stored_texts
 from ledger.ratings import queries
+from ledger.ratings.dry_runs import MovedResult
 
 _REPORTS = "SELECT * FROM sent_reports WHERE pool = ?1 ORDER BY tournament, edition_ms, number, position"
 _HAS_REPORTS = "SELECT 1 FROM sent_reports LIMIT 1"
@@ -147,13 +148,53 @@ def sent_reports(ledger: OpenLedger, pool: str | None = None, *, again: bool = F
     if ledger.views.connection.execute(_HAS_REPORTS).fetchone() is None:
         return []
     pools = ledger.pools() if pool is None else [ledger.pool(pool)]
-    reports = [report for each in pools for report in _of_pool(ledger, each)]
+    reports = [report for each in pools for report, _, _ in _of_pool(ledger, each)]
     return [report for report in reports if report.again or not again]
 
 
-def _of_pool(ledger: OpenLedger, pool: Pool) -> list[SentReport]:
+@in_one_snapshot
+def reports_with(ledger: OpenLedger, results: Collection[MovedResult]) -> list[tuple[SentReport, int]]:
+    """Return the last sent reports that are about some results, each with the number of these."""
+    reports: list[tuple[SentReport, int]] = []
+    for pool in ledger.pools() if results else ():
+        by_name: dict[str, list[int]] = {}
+        for result in results:
+            if result.pool == pool.name:
+                by_name.setdefault(result.tournament, []).append(result.ms)
+        for report, event, every in _of_pool(ledger, pool, by_name) if by_name else ():
+            since_ms = -inf if report.since is None else instant_ms(report.since)
+            until_ms = inf if report.until is None else instant_end_ms(report.until)
+            times = [ms for ms in by_name[report.tournament] if since_ms <= ms <= until_ms]
+            if event is not None:  # else it has no game any more, and they come back
+                times = [
+                    ms
+                    for ms in times
+                    if edition_meant(pool, report.tournament, _Instant(ms), [each.edition for each in every])
+                    in {event.edition, None}
+                ]
+            if times:
+                reports.append((report, len(times)))
+    return reports
+
+
+class _Instant(NamedTuple):
+    """The end of a game, by which its edition is found."""
+
+    edition_ms: int
+
+    @property
+    def last_ms(self) -> int:
+        """The end of the game again."""
+        return self.edition_ms
+
+
+def _of_pool(
+    ledger: OpenLedger, pool: Pool, tournaments: Collection[str] | None = None
+) -> list[tuple[SentReport, EventFacts | None, Sequence[EventFacts]]]:
+    """Return the last report of each edition and period, the edition, and all editions of its tournament."""
     connection = ledger.views.connection
     rows = list(queries.fetch_dicts(connection, _REPORTS, (pool.pool,)))
+    rows = [row for row in rows if tournaments is None or row["tournament"] in tournaments]
     events = editions.load_events(connection, pool, sorted({row["tournament"] for row in rows})) if rows else {}
     last: dict[tuple[object, ...], tuple[Mapping[str, Any], EventFacts | None]] = {}
     for row in rows:
@@ -161,7 +202,10 @@ def _of_pool(ledger: OpenLedger, pool: Pool) -> list[SentReport]:
         edition = row["edition"] if event is None else event.edition
         last[row["tournament"], edition, row["since"], row["until"]] = row, event
     merges = load_merges(connection)
-    return [_report(ledger, pool, row, event, merges) for row, event in last.values()]
+    return [
+        (_report(ledger, pool, row, event, merges), event, events.get(row["tournament"], ()))
+        for row, event in last.values()
+    ]
 
 
 def event_of(pool: Pool, events: Sequence[EventFacts], row: Mapping[str, Any]) -> EventFacts | None:
@@ -240,6 +284,7 @@ def _changed(
 
     sent = {result.key: result for result in map(person, before)}
     present = {result.key: result for result in now}
+    _match_renewed(sent, present)
     differ = [key for key in {**sent, **present} if sent.get(key) != present.get(key)]
     pairs = [(sent.get(key), present.get(key)) for key in differ]
     results = [result for pair in pairs for result in pair if result is not None]
@@ -262,6 +307,14 @@ def _changed(
             )
         )
     return changed
+
+
+def _match_renewed(sent: dict[str, Result], present: dict[str, Result]) -> None:
+    """Give sent results the keys of those that were recorded again since, after their import was taken back."""
+    again = {(result.round, result.white, result.black): key for key, result in present.items() if key not in sent}
+    for key in [key for key in sent if key not in present]:
+        if (now := again.pop(sent[key][1:4], None)) is not None:
+            sent[now] = sent.pop(key)._replace(key=now)
 
 
 def _in_words(result: Result, called: Mapping[int, str]) -> str:

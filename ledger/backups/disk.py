@@ -8,10 +8,12 @@ compute that too: only a head stored elsewhere reveals it.
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import file_digest, sha256
@@ -27,6 +29,7 @@ from ledger.facts.words import TreeHead
 from ledger.runtime.lazy import filelock
 
 BLOCK = 1 << 20
+_LOCK = "held"  # the file of a temporary folder that its process keeps locked
 SET = "set"  # the folder in a locked folder where the files are made
 NOT_FOR_FOLDERS = {errno.EINVAL, errno.ENOTSUP}  # what some network file systems say of flushing a folder
 PRIVATE, USUAL = 0o600, 0o666  # permissions of a new file, before the process takes its own part away
@@ -69,6 +72,22 @@ def locked_folder(place: Path, unfinished: str | None = None) -> Iterator[None]:
         lock.release()
         with suppress(OSError):  # on Windows it still held the lock, which is open until here
             place.rmdir()
+
+
+@contextmanager
+def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder that other users may not enter, and delete it when the block ends.
+
+    Folders of this prefix whose processes were killed are deleted first: they hold names, which no erasure would reach.
+    """
+    for lock in parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
+        # another process is at work on it, or it is another user's
+        with suppress(OSError, filelock.Timeout):
+            with filelock.FileLock(lock, timeout=0):
+                shutil.rmtree(lock.parent, ignore_errors=True)
+            lock.parent.rmdir()  # on Windows it still held the lock, which is open until here
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as folder, filelock.FileLock(Path(folder) / _LOCK):
+        yield Path(folder)
 
 
 def permissions_of(path: Path) -> int:
@@ -196,7 +215,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         "files": {role: attrs.asdict(file) for role, file in manifest.files.items()},
     }
     # over the members and not over the file: the layout of JSON is not guaranteed
-    members["sha256"] = _checksum(members)
+    members["sha256"] = checksum(members)
     with new_file(folder / NAME, USUAL) as file, translate_os_errors(folder / NAME):
         file.write(orjson.dumps(members, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
@@ -217,28 +236,15 @@ def read_manifest(folder: Path) -> Manifest:
         members = orjson.loads(text)
         if members["format"] != FORMAT:
             raise StorageError(str(path), f"is of format {members['format']!r:.60}, this program reads {FORMAT!r}")
-        if members.pop("sha256") != _checksum(members):
+        if members.pop("sha256") != checksum(members):
             raise StorageError(str(path), "was changed since the backup was made; use another backup")
         return _manifest(members)
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise StorageError(str(path), "is damaged: not the manifest of a backup; use another backup") from error
 
 
-def newest_backup(folder: Path, is_wanted: Callable[[TreeHead], bool]) -> Manifest | None:
-    """Return the manifest of the newest backup in a folder whose head is wanted; None if there is none.
-
-    Folders that are no backups, and backups whose manifest is damaged, are passed over.
-    """
-    manifests = []
-    with translate_os_errors(folder):
-        for path in folder.iterdir():
-            with suppress(StorageError):
-                manifests.append(read_manifest(path))
-    of_ledger = (manifest for manifest in manifests if is_wanted(manifest.head))
-    return max(of_ledger, key=lambda manifest: manifest.made_at, default=None)
-
-
-def _checksum(members: Mapping[str, Any]) -> str:
+def checksum(members: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the members of a file in JSON, in hexadecimal."""
     return sha256(orjson.dumps(members, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import glob
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from ledger.backups import disk
 from ledger.backups.server_copies import copy_to_files
 from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.settings_file import SettingsFile
 from ledger.players.stores import place_of
 from ledger.runtime import sqlite
-from ledger.runtime.lazy import filelock
 from ledger.runtime.ledger_files import journal_file, sidecar
 from ledger.runtime.long_work import Progress, no_progress
-
-_LOCK = "held"  # the file of a copy that its process keeps locked
 
 
 @contextmanager
@@ -44,19 +39,8 @@ def ledger_as_files(path: str | Path, progress: Progress = no_progress, *, with_
     if place is None:
         yield path
         return
-    prefix = f"{path.stem}.copy-"
-    # Copies of processes that were killed: they hold names, which no erasure would reach there.
-    for lock in path.parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
-        # another process is at work on it, or it is another user's
-        with suppress(OSError, filelock.Timeout):
-            with filelock.FileLock(lock, timeout=0):
-                shutil.rmtree(lock.parent, ignore_errors=True)
-            lock.parent.rmdir()  # on Windows it still held the lock, which is open until here
-    with (
-        tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder,
-        filelock.FileLock(Path(folder) / _LOCK),
-    ):
-        copy = Path(folder) / path.name
+    with disk.temporary_folder(path.parent, f"{path.stem}.copy-") as folder:
+        copy = folder / path.name
         # the views first: they know no entry then that the copied journal lacks
         if with_views and sidecar(path, "views").exists():
             with (

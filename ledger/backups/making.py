@@ -116,11 +116,7 @@ def _backup(source: Path, target: Path, made_at: str, progress: Progress, *, wit
             raise StorageError(str(old["people"]), words)
         head, names = _prove(source, new, progress)
         reached, left_out = (None, left_out) if not new["views"].exists() else _judge_views(new)
-        try:
-            program = version("rating-ledger")
-        except PackageNotFoundError:  # run from a checkout that is not installed
-            program = "unknown"
-        kept = disk.Manifest(made_at, program, head, _described(new))
+        kept = disk.Manifest(made_at, program_version(), head, _described(new))
         disk.write_manifest(made, kept)
         # All is on the disk before the folder has its name: a backup that is there after a power cut is whole.
         disk.flush_folder(made)
@@ -130,6 +126,14 @@ def _backup(source: Path, target: Path, made_at: str, progress: Progress, *, wit
         disk.flush(target.parent)
     size = sum(file.bytes for file in kept.files.values())
     return Backup(target, head, names.checked, names.erased, reached, left_out, size)
+
+
+def program_version() -> str:
+    """Return the version of the program; ``unknown`` for a checkout that is not installed."""
+    try:
+        return version("rating-ledger")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def _whole_path(path: str | Path) -> Path:

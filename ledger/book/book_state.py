@@ -84,13 +84,16 @@ class BookState:
         stored = self.journal.find([key]).get(key)
         if stored is None or not self.covers(stored.position):
             return None
-        return self.corrected_fact(decode(stored.body).event)
+        return self.corrected_fact(decode(stored.body).event, stored.position)
 
-    def corrected_fact(self, event: Event, *, until: int | None = None, in_force: bool = False) -> Event | None:
+    def corrected_fact(
+        self, event: Event, position: int, *, until: int | None = None, in_force: bool = False
+    ) -> Event | None:
         """Return a fact after its corrections; None if it is annulled.
 
         Args:
             event: the fact as it was recorded.
+            position: of its entry.
             until: the last entry whose decisions count; by default all that were applied.
             in_force: leave out a round without a game if its tournament is void; it stays in its table, and
                 ``tournament_editions.rounds_of`` leaves it out.
@@ -99,7 +102,7 @@ class BookState:
             CorruptError: a correction gave it a value that is not allowed.
         """
         combined = decisions.combined_change(self.proposals.approved_changes([event.key], until=until)[event.key])
-        is_annulled = combined.annulled_by() is not None
+        is_annulled = combined.annulled_by(self.proposals.spans_of_fact(event, position, until=until)) is not None
         if is_annulled and not isinstance(event, RoundWithoutGame):
             return None
         try:
@@ -109,7 +112,7 @@ class BookState:
             raise CorruptError("journal", 0, message) from error
         # of a round that was annulled by itself the tournament may have been restored since, and it with it
         if isinstance(now, RoundWithoutGame) and (is_annulled or in_force):
-            stored = tournament_editions.stored_round(now, 0)
+            stored = tournament_editions.stored_round(now, position)
             if tournament_editions.annulled_by(self.proposals, now.pool, stored, combined, until=until) is not None:
                 return None
         return now

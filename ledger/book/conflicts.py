@@ -88,7 +88,8 @@ class WhatIfFacts:
         event = decode(stored.body).event
         acting = self.proposals.approved_changes([key], self._undone)[key] + self._further.get(key, [])
         combined = decisions.combined_change(acting)
-        annulled_by = combined.annulled_by()
+        spans = self.proposals.spans_of_fact(event, stored.position)
+        annulled_by = combined.annulled_by(span for span in spans if span.proposal not in self._undone)
         facts: Mapping[str, Any] = codec.facts_mapping(event)
         if isinstance(event, GameRecorded):
             rows = game_rows(self._connection, [stored.position])

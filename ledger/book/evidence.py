@@ -19,19 +19,23 @@ import attrs
 from ledger.book import conflicts, decisions, stored_proposals
 from ledger.book.late_reports import BEFORE_ALL_LISTS
 from ledger.book.policies import READ_MODELS, Settings, stored_policies
+from ledger.book.stored_proposals import includes_entry
 from ledger.book.timeline import Pool
 from ledger.book.tournament_editions import find_in_same_edition, may_share_edition
+from ledger.duplicates.renewed_keys import MOST, RENEWED, renewed
 from ledger.duplicates.repeats import CorrectedGame
 from ledger.errors import RejectedError, UnknownNameError
 from ledger.facts import codec
+from ledger.facts.changes import spans_of
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, GameRecorded, RoundWithoutGame
-from ledger.journal import FindEntries, Journal
+from ledger.journal import FindEntries, Journal, StoredEntry
 from ledger.runtime.nearest import expected_names
 
 if TYPE_CHECKING:
     import sqlite3
 
+_VOIDED = "SELECT position, voided_by FROM games WHERE position BETWEEN ? AND ? AND voided_by IS NOT NULL"
 FIRST_PROPOSAL = "proposal:1@1"  # every journal with a proposal has this key
 
 
@@ -109,6 +113,75 @@ class CurrentFacts:
         plain = {name: value for name, value in fact.facts.items() if name != "game"}
         return CorrectedGame({**plain, "white": person(plain["white"]), "black": person(plain["black"])}, person)
 
+    def taken_back_games(self, among: Collection[int] | None = None) -> Collection[int]:
+        """Return the entries of games that were taken back with their import, all or *among* some; in no order.
+
+        The views are read as they are: in an import they caught up before its first entry.
+        """
+        if not self.has_proposals() or not self.views.path.exists():
+            return ()
+        spans = stored_proposals.StoredProposals(self.views.connection).spans_of_entries
+        if among is not None:
+            spans = [span for span in spans if any(includes_entry(span.change, entry) for entry in among)]
+        proposals = {span.proposal for span in spans}
+        entries: set[int] = set()
+        for first, last in {edges for span in spans for edges in spans_of(span.change.entries)}:
+            rows = self.views.connection.execute(_VOIDED, (first, last))
+            entries.update(position for position, proposal in rows if proposal in proposals)
+        return entries if among is None else entries.intersection(among)
+
+    def taken_back_facts(self, entries: Mapping[str, StoredEntry]) -> set[str]:
+        """Return the keys of those recorded facts, no games or rounds, that were taken back with their import.
+
+        The views are read as they are.
+        """
+        if not entries or not self.has_proposals() or not self.views.path.exists():
+            return set()
+        proposals = stored_proposals.StoredProposals(self.views.connection)
+        spans = proposals.spans_of_entries
+        among = {
+            key: [span for span in spans if includes_entry(span.change, entry.position)]
+            for key, entry in (entries.items() if spans else ())
+        }
+        among = {key: of_entry for key, of_entry in among.items() if of_entry}
+        changes = proposals.approved_changes(list(among)) if among else {}
+        numbers = {span.proposal for span in spans}
+        return {
+            key
+            for key, of_entry in among.items()
+            if decisions.combined_change(changes[key]).annulled_by(of_entry) in numbers
+        }
+
+    def taken_back_entries(self, entries: Collection[int]) -> set[int]:
+        """Return those entries that a change in force took back with their import; the views are read as they are."""
+        if not entries or not self.has_proposals() or not self.views.path.exists():
+            return set()
+        spans = stored_proposals.StoredProposals(self.views.connection).spans_of_entries
+        return {entry for entry in entries if any(includes_entry(span.change, entry) for span in spans)}
+
+    def with_free_key(self, event: Event, find: FindEntries, *, catch_up: bool = False) -> Event:
+        """Return a fact under its key or, if its record was taken back with its import, under its next key.
+
+        Args:
+            event: the fact; kinds that have no further keys are returned unchanged.
+            find: looks up keys in the journal.
+            catch_up: bring the views up to date first; never within a transaction that has entries of its own.
+        """
+        if not isinstance(event, RENEWED) or not self.has_proposals():
+            return event
+        if catch_up:
+            self.views.ensure_up_to_date()
+        if not self.views.path.exists():
+            return event
+        proposals = {span.proposal for span in stored_proposals.StoredProposals(self.views.connection).spans_of_entries}
+        facts = conflicts.WhatIfFacts(self.views.connection, self.journal) if proposals else None
+        for number in range(1, MOST + 1):
+            now = event if number == 1 else renewed(event, number)
+            fact = facts.fact(now.key) if facts is not None and find([now.key]) else None
+            if fact is None or fact.annulled_by not in proposals:
+                return now
+        return event
+
     def recorded_round(
         self, event: RoundWithoutGame, others: Iterable[Event] = (), *, catch_up: bool = False
     ) -> RoundWithoutGame:
@@ -141,9 +214,13 @@ class CurrentFacts:
         stored = self.journal.find([*days, event.key])
         events = [decode(entry.body).event for entry in stored.values()]
         rounds = [fact for fact in events if isinstance(fact, RoundWithoutGame)] + reported
+        free = self.with_free_key(event, self.journal.find)
+        # a record that was taken back is none
+        rounds = [fact for fact in rounds if self.with_free_key(fact, self.journal.find).key == fact.key]
         same = find_in_same_edition(connection, event, rounds)
         if same is None:
-            return self._corrected_round(event)
+            assert isinstance(free, RoundWithoutGame)
+            return self._corrected_round(free)
         fact = conflicts.WhatIfFacts(connection, self.journal).fact(same.key)
         now = attrs.evolve(event, edition=same.edition)
         is_same = fact is not None and fact.annulled_by is None and dict(fact.facts) == codec.facts_mapping(now)

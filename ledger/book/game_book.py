@@ -20,19 +20,30 @@ from ledger.book.book_state import BookState
 from ledger.book.kinds import apply_fact, store_moves
 from ledger.book.policies import UNPROVEN, Party, breach_of_decision
 from ledger.book.reapplied_games import Supplement, apply_supplements, reapply_games, supplement_of
+from ledger.book.stored_proposals import WITH_ENTRIES
 from ledger.book.tables import PLAYER_BITS, POINTS_BITS
 from ledger.book.timeline import Pool
 from ledger.facts import codec
-from ledger.facts.changes import Change, Verb
+from ledger.facts.changes import Change, Verb, spans_of
 from ledger.facts.codec import Entry, decode
-from ledger.facts.events import FOUR_EYES, ROLES_OF, CorrectionDecided, CorrectionProposed, GameSupplemented, Role
-from ledger.journal import Journal
+from ledger.facts.events import (
+    FOUR_EYES,
+    ROLES_OF,
+    CorrectionDecided,
+    CorrectionProposed,
+    Event,
+    GameSupplemented,
+    Role,
+    RoundWithoutGame,
+)
+from ledger.journal import Journal, listing
 from ledger.schemes import find_scheme
 
 if TYPE_CHECKING:
     import sqlite3
 
 _GAME = "game:"
+_OF_ENTRIES = "SELECT position FROM games WHERE position BETWEEN ? AND ?"
 _OF_PERSON = (
     "SELECT position FROM games WHERE white = ?1 AND ended_ms BETWEEN ?2 AND ?3 "
     "UNION SELECT position FROM games WHERE black = ?1 AND ended_ms BETWEEN ?2 AND ?3"
@@ -105,8 +116,7 @@ class CorrectionApplier:
             # until now.
             games |= self._settle_persons(changes)
             self._proposals.load_range_changes()
-            if any(change.do in _OF_TOURNAMENTS for change in changes):
-                self._reapply_facts([key for (key,) in self._connection.execute(_CORRECTED_ROUNDS)], reratings)
+            self._reapply_facts([*dict.fromkeys(self._facts_of_ranges(changes))], reratings)
             for change in changes:
                 games.update(self._games_of(change))
                 if change.do in _OF_TOURNAMENTS:
@@ -131,7 +141,27 @@ class CorrectionApplier:
             if self._book.covers(stored.position):
                 event = decode(stored.body).event
                 reratings.other_facts[stored.position] = event
-                apply_fact(self._book, stored.position, event, self._book.corrected_fact(event), reratings)
+                apply_fact(
+                    self._book, stored.position, event, self._book.corrected_fact(event, stored.position), reratings
+                )
+
+    def _facts_of_ranges(self, changes: Sequence[Change]) -> Iterator[str]:
+        """Yield the keys of facts that changes of tournaments and of several entries affect."""
+        yield from self._facts_of_entries(changes)
+        if any(change.do in _OF_TOURNAMENTS for change in changes):
+            yield from (key for (key,) in self._connection.execute(_CORRECTED_ROUNDS))
+            # a tournament that is restored after some entries were annulled restores their rounds, too
+            spans = [span.change for span in self._proposals.range_changes]
+            yield from self._facts_of_entries(spans, (RoundWithoutGame,))
+
+    def _facts_of_entries(
+        self, changes: Iterable[Change], kinds: Sequence[type[Event]] = WITH_ENTRIES
+    ) -> Iterator[str]:
+        """Yield the keys of the facts besides games that changes of several entries annul, in their order."""
+        marks = listing.kind_marks(kinds)
+        for first, last in (span for change in changes for span in spans_of(change.entries)):
+            for body in listing.matching_bodies(self._journal, first - 1, last, marks):
+                yield decode(body).event.key
 
     def _note_rounds(self, change: Change, reratings: Reratings) -> None:
         """Note the rounds without a game of a voided or restored tournament: their rows stay as they are."""
@@ -178,6 +208,9 @@ class CorrectionApplier:
             case Verb.ANNUL_GAMES:
                 person = decisions.person_of(self._proposals.merges, change.player or 0)
                 yield from self._positions(_OF_PERSON, (person, *decisions.span_ms(change)))
+            case Verb.ANNUL_ENTRIES:
+                for span in spans_of(change.entries):
+                    yield from self._positions(_OF_ENTRIES, span)
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
                 pool = self._book.pools.get(change.pool or "")
                 if pool is not None:

@@ -98,8 +98,13 @@ POLICIES: Mapping[str, Policy] = {
         is_by_position=True,
     ),
     PUBLISHING: Policy(
-        "what is complained of before a list is published",
-        {"largest_jump": Setting(100, "points", "a change since the list before that is larger is complained of")},
+        "what is complained of before a list is published, and who is kept off it",
+        {
+            "largest_jump": Setting(100, "points", "a change since the list before that is larger is complained of"),
+            "active_days": Setting(
+                0, "days", "who has no rated game in so many days before a list is kept off it; 0: nobody is"
+            ),
+        },
     ),
     UPSETS: Policy(
         "which results are upsets",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledger.book import decisions, judge
+from ledger.book import decisions, judge, taken_back
 from ledger.book.conflicts import NO_PROPOSAL, Fact, WhatIfFacts, impossible_endings, key_collisions
 from ledger.book.evidence import Context, CurrentFacts, Evidence, subject_of
 from ledger.book.kinds import KINDS, correctable_fields, is_annullable
@@ -21,7 +21,7 @@ from ledger.book.stored_proposals import Proposal, StoredProposals
 from ledger.errors import LedgerError, MalformedError, Refusal, RejectedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, Change, Verb
-from ledger.facts.events import Decision, Event, PolicySet
+from ledger.facts.events import Decision, Event, GameRecorded, PolicySet
 from ledger.journal import Journal
 from ledger.journal.late_facts import next_policy_number
 from ledger.runtime.nearest import did_you_mean
@@ -235,6 +235,8 @@ class ProposalJudge:
                 yield from self._annul_games(change)
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
                 yield from self._tournament(change)
+            case Verb.ANNUL_ENTRIES:
+                yield from taken_back.entries_faults(self._connection, self._journal, self._facts, change)
             case Verb.UNDO:
                 yield from self._undo(change)
 
@@ -285,6 +287,11 @@ class ProposalJudge:
             yield "changes-nothing", f"{change.fact!r} was annulled by proposal {fact.annulled_by} already"
         elif change.do is Verb.RESTORE and fact.annulled_by is None:
             yield "changes-nothing", f"{change.fact!r} stands; there is nothing to restore"
+        elif change.do is Verb.RESTORE and fact.cls is GameRecorded:
+            proposals = self.proposals
+            again = taken_back.game_recorded_again(self._connection, self._journal, fact.entry, proposals)
+            if again is not None:
+                yield "conflicting", _recorded_again(*again)
 
     def _add(self, change: Change, event: Event | MalformedError | None) -> _Faults:
         fact = self._facts.fact(change.fact or "")
@@ -375,6 +382,14 @@ class ProposalJudge:
             words = "is open" if proposal.decision is None else f"was {proposal.decision}"
             words = "was undone already" if change.proposal in undone else words
             yield "not-approved", f"proposal {change.proposal} {words}; only one that acts can be undone"
+        else:
+            for former in self.proposals.changes([proposal.proposal]):
+                if former.do is Verb.ANNUL_ENTRIES:
+                    again = taken_back.recorded_again(
+                        self._connection, self._journal, self._facts, former, proposal.proposal
+                    )
+                    if again is not None:
+                        yield "conflicting", _recorded_again(*again)
 
     def _contradictions(self, changes: Sequence[Change]) -> Iterator[Refusal]:
         """Yield changes of one proposal that change the same thing."""
@@ -444,6 +459,12 @@ def _refused(event: Event, evidence: Evidence, key: str | None = None) -> _Fault
         judge.check(event, evidence)
     except RejectedError as error:
         yield error.rule, f"{(key or event.key)!r}: {str(error).removeprefix(f'{error.rule}: ')}"
+
+
+def _recorded_again(key: str, other: str) -> str:
+    return (
+        f"{key!r} was taken back and recorded again as {other!r}; take that one back first, or leave both as they are"
+    )
 
 
 def _is_first_scheme(key: str) -> bool:

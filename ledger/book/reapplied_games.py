@@ -140,7 +140,8 @@ def _after(book: BookState, row: Row, pool: str, recorded: Mapping[str, Any], ac
 
 
 def _spans(proposals: StoredProposals, row: Row, pool: str) -> Iterator[ApprovedChange]:
-    """Yield the changes in force of all games of a player or tournament that a game is among."""
+    """Yield the changes in force of all games of a player, a tournament or some entries that a game is among."""
+    yield from proposals.range_changes_for_entry(row["position"])
     for span in proposals.range_changes_for_game(row["white"], row["black"], pool, row["tournament"]):
         change, (first, last) = span.change, decisions.span_ms(span.change)
         if not first <= row["ended_ms"] <= last:

@@ -11,9 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from ledger.errors import CorruptError
-from ledger.facts.changes import Change, Verb, parse_change, tournament_subject
+from ledger.facts.changes import Change, Verb, parse_change, spans_of, tournament_subject
 from ledger.facts.event_fields import MAX_WHOLE
-from ledger.facts.events import CorrectionDecided, CorrectionProposed, Decision
+from ledger.facts.events import (
+    CorrectionDecided,
+    CorrectionProposed,
+    Decision,
+    Event,
+    PlayerDescribed,
+    PlayerEntered,
+    RoundWithoutGame,
+    TournamentDescribed,
+    TournamentOpened,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -62,10 +72,15 @@ _OPEN_ABOUT = (
     "SELECT DISTINCT proposal FROM corrections JOIN proposals USING (proposal) "
     "WHERE decision IS NULL AND subject IN (SELECT value FROM json_each(?)) ORDER BY proposal"
 )
-_SPANS = "(c.subject GLOB 'games-of:*' OR c.subject GLOB 'games-at:*') AND p.effective"
+_SPANS = "(c.subject GLOB 'games-of:*' OR c.subject GLOB 'games-at:*' OR c.subject GLOB 'entries:*') AND p.effective"
+_OF_ENTRIES = "SELECT DISTINCT subject FROM corrections WHERE subject GLOB 'entries:*'"
 _OF_PROPOSALS = (
     "SELECT change FROM corrections WHERE proposal IN (SELECT value FROM json_each(?)) ORDER BY proposal, number"
 )
+
+
+# The facts, besides games, that a change of several entries annuls. Players, pools and supplements stay.
+WITH_ENTRIES = (RoundWithoutGame, TournamentOpened, PlayerEntered, TournamentDescribed, PlayerDescribed)
 
 
 class Proposal(NamedTuple):
@@ -108,7 +123,7 @@ class StoredProposals:
     Attributes:
         any_approved: True if one was ever approved.
         merges: by number of a merged player, the number that the player was merged into directly.
-        range_changes: the changes in force of all games of a player or tournament.
+        range_changes: the changes in force of all games of a player, a tournament or some entries.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -120,6 +135,7 @@ class StoredProposals:
         self.range_changes: list[ApprovedChange] = []
         self._by_player: dict[int, list[ApprovedChange]] = {}
         self._by_tournament: dict[tuple[str, str], list[ApprovedChange]] = {}
+        self._of_entries: list[ApprovedChange] = []
         self.load_range_changes()
 
     def add_proposal(self, position: int, actor: str, event: CorrectionProposed, *, proven: bool) -> None:
@@ -279,19 +295,20 @@ class StoredProposals:
         return changes
 
     def load_range_changes(self) -> None:
-        """Read from the database the changes in force that cover every game of a player or tournament."""
+        """Read from the database the changes in force that cover every game of a player, a tournament or entries."""
         rows = self._connection.execute(_ACTING + _SPANS).fetchall()
         # Only changes in force are read: none of them is undone.
         self.range_changes = [_approved_change({}, *row) for _, *row in rows]
         self._by_player.clear()
         self._by_tournament.clear()
+        self._of_entries = [span for span in self.range_changes if span.change.do is Verb.ANNUL_ENTRIES]
         for span in self.range_changes:
             change = span.change
             if change.do is Verb.ANNUL_GAMES:
                 # By the present person: games of the book have persons, whatever number was reported.
                 person = person_of(self.merges, change.player or 0)
                 self._by_player.setdefault(person, []).append(span)
-            else:
+            elif change.do is not Verb.ANNUL_ENTRIES:
                 self._by_tournament.setdefault((change.pool or "", change.tournament or ""), []).append(span)
 
     def range_changes_for_game(self, white: int, black: int, pool: str, tournament: str | None) -> list[ApprovedChange]:
@@ -313,6 +330,27 @@ class StoredProposals:
             return self._by_tournament.get((pool, tournament), [])
         subject = tournament_subject(pool, tournament)
         return [act for act in self.approved_changes([subject], until=until)[subject] if not act.is_undone]
+
+    def range_changes_for_entry(self, position: int, *, until: int | None = None) -> list[ApprovedChange]:
+        """Return the changes in force of several entries that this one is among.
+
+        *until* is as in ``approved_changes``.
+        """
+        spans = self._of_entries
+        if until is not None:
+            subjects = [subject for (subject,) in self._connection.execute(_OF_ENTRIES)]
+            changes = self.approved_changes(subjects, until=until) if subjects else {}
+            spans = [act for of_one in changes.values() for act in of_one if not act.is_undone]
+        return [span for span in spans if includes_entry(span.change, position)]
+
+    @property
+    def spans_of_entries(self) -> list[ApprovedChange]:
+        """The changes in force of several entries."""
+        return self._of_entries
+
+    def spans_of_fact(self, event: Event, position: int, *, until: int | None = None) -> list[ApprovedChange]:
+        """Return the changes in force of several entries that annul a fact which is no game."""
+        return self.range_changes_for_entry(position, until=until) if isinstance(event, WITH_ENTRIES) else []
 
     def may_affect(self, white: int, black: int, pool: str, tournament: str | None) -> bool:
         """Return whether a correction in force may change a new game of these players or this tournament."""
@@ -338,6 +376,11 @@ class StoredProposals:
         if into is not None:
             self._connection.execute("INSERT INTO merges VALUES (?, ?, ?)", (player, into, proposal))
             self.merges[player] = into
+
+
+def includes_entry(change: Change, position: int) -> bool:
+    """Return whether a change of some entries is about this one."""
+    return any(first <= position <= last for first, last in spans_of(change.entries))
 
 
 def _approved_change(

@@ -161,7 +161,7 @@ def annulled_by(
     *,
     until: int | None = None,
 ) -> int | None:
-    """Return the proposal that annulled a round without a game, by itself or with its tournament; None if in force.
+    """Return the proposal that annulled a round without a game, alone or with others; None if it is in force.
 
     Args:
         decided: the proposals.
@@ -172,9 +172,8 @@ def annulled_by(
     """
     spans = decided.range_changes_for_tournament(pool, stored.tournament, until=until)
     times = ((span, *decisions.span_ms(span.change)) for span in spans)
-    return in_force.annulled_by(
-        span for span, first, last in times if first <= stored.last_ms and stored.edition_ms <= last
-    )
+    of_its_time = [span for span, first, last in times if first <= stored.last_ms and stored.edition_ms <= last]
+    return in_force.annulled_by([*of_its_time, *decided.range_changes_for_entry(stored.position, until=until)])
 
 
 _ENDS = (  # read if a round is repeated under another day, which is rare: it has no index

@@ -17,6 +17,7 @@ from ledger import schemes
 from ledger.book import initial_ratings
 from ledger.book.conflicts import Fact, WhatIfFacts
 from ledger.book.stored_proposals import StoredProposals
+from ledger.correcting.imported import take_back
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.changes import BLANK, MOST_CHANGES, AnnulmentScope, Change, Verb
@@ -167,6 +168,10 @@ class Drafts:
         """Return the change that voids or restores all games of a tournament that ended between two instants."""
         verb = Verb.RESTORE_TOURNAMENT if restore else Verb.ANNUL_TOURNAMENT
         return Change(do=verb, pool=pool, tournament=tournament, since=since, until=until)
+
+    def take_back(self, reference: str) -> Change:
+        """Return the change that takes back what an import brought, as ``imported.take_back`` does."""
+        return take_back(self.ledger, reference).change
 
     @staticmethod
     def undo(proposal: int) -> Change:

@@ -1,7 +1,8 @@
 """The log of a game: its recording, its supplements, and the proposals and decisions that concern it.
 
-A proposal concerns a game that it names; the games of a player or tournament that it annuls or restores; and the games
-that a merge gives to another person. It does so whatever was decided; a proposal that undoes it concerns the game too.
+A proposal concerns a game that it names; the games of a player, a tournament or entries that it annuls or restores;
+and the games that a merge gives to another person. It does so whatever was decided; a proposal that undoes it concerns
+the game too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import orjson
 
 from ledger.book import decisions
 from ledger.book.reapplied_games import game_rows, recorded_facts
+from ledger.book.stored_proposals import includes_entry
 from ledger.facts.changes import AnnulmentScope, Change, Verb, parse_change, tournament_subject
 from ledger.facts.events import CorrectionDecided, CorrectionProposed, proposal_key
 from ledger.facts.instants import instant_ms
@@ -33,6 +35,7 @@ _CHANGES = (
 )
 _ABOUT = f"{_CHANGES} c.subject IN (SELECT value FROM json_each(?))"
 # GLOB takes the index by subject; LIKE, which knows no case, would read all corrections.
+_ENTRIES = f"{_CHANGES} c.subject GLOB 'entries:*'"
 _MERGES = f"{_CHANGES} c.subject GLOB 'person:*'"
 
 
@@ -116,6 +119,8 @@ def _concerning(connection: sqlite3.Connection, key: str, position: int) -> list
     of_players = _concerns(connection, _ABOUT, [f"games-of:{player}" for player in sorted(white | black)])
     tournaments = [tournament_subject(pool, name) for pool in facts["pool"] for name in facts["tournament"]]
     ends = [instant_ms(ended) for ended in facts["ended_at"]]
+    entries = (concern for concern in _concerns(connection, _ENTRIES) if includes_entry(concern.change, position))
+    concerning += entries
     for concern in (*of_players, *_concerns(connection, _ABOUT, tournaments)):
         first, last = decisions.span_ms(concern.change)
         if any(first <= ms <= last for ms in ends) and _means(concern.change, white, black, facts):

@@ -28,6 +28,7 @@ from ledger.journal import Journal
 from ledger.journal.scratch import ScratchJournal
 from ledger.publishing.publications import Publications
 from ledger.ratings import dry_runs, rating_previews
+from ledger.ratings.dry_runs import MovedResult
 from ledger.ratings.rating_previews import ListEffect, PlayerFigures, RatingPreview
 from ledger.ratings.row_changes import RowChange
 from ledger.ratings.views import Views
@@ -80,6 +81,7 @@ class Impact:
         moves: the players whose rows would change, by a game, a scheme or a list: those who come or go first, then the
             largest changes.
         lists: the published lists that would change if they were revised, by pool and instant.
+        results: the results of tournaments that would change, if a report was ever sent.
         seconds: the approximate time that the approval would take, from the time of the dry run.
     """
 
@@ -90,6 +92,7 @@ class Impact:
     players: int
     moves: tuple[Move, ...]
     lists: tuple[ListEffect, ...]
+    results: tuple[MovedResult, ...]
     seconds: float = attrs.field(eq=False)
 
     @property
@@ -277,6 +280,7 @@ class Previews:
             preview.players,
             tuple(sorted(moves, key=_largest_first)),
             tuple(preview.lists),
+            preview.results,
             _SECONDS_APIECE * preview.seconds,
         )
 

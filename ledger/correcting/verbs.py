@@ -151,6 +151,12 @@ VERBS: Mapping[str, VerbWords] = {
         "The games of a voided tournament count again.", ("tournament",), (), ("pool", "from", "until"),
         "reinstate-tournament 'Autumn open'",
     ),
+    "void-import": VerbWords(
+        "What a file brought does not count: its games, byes, announcements and statements about entrants, tournaments "
+        "and players. Its new players leave lists and searches unless something else is recorded of them. The "
+        "corrected file can be imported afterwards.", ("import",), (), (),
+        "void-import 12",
+    ),
     "adopt": VerbWords(
         "A pool is rated by another scheme from a date on; players keep their ratings, begin anew (carry restart), or "
         "get those of a linear map (carry convert).",
@@ -186,6 +192,7 @@ VERBS: Mapping[str, VerbWords] = {
 WORD_HELP: Mapping[str, str] = {  # what each word says; those that a command takes by their place first
     "game": "Key of a game, the id that its server gave it, or # and its entry.",
     "player": "Name, identity or number of a player.", "white": "Who had White.", "black": "Who had Black.",
+    "import": "Number of an import, as 'imports' shows it, or its entries, such as 12-80.",
     "fact": "Key of a fact, as the log shows it.", "scheme": "Name of the scheme.", "proposal": "Number of a proposal.",
     "to": "What it is to be.", "from": "First day that is meant.", "until": "Last day that is meant.",
     "into": "The player who stays.", "which": "All games, or only those that the opponents lost.",
@@ -446,6 +453,7 @@ _MEANINGS: Mapping[str, Callable[[Drafts, Words], Change]] = {
     ),
     "merge": lambda drafts, words: drafts.merge(_number(drafts, words["player"]), _number(drafts, words["into"])),
     "unmerge": lambda drafts, words: drafts.unmerge(_number(drafts, words["player"])),
+    "void-import": lambda drafts, words: drafts.take_back(words["import"]),
     "void-tournament": _void_tournament,
     "reinstate-tournament": lambda drafts, words: _void_tournament(drafts, words, restore=True),
     "adopt": _adopt,

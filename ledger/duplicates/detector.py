@@ -8,7 +8,7 @@ contradicts. All other similar games are held back, and the importer decides.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
@@ -90,17 +90,25 @@ def _source(key: str) -> str:
 class DuplicateDetector:
     """Finds the games of one file that are, or probably are, recorded ones."""
 
-    def __init__(self, journal: Journal, people: People, index: GameIndex | None = None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        people: People,
+        index: GameIndex | None = None,
+        taken_back: Callable[[], Collection[int]] = tuple,
+    ) -> None:
         """Take the journal, which is read at the first question.
 
         Args:
             journal: the recorded games.
             people: the registered players.
             index: finds candidates without reading all games; None: all are read.
+            taken_back: returns the entries of games that were taken back with their import: none is a candidate.
         """
         self._journal = journal
         self._people = people
         self._index = index
+        self._taken_back = taken_back
         self._size = 0  # of the journal when the import began
         self._before: str | None = None  # what it held then
         self._candidates: CandidateGames | None = None
@@ -122,7 +130,7 @@ class DuplicateDetector:
             # Once: games of one file never match each other, for a pair may play two similar games on one day.
             self._before = _before(self._journal)
             self._size = size
-            self._claimed = bytearray(size + 1)
+            self._claimed = self._unavailable(size)
         # Two identifiers of servers are never of one game: if both sides have nothing else, no entry need be read.
         if self._candidates is None and (
             self._before == "nothing" or (self._before == "servers" and all(map(_OF_SERVER.match, games.column("key"))))
@@ -159,6 +167,14 @@ class DuplicateDetector:
             away = {row for row, _ in repeats}
             games = games.keep([row not in away for row in range(len(games))])
         return games, [duplicate for _, duplicate in sorted(repeats)]
+
+    def _unavailable(self, size: int) -> bytearray:
+        """Return for each entry 1 if no report can be of its game."""
+        flags = bytearray(size + 1)
+        for entry in self._taken_back():
+            if entry <= size:
+                flags[entry] = 1
+        return flags
 
     def _few(self, games: ReportedGames, find: FindEntries) -> CandidateIndex | None:
         """Return the games that those of a block may be; None if it is cheaper, or the only way, to read all."""

@@ -23,6 +23,7 @@ from ledger.journal import FindEntries, Journal, StoredEntry
 
 Block = TypeVar("Block", bound=ReportedGames)
 MOST_OF_ONE_KEY = 64  # games of one made key
+LONGEST_KEY = 96  # characters, as ``KEY_PATTERN`` has it
 # A letter that is no hexadecimal digit, in place of the first one, distinguishes keyed hashes from plain ones.
 DERIVED_KEY_PATTERN = r"[A-Za-z0-9._-]{1,32}:[0-9a-fk][0-9a-f]{23}"
 _MADE = re.compile(DERIVED_KEY_PATTERN, re.ASCII)
@@ -53,6 +54,15 @@ def numbered_key(made: str, number: int) -> str:
     """Return the plain key of the *number*-th game (from 2 on) of the facts that have *made* as their first key."""
     source = made.partition(":")[0]
     return plain_key(source, f"{made} {number}")
+
+
+def next_key(key: str, number: int) -> str:
+    """Return the *number*-th key (from 2 on) of a game: ``KEY+NUMBER``, or the next plain key if it is a derived one.
+
+    A key that has no room for the number gets a hash of both.
+    """
+    numbered = f"{key}+{number}"
+    return numbered_key(key, number) if is_derived_key(key) or len(numbered) > LONGEST_KEY else numbered
 
 
 def is_derived_key(key: str) -> bool:
@@ -108,13 +118,15 @@ class DerivedKeys:
         )
 
     def with_next_keys(self, games: Block, number: int, find: FindEntries) -> Block:
-        """Return games, in the fields of events, each with the *number*-th derived key of its facts.
+        """Return games, in the fields of events, each with the *number*-th key of its facts, or of its source's key.
 
         If a key is another game's, the caller asks for the next number, so that a repeated file ends at the same keys
         and adds nothing.
         """
         plain = [made or key for made, key in zip(games.column("plain"), games.column("game"), strict=True)]
-        keys = self.keys([numbered_key(made, number) for made in plain], find)
+        keys = [next_key(made, number) for made in plain]
+        derived = iter(self.keys([key for key in keys if is_derived_key(key)], find))
+        keys = [next(derived) if is_derived_key(key) else key for key in keys]
         return games.with_column("plain", plain).with_column("game", keys)
 
     def further_games(self, made: str, find: FindEntries) -> Iterator[StoredEntry]:

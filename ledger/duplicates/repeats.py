@@ -5,7 +5,7 @@ Most repeats are equal byte for byte; only the others are parsed. Nothing is wri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import attrs
@@ -21,6 +21,7 @@ from ledger.journal import FindEntries, StoredEntry, rules
 
 _WORDS: Mapping[str, Callable[[str], Any]] = {"outcome": Outcome, "termination": Termination}
 _ENDING = frozenset({"termination", "half_moves"})
+_TAKEN_BACK = "{!r} was recorded and taken back too often: put one of its records back, 'correct reinstate'"
 _ERASED = "{!r} was recorded with a player who was erased since, and stays as it is: leave the game out"
 
 
@@ -132,7 +133,8 @@ class RepeatMatches(NamedTuple):
         supplements: what rows add to recorded games: row and event, in the order of the rows.
         faults: rows that are refused: line of the file and message.
         differences: rows that contradict the current state.
-        others: rows of other games, whose made key belongs to a recorded game, with line and message.
+        others: rows of other games, whose key belongs to a recorded game, with line and message: its key was made, or
+            that game was taken back with its import.
     """
 
     known: list[bool]
@@ -151,6 +153,7 @@ def match_repeats(
     reported: ReportedEntries,
     corrected_games: CorrectedGames,
     is_nameless: Callable[[int], bool],
+    taken_back: Callable[[Collection[int]], Collection[int]] = lambda _: (),
 ) -> RepeatMatches:
     """Match the rows of a file that repeat a recorded game with it.
 
@@ -164,17 +167,23 @@ def match_repeats(
         reported: the entries that the file reported before these games; theirs are added.
         corrected_games: returns a game after its corrections.
         is_nameless: whether a player was erased: messages about such a side name no number.
+        taken_back: returns the entries, among some, of games that were taken back with their import.
     """
     stored = find([f"game:{name}" for name in games.column("game")])
     texts = {key[len("game:") :]: _facts_text(entry) for key, entry in stored.items()}
     fresh: dict[str, int] = {}  # by key of a game that is new, its place among them
     new_pools: set[str] = set()
     flags: list[bool] = []
+    matches = RepeatMatches(flags, [], [], [], [])
+    free = _free_keys(stored, taken_back)
     different: list[tuple[int, str, dict[str, Any], int]] = []
     # As text: two reports that are equal byte for byte need not be parsed, and most are.
     for row, (name, report_text, line, pool, is_numbered) in enumerate(games.reports()):
         is_repeat = name in texts
         flags.append(is_repeat)
+        if f"game:{name}" in free:
+            matches.others.append((row, line, _TAKEN_BACK.format(name)))
+            continue
         if not is_repeat:
             texts[name] = report_text
             fresh[name] = len(fresh)
@@ -189,7 +198,6 @@ def match_repeats(
     recorded_games = load_games(find, {key: entry for key, entry in stored.items() if key[len("game:") :] in names})
     for name in names & fresh.keys():
         recorded_games[name] = SupplementedGame(first + len(new_pools) + fresh[name], _plain(texts[name]))
-    matches = RepeatMatches(flags, [], [], [], [])
     conflicts: list[_Conflict] = []
     for row, name, report, line in different:
         try:
@@ -205,9 +213,14 @@ def match_repeats(
             matches.supplements.append((row, supplement))
     # Last: a row that contradicts a game which the file reports, too, is a second game of those facts and no false
     # report of the first one.
-    for conflict in conflicts:
-        _classify(matches, conflict, reported, corrected_games, is_nameless)
+    _classify_all(matches, conflicts, reported, corrected_games, is_nameless)
     return matches
+
+
+def _free_keys(stored: Mapping[str, StoredEntry], taken_back: Callable[[Collection[int]], Collection[int]]) -> set[str]:
+    """Return the keys of recorded games that were taken back: their reports are of new games."""
+    entries = taken_back([entry.position for entry in stored.values()])
+    return {key for key, entry in stored.items() if entry.position in entries}
 
 
 class _Conflict(NamedTuple):
@@ -219,6 +232,18 @@ class _Conflict(NamedTuple):
     known: SupplementedGame
     report: dict[str, Any]
     words: str
+
+
+def _classify_all(
+    matches: RepeatMatches,
+    conflicts: Sequence[_Conflict],
+    reported: ReportedEntries,
+    corrected_games: CorrectedGames,
+    is_nameless: Callable[[int], bool],
+) -> None:
+    """Sort the rows that contradict a recorded game."""
+    for conflict in conflicts:
+        _classify(matches, conflict, reported, corrected_games, is_nameless)
 
 
 def _classify(

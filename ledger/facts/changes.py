@@ -5,8 +5,9 @@ The game book applies a change to the facts; its gate decides whether the change
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import attrs
@@ -29,7 +30,10 @@ from ledger.facts.event_fields import (
 KEY_OF_FACT_PATTERN = r"[a-z]+:[!-~]{1,2000}"  # the longest holds a tournament's name in the form of a URL
 KIND_PATTERN = r"[a-z]+(?:-[a-z]+)*/[1-9][0-9]?"
 FIELD_PATTERN = r"[a-z][a-z_]{0,31}"
+_SPAN_PATTERN = r"[1-9][0-9]{0,14}(?:-[1-9][0-9]{0,14})?"
+SPANS_PATTERN = f"{_SPAN_PATTERN}(?: {_SPAN_PATTERN}){{0,999}}"  # ascending, as ``spans_of`` reads them
 BLANK = ""  # a field that says nothing: no field of an event may be the empty text
+ENTRIES = "entries:"  # how the subjects of changes of entries begin
 MOST_CHANGES = 200  # in one entry; a proposal with more is recorded in parts
 LONGEST_TEXT = 256
 _DEEPEST = 3  # settings and conversions are objects within the facts
@@ -47,6 +51,7 @@ class Verb(StrEnum):
     ANNUL_GAMES = "annul-games"  # of a player between two instants
     ANNUL_TOURNAMENT = "annul-tournament"
     RESTORE_TOURNAMENT = "restore-tournament"
+    ANNUL_ENTRIES = "annul-entries"  # games, byes and announcements of some entries, such as those of an import
     UNDO = "undo"  # an approved proposal
 
 
@@ -74,6 +79,7 @@ FIELDS: Mapping[Verb, VerbFields] = {
     Verb.ANNUL_GAMES: VerbFields(("player", "which"), ("since", "until")),
     Verb.ANNUL_TOURNAMENT: VerbFields(("pool", "tournament"), ("since", "until")),
     Verb.RESTORE_TOURNAMENT: VerbFields(("pool", "tournament"), ("since", "until")),
+    Verb.ANNUL_ENTRIES: VerbFields(("entries",), ("players",)),
     Verb.UNDO: VerbFields(("proposal",)),
 }
 
@@ -138,6 +144,17 @@ class Change:
     since: str | None = instant_field("first instant whose games are meant", optional=True, absent="from the beginning")
     until: str | None = instant_field("last instant whose games are meant", optional=True, absent="without end")
     proposal: int | None = integer_field("number of the proposal that is undone", 1, MAX_WHOLE, optional=True)
+    entries: str | None = pattern_field(
+        "positions of the entries whose facts are annulled, FIRST-LAST or one number, ascending, divided by blanks",
+        SPANS_PATTERN,
+        optional=True,
+    )
+    players: str | None = pattern_field(
+        "numbers of the players whom these entries registered, written likewise; without other games they are left "
+        "out of lists and searches",
+        SPANS_PATTERN,
+        optional=True,
+    )
 
     def __attrs_post_init__(self) -> None:
         """Refuse a change whose fields are not those of its verb.
@@ -154,6 +171,10 @@ class Change:
             # a proposal is stale if the current value differs from the expected one, so that nothing is replaced unseen
             if expects.keys() != facts.keys():
                 problems.append(f"replace expects and gives the same fields, got {sorted(expects)} and {sorted(facts)}")
+        for name in ("entries", "players"):
+            spans = spans_of(getattr(self, name))
+            if any(last < first for first, last in spans) or any(a[1] >= b[0] for a, b in pairwise(spans)):
+                problems.append(f"{name} are spans in ascending order that do not overlap, got {getattr(self, name)!r}")
         if problems:
             raise MalformedError(problems)
 
@@ -169,6 +190,8 @@ class Change:
                 return tournament_subject(self.pool, self.tournament)
             case Verb.UNDO:
                 return f"proposal:{self.proposal}"
+            case Verb.ANNUL_ENTRIES:
+                return f"{ENTRIES}{spans_of(self.entries)[0][0]}"
             case _:
                 return str(self.fact)
 
@@ -177,6 +200,23 @@ class Change:
         values = {field.name: getattr(self, field.name) for field in attrs.fields(Change)}
         words = {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
         return {name: value for name, value in sorted(words.items()) if value is not None}
+
+
+def spans_of(text: str | None) -> list[tuple[int, int]]:
+    """Return the first and the last number of each span of a text such as ``4-9 12``; empty for None."""
+    edges = (span.partition("-") for span in (text or "").split())
+    return [(int(first), int(last or first)) for first, _, last in edges]
+
+
+def spans_text(numbers: Iterable[int]) -> str:
+    """Return ascending numbers as spans, in the words that ``spans_of`` reads."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
 def tournament_subject(pool: str | None, tournament: str | None) -> str:

@@ -21,12 +21,14 @@ class Transaction:
         now_ms: the recording time, milliseconds since 1970.
         recorded_at: the same as the entries have it.
         actor: the recorder of entries for which no other is named.
+        last_leaf: the leaf hash of the last entry that was appended; empty before the first one.
     """
 
     def __init__(self, writer: Writer, now_ms: int, actor: str) -> None:
         """Take a time that the journal's clock rules allow."""
         self.writer, self.now_ms, self.actor = writer, now_ms, actor
         self.recorded_at = rules.recorded_text(now_ms)
+        self.last_leaf = b""
 
     @classmethod
     def begin(cls, writer: Writer, clock_ms: Callable[[], int], actor: str) -> Self:
@@ -86,4 +88,7 @@ class Entries:
         Raises:
             KeyTakenError: one of the keys is taken; none was appended, the transaction goes on.
         """
-        return self._transaction.writer.append(self._kinds, self.keys, self._bodies)
+        leaves = self._transaction.writer.append(self._kinds, self.keys, self._bodies)
+        if leaves:
+            self._transaction.last_leaf = leaves[-1]
+        return leaves

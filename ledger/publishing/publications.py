@@ -30,7 +30,8 @@ from ledger.errors import (
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
-from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
@@ -98,6 +99,7 @@ class PublicationDraft:
         rows: the rows by player number.
         kept: the texts in which the rows are stored.
         largest_jump: the limit of points between two lists, by the policy of that instant.
+        active_from: the day up to which the last rated games of those lie whom that policy keeps off; None: of nobody.
         open_proposals: numbers of the undecided corrections.
     """
 
@@ -107,6 +109,7 @@ class PublicationDraft:
     rows: Mapping[int, ListRow]
     kept: ListTexts
     largest_jump: int
+    active_from: str | None
     open_proposals: tuple[int, ...]
 
 
@@ -204,7 +207,7 @@ class Publications:
         with self.ledger.views.read_snapshot() as head:
             connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
             rows = rating_list_at(connection, rated_by, at_ms)
-            largest_jump = stored_policies(connection).settings_at(PUBLISHING, at_ms)["largest_jump"]
+            settings = stored_policies(connection).settings_at(PUBLISHING, at_ms)
             proposals = tuple(row["proposal"] for row in queries.fetch_dicts(connection, queries.OPEN_PROPOSALS, ()))
         for row in rows:
             if abs(row.shown) > MAX_WHOLE:
@@ -213,7 +216,18 @@ class Publications:
                     f"gives player {row.player} the rating {row.rating:g}, which no list can show; see to its settings"
                 )
                 raise ProjectionError(scheme, words)
-        return PublicationDraft(rated_by, at_ms, head, rows_by_player(rows), list_texts(rows), largest_jump, proposals)
+        active_days = settings["active_days"]
+        active_from = instant_text(at_ms - active_days * DAY_MS, Precision.DAY) if active_days else None
+        return PublicationDraft(
+            rated_by,
+            at_ms,
+            head,
+            rows_by_player(rows),
+            list_texts(rows),
+            settings["largest_jump"],
+            active_from,
+            proposals,
+        )
 
     def _event(self, draft: PublicationDraft, as_of: str, now_ms: int) -> ListPublished:
         scheme = draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme
@@ -249,7 +263,7 @@ class Publications:
         complaints += misspelt_names(draft.rows, self.ledger.people.by_number, listed)
         if before is not None:
             complaints += jumps_and_departures(
-                draft.rows, rows_by_player(self.rows(before)), before.name, draft.largest_jump
+                draft.rows, rows_by_player(self.rows(before)), before.name, draft.largest_jump, draft.active_from
             )
         return complaints
 
@@ -371,8 +385,9 @@ class Publications:
 # --- suspicious features of a list before it is published ---------------------------------------------------
 
 JUMP, VANISHED, IMPLAUSIBLE, OPEN_PROPOSAL = "jump", "vanished", "implausible", "open-proposal"
+INACTIVE = "inactive"
 NAME_TWICE, NAME_SHARED, NAME_MISSPELT = "name-twice", "name-shared", "name-misspelt"
-ONLY_NOTED = frozenset({NAME_SHARED, NAME_MISSPELT})  # complaints in spite of which a list is published
+ONLY_NOTED = frozenset({NAME_SHARED, NAME_MISSPELT, INACTIVE})  # complaints in spite of which a list is published
 
 
 class Complaint(NamedTuple):
@@ -396,7 +411,9 @@ class Complaint(NamedTuple):
 Rows = Mapping[int, ListRow]
 
 
-def jumps_and_departures(rows: Rows, before: Rows, last: str, largest_jump: float) -> Iterator[Complaint]:
+def jumps_and_departures(
+    rows: Rows, before: Rows, last: str, largest_jump: float, active_from: str | None = None
+) -> Iterator[Complaint]:
     """Yield a complaint for each player whose rating jumps since the list before, or who is missing from the new list.
 
     Args:
@@ -404,10 +421,14 @@ def jumps_and_departures(rows: Rows, before: Rows, last: str, largest_jump: floa
         before: the list before.
         last: the name of the list before.
         largest_jump: the limit of a change, points.
+        active_from: the day up to which the last games of players lie whom the policy keeps off; None: of nobody.
     """
     for player, row in sorted(before.items()):
         now = rows.get(player)
-        if now is None:
+        if now is None and active_from is not None and (row.last_game or "") <= active_from:
+            games = f"since {row.last_game}" if row.last_game else "yet"
+            yield Complaint(INACTIVE, (player,), f"has no rated game {games}, and is kept off by 'publishing'")
+        elif now is None:
             yield Complaint(VANISHED, (player,), f"was on {last} with {row.shown}, and is not on this list")
         elif abs(now.rating - row.rating) > largest_jump:
             points = f"{abs(now.rating - row.rating):.0f} points from {row.shown} on {last} to {now.shown}"

@@ -14,16 +14,19 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
 from ledger.book.assessment import Reratings
+from ledger.book.decisions import person_of
 from ledger.book.game_book import GameBook
 from ledger.book.timeline import Pool
 from ledger.errors import StorageError, TooLongError
 from ledger.facts.codec import Entry
-from ledger.facts.events import RatingSeeded
+from ledger.facts.events import GameRecorded, RatingSeeded, RoundWithoutGame
+from ledger.facts.instants import instant_ms
+from ledger.facts.words import Termination
 from ledger.journal import Journal
 from ledger.ratings import fact_folds, views_file
 from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 PATIENCE = 2.0  # seconds for which others may write before a copy of the views is tried on
+_HAS_SENT = "SELECT 1 FROM sent_reports LIMIT 1"
 _STEPS = 10_000  # of SQLite's machine, some tenths of a millisecond, between two looks at the clock
 
 
@@ -156,6 +160,14 @@ class ReratedGames:
     players: frozenset[int]
 
 
+class MovedResult(NamedTuple):
+    """A game or bye of a tournament that entries change: pool, tournament, and its end or edition, milliseconds."""
+
+    pool: str
+    tournament: str
+    ms: int
+
+
 @attrs.frozen
 class DryRunResult:
     """The effect of entries in a dry run.
@@ -165,12 +177,14 @@ class DryRunResult:
         again: by number of a pool, the games that were rated again.
         seeded: pool and player of each list rating that is new or changed.
         merged: players who are other persons now, and those who these are and were.
+        results: the results of tournaments that change, if a report was sent.
     """
 
     book: GameBook
     again: Mapping[int, ReratedGames]
     seeded: frozenset[tuple[str, int]]
     merged: frozenset[int]
+    results: tuple[MovedResult, ...]
 
 
 def apply_entries(
@@ -189,7 +203,8 @@ def apply_entries(
     """
     connection, seen = views.connection, views_file.position(views.connection)
     listeners = fact_projectors_among(read_models)
-    book, fresh = GameBook(connection, journal), Reratings(former_games={} if listeners else None)
+    has_sent = connection.execute(_HAS_SENT).fetchone() is not None
+    book, fresh = GameBook(connection, journal), Reratings(former_games={} if listeners or has_sent else None)
     merges = dict(book.proposals.merges)
     book.apply_entries(entries, fresh)
     views_file.record_schemes(connection, fresh.adopted)
@@ -207,7 +222,31 @@ def apply_entries(
     facts = chain((entry.event for entry in entries), fresh.other_facts.values())
     seeded = frozenset((event.pool, event.player) for event in facts if isinstance(event, RatingSeeded))
     changed = merges.items() ^ book.proposals.merges.items()
-    return DryRunResult(book, again, seeded, frozenset(chain.from_iterable(changed)))
+    results = tuple(_changed_results(book, seen, seen + len(entries), fresh)) if has_sent else ()
+    return DryRunResult(book, again, seeded, frozenset(chain.from_iterable(changed)), results)
+
+
+def _changed_results(book: GameBook, after: int, until: int, fresh: Reratings) -> Iterator[MovedResult]:
+    for _, before, now in fact_folds.changed_facts(book, {GameRecorded, RoundWithoutGame}, after, until, fresh):
+        facts = [fact for fact in (before, now) if isinstance(fact, GameRecorded | RoundWithoutGame)]
+        # a merge changes no result: the report calls the player by the other number
+        if len({_as_reported(book.proposals.merges, fact) for fact in facts}) == 1 < len(facts):
+            continue
+        days = [fact.ended_at if isinstance(fact, GameRecorded) else fact.edition for fact in facts]
+        yield from {
+            MovedResult(fact.pool, fact.tournament, instant_ms(day)): None
+            for fact, day in zip(facts, days, strict=True)
+            if fact.tournament is not None
+        }
+
+
+def _as_reported(merges: Mapping[int, int], fact: GameRecorded | RoundWithoutGame) -> tuple[object, ...]:
+    place = fact.pool, fact.tournament, fact.round
+    if isinstance(fact, RoundWithoutGame):
+        return *place, person_of(merges, fact.player), fact.edition, fact.brings, fact.half_points
+    is_played = fact.termination is not Termination.UNPLAYED
+    sides = person_of(merges, fact.white), person_of(merges, fact.black)
+    return *place, *sides, fact.ended_at, fact.outcome, is_played
 
 
 class _WatchedRows(PlayerRows):

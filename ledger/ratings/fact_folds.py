@@ -6,7 +6,6 @@ Each receives a fact once a fold, after all corrections have taken effect: befor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
@@ -28,7 +27,7 @@ _SOME = f"{_STAND} position IN (SELECT value FROM json_each(?))"
 _BLOCK = 10_000  # rows that are read at one time, and entries between two signs of progress
 
 
-class _FactAtPosition(NamedTuple):
+class FactAtPosition(NamedTuple):
     """A changed fact of the entry at a position: before and now, which differ."""
 
     position: int
@@ -49,17 +48,24 @@ def project_changed_facts(
         fresh: what the fold has noted: rows of games before, positions of other corrected facts.
     """
     kinds = {kind for projector in projectors for kind in projector.kinds}
-    facts = [_new(book, kinds, after, until), _corrected(book, kinds, after, fresh.other_facts)]
-    if GameRecorded in kinds:
-        facts.append(_changed_games(book, after, fresh.former_games or {}))
     tables = [(frozenset(projector.kinds), FactRows(book.connection, projector)) for projector in projectors]
-    for fact in chain.from_iterable(facts):
+    for fact in changed_facts(book, kinds, after, until, fresh):
         kind = type(fact.before if fact.now is None else fact.now)
         for kinds_told, rows in tables:
             if kind in kinds_told:
                 rows.apply(*fact)
     for _, rows in tables:
         rows.write()
+
+
+def changed_facts(
+    book: BookState, kinds: set[type[Event]], after: int, until: int, fresh: Reratings
+) -> Iterator[FactAtPosition]:
+    """Yield the facts of some kinds that new entries record or change, with the arguments of the above."""
+    yield from _new(book, kinds, after, until)
+    yield from _corrected(book, kinds, after, fresh.other_facts)
+    if GameRecorded in kinds:
+        yield from _changed_games(book, after, fresh.former_games or {})
 
 
 def project_all_facts(
@@ -75,18 +81,20 @@ def project_all_facts(
         progress(f"table {names}", min(last + _BLOCK, until), until)
 
 
-def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> Iterator[_FactAtPosition]:
+def _new(book: BookState, kinds: set[type[Event]], after: int, until: int) -> Iterator[FactAtPosition]:
     """Yield the current facts of new entries."""
     if GameRecorded in kinds:
         for position, now in _games(book, _NEW, (after, until)):
-            yield _FactAtPosition(position, None, now)
+            yield FactAtPosition(position, None, now)
     if others := kinds - {GameRecorded}:
         for body in listing.matching_bodies(book.journal, after, until, listing.kind_marks(others)):
             entry = codec.decode(body)
             # while nothing was ever approved, each fact is as it was recorded, and nothing need be looked up
-            current = book.corrected_fact(entry.event, in_force=True) if book.proposals.any_approved else entry.event
+            current: Event | None = entry.event
+            if book.proposals.any_approved:
+                current = book.corrected_fact(entry.event, entry.position, in_force=True)
             if current is not None:
-                yield _FactAtPosition(entry.position, None, current)
+                yield FactAtPosition(entry.position, None, current)
 
 
 def _games(book: BookState, query: str, arguments: Sequence[object]) -> Iterator[tuple[int, Event]]:
@@ -102,7 +110,7 @@ def _game(row: Mapping[str, Any], pool: str) -> Event:
     return codec.structure_event(GameRecorded.KIND, game_facts(row, pool))
 
 
-def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str, Any]]) -> Iterator[_FactAtPosition]:
+def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str, Any]]) -> Iterator[FactAtPosition]:
     """Yield games of earlier entries that a fold changed, from their former rows."""
     names = {pool.pool: name for name, pool in book.pools.items()}
     earlier = sorted(position for position in former if position <= after)
@@ -113,16 +121,16 @@ def _changed_games(book: BookState, after: int, former: Mapping[int, Mapping[str
         before = None if is_none else _game(row, names[row["pool"]])
         # a game that was only judged again has the same facts: no projector receives it
         if before != now_by_position.get(position):
-            yield _FactAtPosition(position, before, now_by_position.get(position))
+            yield FactAtPosition(position, before, now_by_position.get(position))
 
 
 def _corrected(
     book: BookState, kinds: set[type[Event]], after: int, other_facts: Mapping[int, Event]
-) -> Iterator[_FactAtPosition]:
+) -> Iterator[FactAtPosition]:
     """Yield other facts of earlier entries that a decision changed; before, by what was decided up to then."""
     for position, event in sorted(other_facts.items()):
         if position <= after and type(event) in kinds:
-            before = book.corrected_fact(event, until=after, in_force=True)
-            now = book.corrected_fact(event, in_force=True)
+            before = book.corrected_fact(event, position, until=after, in_force=True)
+            now = book.corrected_fact(event, position, in_force=True)
             if before != now:
-                yield _FactAtPosition(position, before, now)
+                yield FactAtPosition(position, before, now)

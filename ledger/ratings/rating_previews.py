@@ -21,12 +21,12 @@ from ledger.ratings.player_rows import closed_at
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projectors.history import highest_of
 from ledger.ratings.row_changes import RowChange, row_changes
-from ledger.ratings.standings import ListedPlayer, Standings
+from ledger.ratings.standings import ListedPlayer, Standings, list_standings
 from ledger.ratings.views import Views
 
 if TYPE_CHECKING:
     import sqlite3
-from ledger.ratings.dry_runs import DryRunResult, apply_entries, rolled_back
+from ledger.ratings.dry_runs import DryRunResult, MovedResult, apply_entries, rolled_back
 
 Rows = Mapping[int, ListedPlayer]  # of a list, by player
 
@@ -127,6 +127,7 @@ class RatingPreview(NamedTuple):
         players: players whose games are rated again, once for each pool.
         changes: by name of a pool, the players whose rows would change, by games or without.
         lists: the lists that would differ.
+        results: the results of tournaments that would change, if a report was sent.
         seconds: time of rating again, without the figures and lists that are computed to be compared.
     """
 
@@ -134,6 +135,7 @@ class RatingPreview(NamedTuple):
     players: int
     changes: dict[str, list[RowChange[PlayerFigures]]]
     lists: list[ListEffect]
+    results: tuple[MovedResult, ...]
     seconds: float
 
 
@@ -198,6 +200,7 @@ def preview_ratings(
             for asked_list, now, then in zip(lists, lists_before, lists_after, strict=True)
             if (move := _list_move(asked_list.name, now, then)) is not None
         ],
+        folded.results,
         seconds,
     )
 
@@ -317,7 +320,7 @@ def _requested(
 def _lists(connection: sqlite3.Connection, pools: Mapping[str, Pool], lists: Lists) -> list[Rows]:
     rows: list[Rows] = []
     for asked_list, players in lists.items():
-        standings = Standings(connection, pools[asked_list.pool], asked_list.at_ms)
+        standings = list_standings(connection, pools[asked_list.pool], asked_list.at_ms)
         listed = standings.best() if players is None else standings.of(players).values()
         rows.append({player.player: player for player in listed})
     return rows

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from ledger.book import stored_proposals
+from ledger.book.policies import PUBLISHING, stored_policies
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import Precision, instant_text
+from ledger.facts.periods import DAY_MS
 from ledger.journal.stored_lists import ListRow, shared_ranks
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
@@ -382,7 +384,7 @@ class Standings:
         requested -= stored_proposals.load_merges(self._connection).keys() | self.closed
         states = [self.states.at(player, self._at_ms) for player in sorted(requested)]
         shown = (state for state in states if state.in_force is not None and self.states.is_on_list(state, self._at_ms))
-        return {state.player: _listed(state) for state in shown}
+        return {player.player: player for player in map(_listed, shown) if self._takes(player)}
 
 
 def _point(player: ListedPlayer) -> Point:
@@ -399,12 +401,21 @@ def _count(players: Iterable[ListedPlayer], rating: float) -> RankingCounts:
     return RankingCounts(len(ratings), sum(other >= rating for other in ratings))
 
 
+def list_standings(connection: sqlite3.Connection, pool: Pool, ms: int) -> Standings:
+    """Return the ranking of a pool's rating list at an instant, without those whom the policy ``publishing`` keeps off.
+
+    The policy is that of the instant. A rating that came from a list is no rated game.
+    """
+    active_days = stored_policies(connection).settings_at(PUBLISHING, ms)["active_days"]
+    return Standings(connection, pool, ms, active_from=ms - active_days * DAY_MS if active_days else BEGINNING)
+
+
 def rating_list_at(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = NO_LIMIT) -> list[ListRow]:
     """Return the rating list in force at an instant, best first.
 
     Equal ratings share a rank; lower numbers come first.
     """
-    best = Standings(connection, pool, ms).best(limit)
+    best = list_standings(connection, pool, ms).best(limit)
     # Halves go to the even point, as Python rounds: digests of published lists depend on it.
     return [
         ListRow(row.player, rank, round(row.rating), row.rating, row.games, row.last_game)

@@ -35,8 +35,9 @@ from ledger.ratings.views import Views
 from ledger.recording.findings import ReportCheck, ReportFinding, Severity
 from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged, PlayedDay
+from ledger.recording.import_register import ImportCounts, ImportNotes
 from ledger.recording.new_players import register
-from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
 from ledger.recording.reported_tournaments import ReportRecorder
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
@@ -63,6 +64,7 @@ class ImportReport(FaultsFound):
         last_key: key of the last game taken: recorded, repeated or supplemented; None without one.
         rounds: newly recorded rounds without a game.
         rounds_repeated: rounds without a game that were recorded before.
+        statements: new statements about entrants, tournaments and players.
         newcomers: identity and name of new players, in the order of their numbers.
         kept_names: renamed players whom the file calls by another name: they keep the present one.
         left_out: games left out for a reason that is no mistake, by the reason; the rarer variants in one.
@@ -76,6 +78,7 @@ class ImportReport(FaultsFound):
         is_awaiting: True if nothing is recorded but the acceptance, because four eyes ask for another person's.
         differences: games that the file reports with other facts than the current ones, if the caller asked for them;
             else they are faults.
+        number: of the import in the register of imports; None if it recorded nothing, or is of no file.
         faults, fault_count: refused games.
     """
 
@@ -86,6 +89,7 @@ class ImportReport(FaultsFound):
     last_key: str | None = None
     rounds: int = 0
     rounds_repeated: int = 0
+    statements: int = 0
     newcomers: list[tuple[str, str]] = attrs.Factory(list)
     kept_names: int = 0
     left_out: Counter[str] = attrs.Factory(Counter)
@@ -98,6 +102,7 @@ class ImportReport(FaultsFound):
     accepted: frozenset[str] = frozenset()
     is_awaiting: bool = False
     differences: list[Difference] = attrs.Factory(list)
+    number: int | None = None
 
     def differ(self, difference: Difference) -> None:
         """Store a game that the file reports with other facts than the current ones.
@@ -141,6 +146,17 @@ class ImportReport(FaultsFound):
         """The number of new players."""
         return len(self.newcomers)
 
+    @property
+    def counts(self) -> ImportCounts:
+        """The numbers of facts that were recorded so far."""
+        return ImportCounts(
+            games=self.recorded,
+            rounds=self.rounds,
+            players=self.players,
+            supplements=self.supplemented,
+            statements=self.statements,
+        )
+
     def hold_back(self, games: list[ProbableDuplicate]) -> None:
         """Note probable duplicates."""
         self.alike_count += len(games)
@@ -151,9 +167,10 @@ class ImportReport(FaultsFound):
         self.note_count += len(notes)
         self.notes += notes[: max(KEPT_FAULTS - len(self.notes), 0)]
 
-    def leave_out(self, variant: str, count: int) -> None:
-        """Count games of a variant that has no pool."""
-        reason = "no time control" if variant == "standard" else f"variant {variant}"
+    def leave_out(self, variant: str, count: int, *, by_limits: bool = False) -> None:
+        """Count games of a variant that has no pool; *by_limits*: FIDE's limits choose it."""
+        control = "no time control that FIDE rates" if by_limits else "no time control"
+        reason = control if variant == "standard" else f"variant {variant}"
         has_room = reason in self.left_out or len(self.left_out) < MAX_REASONS
         self.left_out[reason if has_room else "other variants"] += count
 
@@ -189,6 +206,7 @@ class GameImport:
         *,
         record_alike: bool,
         keep_differences: bool,
+        notes: ImportNotes | None = None,
     ) -> None:
         """Prepare an import.
 
@@ -205,14 +223,20 @@ class GameImport:
             record_alike: record probable duplicates as games of their own.
             keep_differences: a game reported with other facts than the current ones is no fault but stored in the
                 report.
+            notes: take the entries of each transaction, for the register of imports; None: it is no file.
         """
+        self._notes = notes
         self._journal = facts.journal
         self._facts = facts
         self._keep_differences = keep_differences
         self._names = names
         self._erased = erased
         self._keys = keys
-        self._detector = None if record_alike else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views))
+        self._detector = (
+            None
+            if record_alike
+            else DuplicateDetector(facts.journal, names.file, ViewsGameIndex(views), facts.taken_back_games)
+        )
         self._views = views
         self._warnings = SeedWarnings(views)
         self._choice = choice
@@ -282,7 +306,7 @@ class GameImport:
                     raise _NothingRecordedError  # only an exception undoes the transaction
             return self._report
         if self._report.is_awaiting:
-            with self._transaction(None) as transaction:
+            with self._transaction(None, is_noted=False) as transaction:
                 find = transaction.writer.find
                 for event in awaited:
                     if not any(_accepts(stored, event) for stored in _earlier(event, find)):
@@ -299,14 +323,26 @@ class GameImport:
         return [
             event
             for event in self._acceptances([report for report in reports if report.line in pools], pools)
-            if not any(_accepts(stored, event, but_of=self._actor) for stored in _earlier(event, find))
+            if not any(_accepts(stored, event, but_of=self._actor) for stored in self._acceptances_of(event))
         ]
 
+    def _acceptances_of(self, event: WarningsAccepted) -> Iterator[StoredEntry]:
+        """Yield the recorded acceptances of a report; those of an import that was taken back count no longer."""
+        entries = list(_earlier(event, self._journal.find))
+        taken_back = self._facts.taken_back_entries([entry.position for entry in entries])
+        yield from (entry for entry in entries if entry.position not in taken_back)
+
     @contextmanager
-    def _transaction(self, file_writer: Writer | None) -> Iterator[Transaction]:
-        """Begin a transaction, or a part of the one of the whole file."""
+    def _transaction(self, file_writer: Writer | None, *, is_noted: bool = True) -> Iterator[Transaction]:
+        """Begin a transaction, or a part of the one of the whole file, which the register of imports notes."""
         with nullcontext(file_writer) if file_writer is not None else self._journal.writing() as writer:
-            yield Transaction.begin(writer, self._clock_ms, self._actor)
+            transaction = Transaction.begin(writer, self._clock_ms, self._actor)
+            first, before = writer.size + 1, self._report.counts
+            yield transaction
+            if is_noted and self._notes is not None and writer.size >= first:
+                counts = self._report.counts - before
+                self._notes.add(transaction.recorded_at, first, writer.size, transaction.last_leaf, counts)
+                self._report.number = self._notes.number
 
     def _take_rounds(self, rounds: Sequence[SourceRound], transaction: Transaction) -> None:
         """Append rounds without a game; players without a game are registered."""
@@ -387,9 +423,11 @@ class GameImport:
         new_pools = self._adopt(entries, set(pools.values()))
         entries.append()
         self._note_new(new_pools)
-        recorder = ReportRecorder(transaction, self._journal, self._names, self._numbers)
+        recorder = ReportRecorder(transaction, self._facts, self._names, self._numbers)
+        size = transaction.writer.size
         for report in kept:
             recorder.record(report, pools[report.line])
+        self._report.statements += transaction.writer.size - size
 
     def _append_acceptances(
         self, transaction: Transaction, reports: Sequence[SourceReport], pools: Mapping[int, str]
@@ -460,7 +498,7 @@ class GameImport:
         """Return the games that have a pool, with it; others are left out and counted."""
         games, homeless = games.with_pools(self._choice)
         for variant, count in homeless.items():
-            self._report.leave_out(variant, count)
+            self._report.leave_out(variant, count, by_limits=self._choice.pool == BY_TIME_CONTROL)
         return games
 
     def _housed(self, transaction: Transaction, games: GameBlock) -> GameBlock:
@@ -545,6 +583,7 @@ class GameImport:
             self._reported,
             self._facts.corrected_game,
             self._erased.is_nameless,
+            self._facts.taken_back_games,
         )
         # If one block had repeats the next one probably has them: the attempt that would fail is skipped.
         self._met_repeats = any(matches.known) or number > 1

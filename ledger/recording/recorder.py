@@ -268,6 +268,11 @@ class _Batch:
         # Once for all facts of the transaction: of a journal on a server each look is a round trip.
         return late_facts.latest_ms(self._journal, self._now_ms, self._accepted)
 
+    @cached_property
+    def _may_be_taken_back(self) -> bool:
+        # once for all repeats of the transaction: of a journal on a server each look is a round trip
+        return self._facts is not None and self._facts.has_proposals()
+
     def append(self, events: Sequence[Event], actors: Iterable[str]) -> RecordedEvents:
         """Append new facts. Nearly always all are new: this is tried before the keys are looked up.
 
@@ -362,6 +367,10 @@ class _Batch:
     ) -> None:
         """Judge one fact, and add the entry that it makes, if any; a refused one leaves no trace."""
         before = stored.get(event.key)
+        if before is not None and self._facts is not None and self._may_be_taken_back:
+            event = self._facts.with_free_key(event, self._writer.find, catch_up=True)
+            stored.update({} if event.key in stored else self._writer.find([event.key]))
+            before = stored.get(event.key)
         if before is not None:
             supplement = self._repeated(event, before)
             if supplement is None:

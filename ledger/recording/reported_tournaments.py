@@ -13,12 +13,20 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.book.evidence import CurrentFacts
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, PlayerDescribed, PlayerEntered, TournamentDescribed
 from ledger.facts.instants import instant_ms
-from ledger.facts.player_details import PlayerDetails, arbiters_text, details_by_commitment, folded, readable_details
+from ledger.facts.player_details import (
+    NO_DETAILS,
+    PlayerDetails,
+    arbiters_text,
+    details_by_commitment,
+    folded,
+    readable_details,
+)
 from ledger.facts.source_games import SourceReport
-from ledger.journal import Journal, Writer
+from ledger.journal import Journal, StoredEntry, Writer
 from ledger.journal.transactions import Transaction
 from ledger.players.verified_names import VerifiedNames
 from ledger.recording.new_players import append_rows
@@ -40,9 +48,9 @@ class StatedDetails(NamedTuple):
 class DetailsRecorder:
     """Records data about players within one transaction, as far as they are new."""
 
-    def __init__(self, transaction: Transaction, journal: Journal, names: VerifiedNames) -> None:
-        """Take the transaction, the journal as it was before, and the store of the texts."""
-        self._transaction, self._journal, self._names = transaction, journal, names
+    def __init__(self, transaction: Transaction, facts: CurrentFacts, names: VerifiedNames) -> None:
+        """Take the transaction, the facts as they were before, and the store of the texts."""
+        self._transaction, self._facts, self._names = transaction, facts, names
         self._stated: dict[int, list[StatedDetails]] = {}
 
     def record(self, details: Mapping[int, PlayerDetails], since: str, new: Collection[int] = ()) -> int:
@@ -57,7 +65,7 @@ class DetailsRecorder:
         fresh: dict[int, StatedDetails] = {}
         for player, said in details.items():
             stated = self._stated[player]
-            if (further := _further(stated, said, since)).stated():
+            if (further := _further(stated, said, since)) != NO_DETAILS:
                 number = 1 + max((each.number for each in stated if each.since == since), default=0)
                 fresh[player] = StatedDetails(since, number, further)
         self._append(fresh)
@@ -73,39 +81,40 @@ class DetailsRecorder:
         as_text = cache(PlayerDetails.as_text)
         texts = {keys[player]: as_text(each.details) for player, each in fresh.items()}
         commitments = self._names.store_texts(self._transaction.writer, texts)
-        rows = [(player, each.since, each.number, commitments[keys[player]]) for player, each in fresh.items()]
-        if len(rows) > _FEW:
-            fields = ("player", "effective_at", "number", "details")
-            append_rows(self._transaction, pl.DataFrame(rows, fields, orient="row"), PlayerDescribed)
+        columns = {
+            "player": list(fresh),
+            "effective_at": [each.since for each in fresh.values()],
+            "number": [each.number for each in fresh.values()],
+            "details": [commitments[key] for key in keys.values()],
+        }
+        if len(fresh) > _FEW:
+            append_rows(self._transaction, pl.DataFrame(columns), PlayerDescribed)
             return
-        self._transaction.append(
-            PlayerDescribed(player=player, effective_at=since, number=number, details=details)
-            for player, since, number, details in rows
-        )
+        rows = zip(*columns.values(), strict=True)
+        self._transaction.append(PlayerDescribed(**dict(zip(columns, row, strict=True))) for row in rows)
 
     def _load(self, players: Sequence[int], new: Collection[int]) -> None:
         """Read the recorded descriptions of players."""
         self._stated |= {player: [] for player in players}
         earlier = [player for player in players if player not in new]
-        events = list(_described(self._journal, self._transaction.writer, earlier))
+        entries = _described(self._facts.journal, self._transaction.writer, earlier)
+        taken_back = self._facts.taken_back_facts(entries)
+        events = [event for entry in entries.values() if isinstance(event := decode(entry.body).event, PlayerDescribed)]
         details = details_by_commitment(self._names.texts([event.details for event in events]))
         for event in sorted(events, key=lambda event: (instant_ms(event.effective_at), event.number)):
-            # an erased description states nothing, but its number is taken
-            data = details.get(event.details, PlayerDetails())
+            # a description that is erased or taken back states nothing, but its number is taken
+            data = PlayerDetails() if event.key in taken_back else details.get(event.details, PlayerDetails())
             self._stated[event.player].append(StatedDetails(event.effective_at, event.number, data))
 
 
-def _described(journal: Journal, writer: Writer, players: Sequence[int]) -> Iterator[PlayerDescribed]:
-    """Yield the recorded descriptions of players."""
+def _described(journal: Journal, writer: Writer, players: Sequence[int]) -> dict[str, StoredEntry]:
+    """Return the entries of the recorded descriptions of players, by key."""
     if len(players) > _SCANNED:
         numbers = set(players)
         keys = [key for key in journal.keys("details:", "details;") if int(key[8 : key.index("@")]) in numbers]
     else:
         keys = [key for player in players for key in journal.keys(f"details:{player}@", f"details:{player}A")]
-    for entry in writer.find(keys).values():
-        event = decode(entry.body).event
-        if isinstance(event, PlayerDescribed):
-            yield event
+    return dict(writer.find(keys))
 
 
 def _further(stated: Iterable[StatedDetails], said: PlayerDetails, since: str) -> PlayerDetails:
@@ -127,11 +136,11 @@ class ReportRecorder:
     """Records the other facts of reports within one transaction: descriptions, entrants, data about players."""
 
     def __init__(
-        self, transaction: Transaction, journal: Journal, names: VerifiedNames, numbers: Mapping[str, int]
+        self, transaction: Transaction, facts: CurrentFacts, names: VerifiedNames, numbers: Mapping[str, int]
     ) -> None:
-        """Take the transaction, the journal before it, the store of names, and the players' numbers by identity."""
-        self._transaction, self._names, self._numbers = transaction, names, numbers
-        self._details = DetailsRecorder(transaction, journal, names)
+        """Take the transaction, the facts before it, the store of names, and the players' numbers by identity."""
+        self._transaction, self._facts, self._names, self._numbers = transaction, facts, names, numbers
+        self._details = DetailsRecorder(transaction, facts, names)
 
     def record(self, report: SourceReport, pool: str) -> None:
         """Record what a report states, as far as it is new."""
@@ -158,7 +167,8 @@ class ReportRecorder:
     def arbiters(self, pool: str, tournament: str, edition: str) -> str | None:
         """Return the last stored text about the arbiters of an edition; None without one."""
         place = TournamentDescribed(pool=pool, tournament=tournament, edition=edition, number=1)
-        sealed = [each.arbiters for each in self._recorded_descriptions(place) if each.arbiters is not None]
+        recorded = self._recorded_descriptions(place)
+        sealed = [each.arbiters for each in recorded if each is not None and each.arbiters is not None]
         return self._names.texts(sealed[-1:]).get(sealed[-1]) if sealed else None
 
     def _describe(self, report: SourceReport, pool: str) -> None:
@@ -169,9 +179,9 @@ class ReportRecorder:
         )
         text = arbiters_text(report.chief, report.deputies)
         recorded = self._recorded_descriptions(event)
-        sealed = [other.arbiters for other in recorded if other.arbiters is not None]
-        texts = self._names.texts(sealed)
-        for other in recorded:
+        in_force = [other for other in recorded if other is not None]
+        texts = self._names.texts([other.arbiters for other in in_force if other.arbiters is not None])
+        for other in in_force:
             same = attrs.evolve(event, number=other.number, arbiters=other.arbiters)
             if other == same and (None if other.arbiters is None else texts.get(other.arbiters)) == text:
                 return
@@ -181,31 +191,34 @@ class ReportRecorder:
             event = attrs.evolve(event, arbiters=commitments[event.key])
         self._transaction.append([event])
 
-    def _recorded_descriptions(self, event: TournamentDescribed) -> list[TournamentDescribed]:
-        facts = _numbered_facts(self._transaction.writer, [event])
-        return [other for other in facts.get(event.key, []) if isinstance(other, TournamentDescribed)]
+    def _recorded_descriptions(self, event: TournamentDescribed) -> list[TournamentDescribed | None]:
+        return self._numbered_facts([event]).get(event.key, [])
 
     def _numbered(self, entrants: Sequence[PlayerEntered]) -> Iterator[PlayerEntered]:
         """Yield the entrants that are not recorded with these facts, with their numbers."""
-        recorded = _numbered_facts(self._transaction.writer, entrants)
+        recorded = self._numbered_facts(entrants)
         for entrant in entrants:
             others = recorded.get(entrant.key, [])
-            if not any(other == attrs.evolve(entrant, number=other.number) for other in others):
+            if not any(other and other == attrs.evolve(entrant, number=other.number) for other in others):
                 yield attrs.evolve(entrant, number=len(others) + 1)
 
+    def _numbered_facts(self, events: Sequence[Any]) -> dict[str, list[Any]]:
+        """Return, by the key of each fact, which has number 1, the recorded facts of all numbers in its place.
 
-def _numbered_facts(writer: Writer, events: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return, by the key of each fact, which has number 1, the recorded facts of all numbers in its place."""
-    recorded: dict[str, list[Event]] = {}
-    places = {event.key: event.key.removesuffix("1") for event in events}
-    number = 1
-    while places:
-        last = number + (_PROBED if number > 1 else 1)  # nearly always there is one or none
-        keys = {f"{place}{each}": key for key, place in places.items() for each in range(number, last)}
-        entries = writer.find(list(keys))
-        for numbered, key in keys.items():
-            if numbered in entries:
-                recorded.setdefault(key, []).append(decode(entries[numbered].body).event)
-        places = {key: place for key, place in places.items() if f"{place}{last - 1}" in entries}
-        number = last
-    return recorded
+        None stands for a fact that was taken back with its import: it states nothing, but its number is taken.
+        """
+        recorded: dict[str, list[Event | None]] = {}
+        places = {event.key: event.key.removesuffix("1") for event in events}
+        number = 1
+        while places:
+            last = number + (_PROBED if number > 1 else 1)  # nearly always there is one or none
+            keys = {f"{place}{each}": key for key, place in places.items() for each in range(number, last)}
+            entries = self._transaction.writer.find(list(keys))
+            taken_back = self._facts.taken_back_facts(entries)
+            for numbered, key in keys.items():
+                if numbered in entries:
+                    fact = None if numbered in taken_back else decode(entries[numbered].body).event
+                    recorded.setdefault(key, []).append(fact)
+            places = {key: place for key, place in places.items() if f"{place}{last - 1}" in entries}
+            number = last
+        return recorded

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ledger.book.conflicts import keys_beginning
 from ledger.errors import MalformedError
+from ledger.facts.codec import decode
 from ledger.facts.event_fields import text_faults
 from ledger.facts.events import Role, TournamentDescribed
 from ledger.facts.player_details import arbiters_of_text
@@ -43,7 +45,12 @@ def erase_arbiters(
     ledger.tokens.authenticate(token, by, Role.APPROVER, f"erase the arbiters of {tournament!r}")
     ledger.ensure_up_to_date()
     sealed = [commitment for (commitment,) in ledger.views.connection.execute(_ARBITERS, (pool, tournament))]
-    return ledger.people.reasons.erase(ledger.journal.writing(), sealed)
+    # a description that was annulled or taken back has no row, but its text is still there
+    place = TournamentDescribed(pool=pool, tournament=tournament, edition="2000", number=1).key.partition("@")[0]
+    recorded = ledger.journal.find([*keys_beginning(ledger.journal, f"{place}@")])
+    events = [decode(entry.body).event for entry in recorded.values()]
+    sealed += [event.arbiters for event in events if isinstance(event, TournamentDescribed) and event.arbiters]
+    return ledger.people.reasons.erase(ledger.journal.writing(), dict.fromkeys(sealed))
 
 
 def describe_tournament(
@@ -88,9 +95,10 @@ def describe_tournament(
     # made only for its refusals
     TournamentDescribed(pool=pool, tournament=tournament, edition=edition, number=1, **facts)
     ledger.names.people()  # compared with the journal before anything is stored in it
+    ledger.catch_up_if_corrected()
     with ledger.journal.writing() as writer:
         transaction = Transaction.begin(writer, ledger.now_ms, actor)
-        recorder = ReportRecorder(transaction, ledger.journal, ledger.names, {})
+        recorder = ReportRecorder(transaction, ledger.current_facts, ledger.names, {})
         if chief or deputies:
             before, others = arbiters_of_text(recorder.arbiters(pool, tournament, edition))
             chief, deputies = chief or before, deputies or others

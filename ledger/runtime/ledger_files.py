@@ -15,6 +15,7 @@ from ledger.errors import StorageError
 from ledger.runtime import sqlite
 from ledger.runtime.lazy import filelock
 
+COMPANIONS = ("checkpoints", "imports", "key", "toml")  # files next to the journal that are no databases
 RESTORE_PLAN = "plan.json"  # in the folder ``restore_folder`` while files change places
 
 
@@ -69,7 +70,7 @@ def refuse_half_restored(path: str | Path) -> None:
 
 def refuse_leftovers(path: str | Path) -> None:
     """Raise StorageError if files of an earlier ledger are where a new journal is to be made."""
-    for leftover in (sidecar(path, "views"), *(companion_file(path, word) for word in ("checkpoints", "key", "toml"))):
+    for leftover in (sidecar(path, "views"), *(companion_file(path, word) for word in COMPANIONS)):
         if leftover.exists():
             raise StorageError(str(leftover), "exists already, though the journal does not")
 
@@ -89,7 +90,7 @@ def refuse_own_files(path: Path, of: str | Path | None = None) -> None:
     if of is not None:
         own = [journal_file(of), *(sidecar(of, word) for word in ("people", "views", "tokens"))]
         own += [file.with_name(f"{file.name}{end}") for file in own for end in _SQLITE_SIDECARS]
-        own += [companion_file(of, word) for word in ("checkpoints", "key", "toml")]
+        own += [companion_file(of, word) for word in COMPANIONS]
         if _resolved(path) in {file.resolve() for file in own}:
             raise StorageError(str(path), "is a file of this ledger: give another name")
     # a device or a pipe would wait for a writer

@@ -489,6 +489,7 @@ class Scheme:
         provisional: kernel ``(player, numbers) -> bool``.
         listed: kernel ``(player, numbers) -> bool``: whether a rating list shows the player; an unrated player
             has the rating ``UNRATED``.
+        fide_limits: True if FIDE's limits of standard, rapid and blitz say to which pool of these names a game belongs.
         scale: the unit of its ratings; a rating means the same in two schemes of one scale.
     """
 
@@ -522,6 +523,7 @@ class Scheme:
     provisional: Callable[..., bool] = never_provisional
     listed: Callable[..., bool] = always_listed
     scale: str = "Elo points"
+    fide_limits: bool = False
 
     def __attrs_post_init__(self) -> None:
         """Refuse a scheme without the kernel of its rhythm; ``scheme_faults`` reports its other faults."""

@@ -50,6 +50,7 @@ from ledger.answers import (
     time_losses,
     upsets,
 )
+from ledger.answers import imports as import_answers
 from ledger.answers.comparing import comparison, replaying
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting, fide_list, trf_report
@@ -60,7 +61,7 @@ from ledger.errors import LedgerError, StorageError, UnknownNameError
 from ledger.facts.json_schemas import class_schema
 from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
-from ledger.registering.registry import PlayersReport
+from ledger.registering.player_lists import PlayersReport
 from tests.kit.clubs import NAME, copied
 from tests.kit.corrections import BOB, CLEO, DAN, TODAY, approve, ask, played
 from tests.kit.games import game_recorded, source_game
@@ -88,6 +89,8 @@ QUESTIONS: dict[str, Question] = {
     "chosen_strength": lambda ledger: rankings.chosen_strength(ledger, "standard", 1),
     "new_players_like_known_ones": searching.new_players_like_known_ones,
     "similar_players": searching.similar_players,
+    "imports": import_answers.imports,
+    "take_back_summary": lambda ledger: import_answers.take_back_summary(ledger, "2-6"),
     "final_board": lambda ledger: boards.final_board(ledger, "moves").answer,
     "proposal_rows": lambda ledger: corrections.proposal_rows(ledger, ledger.corrections.proposals()),
     "proposal": lambda ledger: corrections.proposal(ledger, 1),
@@ -154,6 +157,7 @@ QUESTIONS: dict[str, Question] = {
     "trf26_report": exported("tournament", "trf26", tournament="Open"),
     "fide_text_list": lambda ledger: b"".join(fide_list.fide_text_list(ledger, LIST)),
     "fide_xml_list": lambda ledger: b"".join(fide_list.fide_xml_list(ledger, LIST)),
+    "swiss_manager_list": lambda ledger: b"".join(fide_list.swiss_manager_list(ledger, LIST)),
     "fide_list_findings": lambda ledger: fide_list.fide_list_findings(ledger, LIST),
     "facts_to_send": lambda ledger: trf_report.facts_to_send(ledger, ExportFilter(tournament="Open", names=True)),
     "sent_reports": sent_reports.sent_reports,
@@ -174,8 +178,8 @@ WITHIN_OTHERS = {
     "last_game_row", "last_published_rating", "load_report", "lowest_rating", "open_snapshot", "outdated_lists",
     "player_batch", "postgres_tables", "proposal_reasons", "published_rating", "published_ratings",
     "ranked_members", "ranking_place", "rated_game_row", "reached_titles", "read_model_state", "replay",
-    "require_read_model", "scheme_period_in_force", "start_from_pool", "summarize_changes", "unrated_games",
-    "upset_margins", "waiting_games",
+    "reports_with", "require_read_model", "scheme_period_in_force", "start_from_pool", "summarize_changes",
+    "unrated_games", "upset_margins", "waiting_games",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {
@@ -197,6 +201,7 @@ BY_THEMSELVES = {
     "list_differences",
     "export",
     "export_lines",
+    "ledger_health",
     "query",
     "read_crosstables",
 }  # fmt: skip

@@ -112,6 +112,29 @@ def test_a_published_list_in_fides_form_comes_back(
     assert (bo.sex, bo.title, bo.federation, bo.birth, bo.active) == ("m", None, "NOR", "2008", False)
 
 
+def test_a_published_list_for_swiss_manager_has_both_numbers_and_comes_back(
+    grouped_club: Path, tmp_path: Path, run: Run
+) -> None:
+    run("player", "add", grouped_club, "name:fay", "=Fay & Co", "--rating", "2000", "--since", "2024-01-01")
+    run("player", "describe", grouped_club, "=Fay & Co", "--national", "77", "--since", "2024-01-01")
+    run("publish", grouped_club, "--at", "2024-05-31", "--despite-complaints")
+    target = tmp_path / "may.csv"
+    options = ("--list", "standard@2024-05-31", "--names", "--format", "swiss-manager", "-o", target)
+    assert run("export", grouped_club, "list", *options).code == 0
+    lines = target.read_bytes().decode("utf-8-sig").split("\r\n")
+    assert lines[0] == "ID_No;Name;Title;Sex;Fed;ClubName;Birthday;Rtg_Nat;Fide_No;Rtg_Int"
+    assert "N1;Ada;IM;w;NOR;Ek SK;1990/02/03;2400;101;" in lines
+    assert "77;'=Fay & Co;;;;;;2000;;" in lines, "no spreadsheet runs it"
+    other = tmp_path / "other.db"
+    assert run("init", other, "--scheme", "elo").code == 0
+    again = run("players", "import", other, target, "--since", "2024-06-01")
+    assert (again.code, "6 players, 6 of them new, 6 ratings" in again.err) == (0, True), again.err
+    with Ledger.open(other) as ledger:
+        ledger.ensure_up_to_date()
+        ada = details_at(ledger, None, instant_ms("2024-06-01"))[ledger.player("fide:101").player]
+    assert (ada.title, ada.sex, ada.federation, ada.club, ada.national) == ("IM", "w", "NOR", "Ek SK", "N1")
+
+
 def test_data_of_a_list_hold_from_its_day_and_a_later_list_replaces_what_it_states(
     grouped_club: Path, tmp_path: Path, run: Run
 ) -> None:

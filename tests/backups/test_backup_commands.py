@@ -9,7 +9,7 @@ import pytest
 from ledger import backups
 from ledger.audit.audit import Verdict
 from ledger.audit.reader import Falsehood
-from ledger.backups import Loss, disk
+from ledger.backups import Loss, disk, proofs
 from ledger.facts.words import TreeHead
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import sidecar
@@ -19,7 +19,6 @@ from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
 from tests.kit.games import game_recorded
 from tools.commands import FALSE, REFUSED, USAGE
-from tools.commands import backup as backup_command
 
 
 def test_the_commands_tell_what_they_did(club_of_120_games: Path, tmp_path: Path, run: Run) -> None:
@@ -107,7 +106,7 @@ def test_a_backup_proves_itself_by_a_restore(club_of_120_games: Path, tmp_path: 
     made = run("backup", club_of_120_games, tmp_path / "nightly", "--prove")
     assert (made.code, len(made.out.splitlines())) == (0, 1)
     assert "nightly: restored as a test and audited: TRUE" in made.err
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("restored-")] == []
+    assert [path.name for path in tmp_path.iterdir() if ".proof-" in path.name] == []
 
 
 def test_a_backup_whose_restore_is_false_is_no_success(
@@ -115,7 +114,7 @@ def test_a_backup_whose_restore_is_false_is_no_success(
 ) -> None:
     falsehood = Falsehood("journal", 7, "is another entry")
     verdict = Verdict(TreeHead(0, b""), 0, 0, 0, {}, (falsehood,))
-    monkeypatch.setattr(backup_command, "audit", lambda *_, **__: verdict)
+    monkeypatch.setattr(proofs, "audit", lambda *_, **__: verdict)
     made = run("backup", club_of_120_games, tmp_path / "nightly", "--prove")
     assert made.code == FALSE
     assert "journal entry 7: is another entry" in made.out + made.err

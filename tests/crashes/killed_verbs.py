@@ -71,6 +71,9 @@ VERBS: Mapping[str, Steps] = {
     "correct born": _correction("born", "made:p1", "--to", "1990"),
     "correct merge": _correction("merge", "made:p3", "--into", "made:p1"),
     "correct unmerge": _second("unmerge", "made:p3"),
+    "correct void-import": _correction("void-import", "1"),
+    "take-back": (("take-back", "{club}", "1", "--reason", "the wrong file", "--by", "eve"), _decided(1)),
+    "import after take-back": (_IMPORT,),
     "correct void-tournament": _correction("void-tournament", "Cup"),
     "correct reinstate-tournament": _second("reinstate-tournament", "Cup"),
     "correct adopt": _correction("adopt", "elo", "--from", "2015-01-01"),
@@ -94,6 +97,9 @@ BEFORE: Mapping[str, Steps] = {
     "checkpoint": (("checkpoint-key", "{club}", "--new", "example.org/club"),),
     "correct reinstate": _correction("void", "made:1-3"),
     "correct unmerge": _correction("merge", "made:p3", "--into", "made:p1"),
+    "correct void-import": (_IMPORT,),
+    "take-back": (_IMPORT,),
+    "import after take-back": (_IMPORT, *_correction("void-import", "1")),
     "correct void-tournament": (_IMPORT,),
     "correct reinstate-tournament": (_IMPORT, *_correction("void-tournament", "Cup")),
     "correct close-tournament": (
@@ -106,12 +112,12 @@ BEFORE: Mapping[str, Steps] = {
 }  # by verb, commands that are run before, and never killed
 # Verbs that take the same path through the program share its kills; any other goes a path of its own.
 ALIKE: tuple[frozenset[str], ...] = (
-    frozenset({"import", "import --strict"}),
+    frozenset({"import", "import --strict", "import after take-back"}),
     frozenset({"player add", "player set"}),
     frozenset({"scheme adopt", "tournaments", "policy set", "publish", "bye"}),
     frozenset({"correct result", "correct game", "correct reassign", "correct swap-colours", "correct fact"}),
     frozenset({"correct void", "correct reinstate", "correct take-back", "correct put-back", "correct undo"}),
-    frozenset({"correct void-tournament", "correct reinstate-tournament"}),
+    frozenset({"correct void-tournament", "correct reinstate-tournament", "correct void-import", "take-back"}),
     frozenset(
         {
             "correct late",

@@ -11,10 +11,11 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
+from ledger.book.stored_proposals import WITH_ENTRIES
 from ledger.correcting.drafts import Drafts
-from ledger.errors import UnknownNameError
+from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
-from ledger.facts.changes import BLANK, AnnulmentScope, Change, Verb
+from ledger.facts.changes import BLANK, AnnulmentScope, Change, Verb, spans_of
 from ledger.facts.codec import facts_mapping, structure_event
 from ledger.facts.events import (
     BirthYearLearnt,
@@ -121,7 +122,7 @@ class Drawing:
         for _ in range(self.draw(st.sampled_from(self.sizes))):
             try:
                 found.append(self.change(drafts))
-            except UnknownNameError:
+            except (MalformedError, UnknownNameError):
                 continue
         return found
 
@@ -130,6 +131,7 @@ class Drawing:
 
         Raises:
             UnknownNameError: it names what is not there.
+            MalformedError: its entries announce tournaments of other games alone.
         """
         draw = self.draw
         since, until = sorted((draw(_instant), draw(_instant)))
@@ -153,6 +155,9 @@ class Drawing:
                 pool, name = self._rather(self._tournaments(), lambda: (POOLS[1], "Cup"))
                 restore = verb is Verb.RESTORE_TOURNAMENT
                 return drafts.tournament(pool, name, restore=restore, since=since, until=until)
+            case Verb.ANNUL_ENTRIES:
+                first = draw(st.integers(1, self.account.position + 1))
+                return drafts.take_back(f"{first}-{first + draw(st.sampled_from((0, 0, 1, 2, 5)))}")
             case _:
                 acting = [number for number in self.account.approved if self.account.acts(number)]
                 return drafts.undo(self._rather(acting, lambda: draw(st.integers(1, 9))))
@@ -236,6 +241,7 @@ class Account:
     Attributes:
         position: how far the journal was read.
         kinds: by key of a fact, its kind, in order of arrival.
+        entries: by key of a fact, the position of its entry.
         facts: by key of a fact, its plain fields as told, further tellings included.
         proposals: by number, the changes.
         decided: numbers of the proposals that were decided, in whatever way.
@@ -244,6 +250,7 @@ class Account:
 
     position: int = 0
     kinds: dict[str, type[Event]] = attrs.Factory(dict)
+    entries: dict[str, int] = attrs.Factory(dict)
     facts: dict[str, dict[str, Any]] = attrs.Factory(dict)
     proposals: dict[int, list[Change]] = attrs.Factory(dict)
     decided: set[int] = attrs.Factory(set)
@@ -269,6 +276,7 @@ class Account:
                 more = {name: value for name, value in codec.facts_mapping(event).items() if name not in _OF_GAME}
                 self.facts[f"game:{event.game}"].update(more)
             case _:
+                self.entries[event.key] = self.position
                 self.kinds[event.key], self.facts[event.key] = type(event), codec.facts_mapping(event)
 
     def acts(self, proposal: int) -> bool:
@@ -345,6 +353,10 @@ class Account:
                     and _is_on_a_day(change, facts["edition"])
                 ):
                     gone = change.do is Verb.ANNUL_TOURNAMENT
+                case Verb.ANNUL_ENTRIES if issubclass(self.kinds[key], (GameRecorded, *WITH_ENTRIES)) and any(
+                    first <= self.entries[key] <= last for first, last in spans_of(change.entries)
+                ):
+                    gone = True
                 case _:
                     pass
         return gone

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.facts import event_fields as limits
-from ledger.facts.changes import FIELDS, AnnulmentScope, Change, Verb
+from ledger.facts.changes import FIELDS, AnnulmentScope, Change, Verb, spans_text
 from ledger.facts.event_fields import is_plain_text
 from ledger.facts.events import (
     BLANKS,
@@ -374,6 +374,7 @@ def corrected_facts(draw: st.DrawFn) -> Change:
     """A change of any verb, with the fields that the verb needs and perhaps those that it may have."""
     verb = draw(st.sampled_from(Verb))
     facts = draw(_values())
+    spans = st.sets(st.integers(1, 10**9), min_size=1, max_size=9).map(sorted).map(spans_text)
     drawn: dict[str, st.SearchStrategy[Any]] = {
         "fact": st.from_regex(r"\A[a-z]+:[!-~]{1,200}\Z"),
         "entry": st.integers(1, limits.MAX_WHOLE),
@@ -388,6 +389,8 @@ def corrected_facts(draw: st.DrawFn) -> Change:
         "since": instants(),
         "until": instants(),
         "proposal": st.integers(1, limits.MAX_WHOLE),
+        "entries": spans,
+        "players": spans,
     }
     optional = [name for name in FIELDS[verb].allowed if draw(st.booleans())]
     return Change(do=verb, **{name: draw(drawn[name]) for name in (*FIELDS[verb].needed, *optional)})

@@ -29,7 +29,7 @@ def row(number: int, since: str, margin: int, policy: str = "upsets") -> PolicyR
 
 def test_what_nobody_has_set_holds_by_default() -> None:
     assert Policies([]).settings_at("upsets", 0) == {"margin": 200}
-    assert Policies([]).settings_at("publishing", 0) == {"largest_jump": 100}
+    assert Policies([]).settings_at("publishing", 0) == {"largest_jump": 100, "active_days": 0}
     assert Policies([]).settings_before("four-eyes", 1) == {"on": False, "tokens": False, "warnings": False}
 
 

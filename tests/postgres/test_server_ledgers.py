@@ -16,6 +16,7 @@ import pytest
 
 from ledger.answers.exports import trf_report
 from ledger.answers.exports.columns import ExportFilter
+from ledger.answers.imports import imports
 from ledger.answers.journal_status import journal_status
 from ledger.answers.player_details import PlayerGroup, details_at
 from ledger.answers.sent_reports import sent_reports
@@ -113,6 +114,34 @@ def test_reports_and_data_about_players_are_the_same_on_a_server(
     assert reports[0] == reports[1]
     assert b"102 Arbiter, Anna\r\n112 Deputy, Dan\r\n" in reports[0]
     assert b"wWGM Ann, Ada" in reports[0]
+
+
+def test_a_report_is_taken_back_on_a_server_and_recorded_anew_as_in_files(
+    pair_of_clubs: tuple[Ledger, Ledger], tmp_path: Path
+) -> None:
+    answers = []
+    for ledger in pair_of_clubs:
+        for result, other, points in (("1", "0", ("1.5", "0.0")), ("0", "1", ("0.5", "1.0"))):
+            rows = (
+                player(1, "Ann, Ada", f"2 w {result}", "0000 - H", rating="2310", fide="101", points=points[0]),
+                player(2, "Bob", f"1 b {other}", "0000 - Z", rating="2200", fide="102", points=points[1]),
+            )
+            imported = ledger.import_file(written(tmp_path, f"{result}.trf", report(rows).encode()))
+            assert imported.ok, imported.faults
+            if imported.number == 1:
+                change = ledger.corrections.drafts.take_back("1")
+                ledger.decide(ledger.propose([change], reason="x", by="eve").proposal, Decision.APPROVED, by="otto")
+                assert not list(ledger.rows("entrants"))
+                assert not list(ledger.rows("games", "voided_by IS NULL"))
+        selection = ExportFilter(tournament="Club open", names=True)
+        ledger.ensure_up_to_date()
+        standings = [(row.name, row.rating) for row in ledger.ranking()]
+        answers.append(
+            (standings, [row.state for row in imports(ledger)], [*trf_report.trf26_report(ledger, selection)])
+        )
+        assert ledger.audit().ok
+    assert answers[0] == answers[1]
+    assert answers[0][1] == ["taken back", "recorded"]
 
 
 def test_another_node_sees_what_is_recorded_and_records_itself(each_server: Server, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger import PublicationError, RejectedError, UnknownNameError
-from ledger.answers import players, publications
+from ledger.answers import players, publications, rankings
 from ledger.answers.rows import as_row, as_rows
 from ledger.errors import ProjectionError
 from ledger.facts.words import Outcome
@@ -229,6 +229,29 @@ def test_who_vanished_since_the_last_list_is_complained_of(make_club: Made) -> N
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(type(ledger.publications), "draft", without_bob)
         assert complaints_of(ledger, "2021-02-28") == [("vanished", (2,))]
+
+
+@pytest.mark.parametrize("scheme", ["elo", "ecf-monthly"])
+def test_the_policy_keeps_inactive_players_off_a_list_until_they_play_again(make_club: Made, scheme: str) -> None:
+    ledger = make_club(scheme)
+    ledger.policies.set("publishing", {"active_days": 31}, effective_from="2021-03", actor="eve")
+    record_game(ledger, "g1", "2021-01-10", 1, 2)
+    record_game(ledger, "g2", "2021-02-28", 3, 4)
+    first = publish(ledger, "2021-02-28").publication
+    assert {row.player for row in kept(ledger, first)} == {1, 2, 3, 4}, "the policy holds from March on"
+    done = publish(ledger, "2021-03-31")
+    assert done.recorded
+    assert [(complaint.what, complaint.players) for complaint in done.complaints if complaint.what == "inactive"] == [
+        ("inactive", (player,)) for player in (1, 2, 3, 4)
+    ]
+    assert kept(ledger, done.publication) == []
+    assert listed(ledger, "2021-03-31") == []
+    assert {row.player for row in kept(ledger, publish(ledger, "2021-03-30").publication)} == {3, 4}
+    record_game(ledger, "g3", "2021-04-10", 1, 3)
+    april = publish(ledger, "2021-04-30").publication
+    assert [(row.player, row.rank) for row in kept(ledger, april)] == [(1, 1), (3, 2)]
+    assert len(rankings.ranking(ledger, rankings.RankingChoice())) == 4, "the ranking of all players has them"
+    ledger.publications.restore_rows(april, actor="eve")
 
 
 def test_two_numbers_of_one_register_are_two_people_of_one_name_which_is_only_noted(make_club: Made) -> None:

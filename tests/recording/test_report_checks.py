@@ -130,7 +130,10 @@ STRANGER = next(each for each in ABSENT if "Eustace" not in each.name and "Caste
 GUEST = f"001   25 m    {'Vosseler, Quint':33} 3541 NED   999000111{'':13}0.0   25" + "  0000 - Z" * 7
 OF_THE_FILE = {"day-missing", "rank-twice", "opponents-differ", "opponent-missing"}  # other lines contradict them, too
 Plant = Callable[[Lines], None]
-OF_OTHER_TESTS = {"no-players", "too-many-rounds", "national-differs", "table-unreadable", "team-differs"}
+OF_OTHER_TESTS = {
+    "no-players", "too-many-rounds", "national-differs", "table-unreadable", "team-differs",
+    "time-control-differs", "time-control-missing",
+}  # fmt: skip
 PLANTED: dict[str, tuple[str, int, Plant]] = {
     # by name: the code, the line, what is done to the lines
     "the number of somebody who does not play": (

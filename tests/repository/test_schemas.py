@@ -73,6 +73,7 @@ PRINTED = {
     "explain": "explain DB ann GAME",
     "games": "games DB ann --all",
     "games-of-day": "games DB --on 2006-05",
+    "health": "health DB --list-age 99999d --format json",
     "journal": "journal DB",
     "lists": "lists DB",
     "lists-of": "lists DB standard@2006-06-30",

@@ -11,7 +11,7 @@ import pytest
 from ledger.correcting.verbs import VERBS
 from ledger.ledger import Ledger
 from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, forms, words
-from tests.kit.games import game_recorded
+from tests.kit.games import game_recorded, scheme_adopted
 from tests.kit.served_processes import position, serving, until
 from tests.kit.tournament_reports import report_with_wrong_points
 from tests.kit.workbooks import xlsx
@@ -87,6 +87,26 @@ def test_a_file_is_looked_at_first_and_recorded_once_it_is_confirmed(staff: dict
     other = rita.send(confirm, {"upload": "0" * 32})
     assert (other.status_code, "choose a file" in words(other.text)) == (400, True)
     assert len([row for row in games(staff, "Summer") if row]) == 2
+
+
+def test_an_import_is_taken_back_by_a_button_beside_it_and_comes_again_corrected(staff: dict[str, Officer]) -> None:
+    rita, eve = staff["rita"], staff["eve"]
+    table = b"White,Black,Result,Date,Event\nWrong One,Wrong Two,1-0,2026-04-01,Mistake\n"
+
+    def record(content: bytes) -> str:
+        looked = rita.send(rita.form(rita.look("/desk/import"), "/desk/import"), files={"file": ("wrong.csv", content)})
+        place = rita.send(rita.form(looked, "/desk/import/confirm")).headers["location"]
+        until(lambda: "Recorded: wrong.csv" in words(rita.look(place).text))
+        return rita.look(place).text
+
+    (number,) = re.findall(r"/desk/propose/void-import\?import=(\d+)", record(table))
+    assert f"/desk/propose/void-import?import={number}" in eve.look("/desk/imports").text
+    proposal = proposed(eve, "void-import", **{"import": number})
+    assert "All of wrong.csv" in words(eve.look(f"/desk/proposals/{proposal}").text)
+    assert "Approved" in approved(staff["otto"], proposal)
+    assert "taken back" in words(eve.look("/desk/imports").text)
+    assert "Recorded: wrong.csv" in words(record(table.replace(b"1-0", b"0-1")))
+    assert len(games(staff, "Mistake")) == 1
 
 
 def test_rows_with_faults_wait_as_work_until_they_are_corrected(staff: dict[str, Officer]) -> None:
@@ -282,6 +302,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "strength": {"player": "Ann", "to": "beginner", "from": "2026-01-01"},
     "merge": {"player": "Ann", "into": "Bob"},
     "unmerge": {"player": "fide:77"},
+    "void-import": {"import": "1"},
     "void-tournament": {"tournament": "Spring"},
     "reinstate-tournament": {"tournament": "Spring"},
     "adopt": {"scheme": "elo", "from": "2026-08-01"},
@@ -493,6 +514,7 @@ def test_health_tells_how_the_ledger_does_and_who_was_refused(
     staff["rita"].send(staff["rita"].own_form("/desk/propose/void", game=GAME, reason="x"))
     said = words(staff["adam"].look("/desk/health").text)
     for part in (
+        "Nothing is wrong that shows here.",
         "Entries of the journal",
         "Free on the disk",
         "Last checkpoint",
@@ -502,6 +524,25 @@ def test_health_tells_how_the_ledger_does_and_who_was_refused(
         assert part in said
     for token in staffed[2].values():
         assert token not in said
+
+
+def test_health_names_every_fault_as_the_command_does(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_with_officers(club)
+    with Ledger.open(club) as ledger:
+        for pool in ("monthly", "quarterly"):
+            ledger.append(scheme_adopted("glicko2", pool=pool), token=tokens["rita"])
+            ledger.append(game_recorded(f"{pool}-1", pool=pool, ended_at="2026-01-10"), token=tokens["rita"])
+        size = ledger.journal.size()
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) == size)
+        adam = Officer(address)
+        adam.sign_in(tokens["adam"])
+        said = words(adam.look("/desk/health").text)
+        adam.client.close()
+    assert "Nothing is wrong" not in said
+    for pool in ("monthly", "quarterly"):
+        assert re.search(rf"list : the list of 2026-\d\d-\d\d of pool {pool} is due", said), said[:800]
 
 
 def test_public_pages_lead_officers_to_what_they_may_propose_about(staff: dict[str, Officer]) -> None:

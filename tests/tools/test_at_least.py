@@ -24,6 +24,7 @@ QUESTIONS = {
     "time-losses": ("1",), "upsets": (), "tournaments": (), "crosstable": ("x",), "pools": (), "log": (),
     "scheme eras": (), "runs": (), "policy list": (), "correct list": (), "correct show": ("1",),
     "correct preview": ("1",), "lists": (), "diff": ("1", "2"), "export": ("ratings",), "query": ("SELECT 1",),
+    "imports": (),
     "reports": (),
 }  # fmt: skip
 

@@ -35,7 +35,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "standing": ("Ann", "--to", "guest", "--from", "2026-11-01"), "born": ("Ann", "--to", "1990"),
     "rating": ("Ann", "--to", "1850", "--games", "120", "--list", "national list, May 2004"),
     "declared": ("Ann", "--to", "1700", "--from", "2026-11-01"),
-    "strength": ("Ann", "--to", "beginner", "--from", "2026-11-01"),
+    "strength": ("Ann", "--to", "beginner", "--from", "2026-11-01"), "void-import": ("2-6",),
 }  # fmt: skip
 ANNOUNCED = ("close-run", "open-tournament", "close-tournament", "bye")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

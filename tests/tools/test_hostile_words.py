@@ -52,13 +52,13 @@ OF_A_COMMAND = {  # right words of a command where others mean something else by
 }  # fmt: skip
 FINDING = {"part", "search", "round_", "quiet_days"}  # such a word finds nothing, or limits nothing
 # What these say is looked at only where there is what this ledger does not have (moves, tokens, a merge, a key, a clock
-# that was wrong), names a new file or folder, or is a place in a statement of SQL.
+# that was wrong), names a new file or folder, is a place in a statement of SQL, or is answered as a fault (health).
 UNASKED: Mapping[str, set[str]] = {
     "board": {"start"}, "token revoke": {"by"}, "token reset": {"by"},
     "correct unmerge": {"reason", "by", "token_file"}, "checkpoint": {"keep_in"}, "receipt": {"target"},
     "verify-checkpoint": {"since"}, "accept-clock": {"actor"}, "import": {"differences"}, "audit": {"save_head"},
     "backup": {"folder"}, "restore": {"db_path"}, "move": {"schema"}, "query": {"statement"},
-    "export": {"published", "tournament"}, "health": {"folder", "head_file"},
+    "export": {"published", "tournament"}, "health": {"folder", "head_file", "db_path"},
 }  # fmt: skip
 NO_TEXT, CONTROLS, LONG = "\udcff", "a\x1b[2J\nb", "9" * 5_000  # Python reads no number of so many digits
 TEXTS, NUMBERS, PATHS = (NO_TEXT, CONTROLS, LONG), (NO_TEXT, "", "nan", "1e999", LONG), (NO_TEXT, "", "/", LONG)

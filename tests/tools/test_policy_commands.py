@@ -20,7 +20,7 @@ def held(run: Run, path: Path, *words: str) -> dict[str, Any]:
 def test_every_setting_is_listed_with_its_default(empty_club: Path, run: Run) -> None:
     defaults = {
         "four-eyes.on": False, "four-eyes.tokens": False, "four-eyes.warnings": False,
-        "publishing.largest_jump": 100, "upsets.margin": 200,
+        "publishing.largest_jump": 100, "publishing.active_days": 0, "upsets.margin": 200,
         "sandbagger.on": False, "sandbagger.games": 100, "sandbagger.at_least": 10, "sandbagger.percent": 30,
         "classes.b_from": 1400, "classes.c_from": 1880, "classes.d_from": 2200, "classes.intermediate_from": 1601,
         "classes.advanced_from": 2401, "classes.everywhere": False, "titles.on": False, "titles.keep": True,

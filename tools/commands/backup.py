@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
 from ledger import backups
-from ledger.audit.audit import audit
 from ledger.backups import Loss, Restored
 from ledger.journal.settings_file import DURABILITIES
 
@@ -30,7 +27,9 @@ def backup(db_path: str, folder: str, without_views: bool, prove: bool) -> None:
 
     FOLDER must not be there yet, or be empty; it appears when the copy is whole and its journal and names are proven.
     Prints the head of the copied journal: keep it somewhere else, for 'restore --since'. With --prove the backup is
-    restored next to FOLDER, audited, and what was restored is deleted; exit code 3 if something is false.
+    restored next to FOLDER, its views are brought up to date, all is audited and then deleted; exit code 3 if something
+    is false. Only if all is true, proven.json in FOLDER says so, for 'health --proven'. A proof that was killed leaves
+    no such file; its folder, such as club.proof-x1, goes with the next proof.
 
     \b
     Example:
@@ -48,9 +47,8 @@ def backup(db_path: str, folder: str, without_views: bool, prove: bool) -> None:
         content += f", views at {made.views:,}"
     output.remark(f"{made.folder}: {content}; {made.bytes / 1e6:,.1f} MB")
     if prove:
-        with TemporaryDirectory(prefix="restored-", dir=made.folder.parent) as place, Bars() as bars:
-            restored = backups.restore(made.folder, Path(place) / Path(db_path).name, since=made.head, progress=bars)
-            verdict = audit(restored.path, since=made.head, progress=bars)
+        with Bars() as bars:
+            verdict = backups.prove_backup(made.folder, progress=bars)
         if not verdict:
             show_verdict(str(made.folder), verdict)
             sys.exit(FALSE)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
+import re
 import sys
-from collections.abc import Iterator
+import warnings
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ledger.answers.publications import due_day
-from ledger.backups import newest_backup
-from ledger.facts.instants import instant_ms
-from ledger.facts.words import TreeHead
+from ledger.answers.health import Health, OutsideMark, ledger_health, unreadable_ledger
+from ledger.answers.rows import as_row
+from ledger.backups import backup_mark, is_head_of
+from ledger.errors import CheckpointWarning, LedgerError
 from ledger.ledger import Ledger
 
 from .. import output
@@ -20,8 +21,20 @@ from ..wording import counted
 from . import DB, REFUSED
 from .audit import head_in
 
-_HOUR, _GB = 3600.0, 1e9
-_AMOUNT = click.IntRange(0, 1_000_000)
+_AGE = re.compile(r"([0-9]{1,6})([hd]?)", re.ASCII)
+
+
+class Age(click.ParamType[int]):
+    """A time in hours: 36, 36h or 8d."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the hours."""
+        match = _AGE.fullmatch(str(value))
+        if match is None:
+            self.fail(f"{value!r} is no time such as 36h or 8d.", param, ctx)
+        return int(match[1]) * (24 if match[2] == "d" else 1)
 
 
 @click.command()
@@ -32,72 +45,82 @@ _AMOUNT = click.IntRange(0, 1_000_000)
     metavar="FOLDER",
     help="The folder in which the backups are; else they are not looked at.",
 )
-@click.option("--backup-age", default=26, metavar="HOURS", type=_AMOUNT, help="How old it may be [26].")
+@click.option("--backup-age", default=26, metavar="AGE", type=Age(), help="How old the newest may be [26h].")
+@click.option("--proven", is_flag=True, help="Count only backups that 'backup --prove' has proven.")
 @click.option("--audited", "head_file", metavar="FILE", help="What 'audit --save-head' writes after each true audit.")
-@click.option("--audit-age", default=192, metavar="HOURS", type=_AMOUNT, help="How old that may be [192].")
-@click.option("--free", default=1, metavar="GB", type=_AMOUNT, help="How much of the disk must be free [1].")
-def health(db_path: str, folder: str | None, backup_age: int, head_file: str | None, audit_age: int, free: int) -> None:
+@click.option("--audit-age", default=192, metavar="AGE", type=Age(), help="How old that may be [8d].")
+@click.option(
+    "--list-age", default=0, metavar="AGE", type=Age(), help="How long after its period a list may wait [0h]."
+)
+@click.option(
+    "--free",
+    default=1,
+    metavar="GB",
+    type=click.IntRange(0, 1_000_000),
+    help="How much of the disk must be free [1].",
+)
+@click.option("--format", "kind", type=click.Choice(["line", "json"]), default="line", help="By default one line.")
+def health(
+    db_path: str,
+    folder: str | None,
+    backup_age: int,
+    proven: bool,
+    head_file: str | None,
+    audit_age: int,
+    list_age: int,
+    free: int,
+    kind: str,
+) -> None:
     """Say in one line whether a ledger is healthy; exit code 1 if it is not.
 
     It looks at the checkpoints, the views, the disk, lists that are due and, if told where they are, the age of the
-    newest backup and of the last true audit. The line lists every problem. The command writes nothing.
+    newest backup and of the last true audit. The line lists every problem, also that the ledger cannot be opened. The
+    command writes nothing. An AGE is in hours (36h) or days (8d). A backup has the date in its backup.json; its files
+    must have their sizes, and --proven asks for proven.json. An audit has the date of FILE, so that only
+    'audit --save-head' may write it; an audit with --journal-only counts, too.
 
     \b
     Example:
-      rating-ledger health club.db --backups /mnt/backups --audited club.head
+      rating-ledger health club.db --backups /mnt/backups --proven --audited club.head
+      rating-ledger health club.db --backups /mnt/backups --backup-age 36h --list-age 3d --format json
     """
-    with Ledger.open(db_path) as ledger:
-        wrong = [*_wrong(ledger, free)]
-        size, waiting = ledger.journal.size(), len(ledger.corrections.stored(open_only=True))
-        now = ledger.now_ms() / 1000
-        backed_up = None if folder is None else _backup_time(ledger, Path(folder))
-        audited = None if head_file is None else _audit_time(ledger, Path(head_file))
-    for what, place, most, seconds in (
-        ("backup of this ledger", folder, backup_age, backed_up),
-        ("true audit of this ledger", head_file, audit_age, audited),
-    ):
-        if place is None:
-            continue
-        if seconds is None:
-            wrong.append(f"no {what} in {place}")
-        elif (hours := (now - seconds) / _HOUR) > most:
-            wrong.append(f"the last {what} is {hours:,.0f} hours old, more than {most}")
-    if wrong:
-        output.answer(f"{db_path}: {'; '.join(wrong)}")
-        sys.exit(REFUSED)
-    waits = f", {counted(waiting, 'open proposal')}" if waiting else ""
-    output.answer(f"{db_path}: healthy, {counted(size, 'entry', 'entries')}{waits}")
-
-
-def _wrong(ledger: Ledger, free: int) -> Iterator[str]:
-    """Yield what is wrong with the ledger's own files."""
-    if fault := ledger.checkpoints.fault():
-        yield fault
-    if behind := ledger.journal.size() - ledger.views.position():
-        yield f"the views lack {counted(behind, 'entry', 'entries')}; the next command that reads adds them"
-    room = shutil.disk_usage(ledger.path.parent).free / _GB
-    if room < free:
-        yield f"{room:.1f} GB of the disk are free, less than {free}"
-    if not behind:
-        for pool in ledger.pools():
-            if (day := due_day(ledger, pool)) is not None:
-                yield f"the list of {day} of pool {pool.name} is due"
-
-
-def _backup_time(ledger: Ledger, folder: Path) -> float | None:
-    """Return when the newest backup of this ledger in a folder was made, seconds since 1970; None without one."""
-    newest = newest_backup(folder, lambda head: _is_of(ledger, head)) if folder.is_dir() else None
-    return None if newest is None else instant_ms(newest.made_at) / 1000
-
-
-def _audit_time(ledger: Ledger, file: Path) -> float | None:
-    """Return when the head of this ledger was written into a file, seconds since 1970; None if it is not there."""
+    if proven and folder is None:
+        raise click.UsageError("--proven goes with --backups FOLDER")
     try:
-        head = head_in(str(file), checkpoints=False)
-    except click.UsageError:
-        return None
-    return file.stat().st_mtime if _is_of(ledger, head) else None
+        # the line names it as well
+        with (
+            warnings.catch_warnings(action="ignore", category=CheckpointWarning),
+            Ledger.open(db_path, follow=False) as ledger,
+        ):
+            marks = [] if folder is None else [backup_mark(ledger, Path(folder), backup_age, only_proven=proven)]
+            marks += [] if head_file is None else [_audit_mark(ledger, Path(head_file), audit_age)]
+            answer = ledger_health(ledger, marks, min_free_gb=free, list_hours=list_age)
+    except (LedgerError, OSError) as error:
+        answer = unreadable_ledger(error)
+    if kind == "json":
+        output.write_one(as_row(answer), None)
+    else:
+        output.answer(_line(db_path, answer))
+    if not answer.healthy:
+        sys.exit(REFUSED)
 
 
-def _is_of(ledger: Ledger, head: TreeHead) -> bool:
-    return head.size <= ledger.journal.size() and ledger.journal.root_at(head.size) == head.root
+def _line(db_path: str, health: Health) -> str:
+    if health.healthy:
+        waits = f", {counted(health.open_proposals, 'open proposal')}" if health.open_proposals else ""
+        return f"{db_path}: healthy, {counted(health.entries or 0, 'entry', 'entries')}{waits}"
+    # an error that begins with the ledger's own path needs no second one
+    return f"{db_path}: {'; '.join(each.fault.removeprefix(f'{db_path}: ') for each in health.faults)}"
+
+
+def _audit_mark(ledger: Ledger, file: Path, max_hours: int) -> OutsideMark:
+    """Return the mark of the last true audit: the date of the file with the head that it proved."""
+    made_ms = None
+    if file.is_file():
+        try:
+            if is_head_of(ledger, head_in(str(file), checkpoints=False)):
+                made_ms = int(file.stat().st_mtime * 1000)
+        except click.UsageError:  # no head
+            pass
+    noun = "true audit of this ledger"
+    return OutsideMark(part="audit", noun=noun, place=str(file), max_hours=max_hours, made_ms=made_ms)

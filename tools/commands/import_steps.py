@@ -132,7 +132,8 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
         size = Path(path).stat().st_size if path != "-" else None
         bar = ReadingBar(source.reading, size)
         outside = outside_games(ledger, wish.choice.pool)
-        record = preview.import_games if preview else partial(ledger.import_games, token=recording_token(ledger))
+        noted = partial(ledger.import_games, token=recording_token(ledger), file=path)
+        record = preview.import_games if preview else noted
         try:
             report = record(
                 outside.checked_frames(read_game_frames(source, fmt, wish.said)),
@@ -167,6 +168,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
             wish.actor if wish.open_tournaments else None,
             wish.proposed if wish.open_tournaments else None,
             dry_run=preview is not None,
+            number=report.number,
         )
     tell_counting_lists(ledger, counting_lists(ledger, report.played), f"{source.reading.name}: ")
     return is_good

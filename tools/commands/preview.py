@@ -104,6 +104,9 @@ def tell(impact: Impact, answer: impacts.ImpactInFull, limit: int | None, fmt: s
         output.answer(_head(impact))
         for moved in answer.lists:
             output.answer(_list_words(moved))
+        for report in answer.reports:
+            count = counted(report.results, "result")
+            output.answer(f"the report of {report.tournament!r}, sent on {report.sent_on}: {count} would change")
         if not rows:
             return
         output.answer()

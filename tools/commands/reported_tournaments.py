@@ -7,6 +7,7 @@ import shlex
 from ledger.answers.announcements import MissingAnnouncement, missing_announcements
 from ledger.errors import RejectedError
 from ledger.facts.events import TournamentOpened
+from ledger.facts.instants import instant_text
 from ledger.imports.reading import Reading
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
@@ -26,6 +27,7 @@ def open_reported(
     asked: proposing.ProposalWish | None = None,
     *,
     dry_run: bool = False,
+    number: int | None = None,
 ) -> None:
     """Announce the tournaments of a file that were not announced yet; without an *actor* say the command that does.
 
@@ -36,6 +38,7 @@ def open_reported(
         actor: who announces them; None: no one.
         asked: they are proposed in these words; None: recorded.
         dry_run: report what would be announced, and record nothing.
+        number: of the import that they belong to; None: of none.
     """
     reported = list(missing_announcements(ledger, reading.tournaments, pool))
     if asked is not None and not dry_run:
@@ -44,7 +47,7 @@ def open_reported(
         if proposed:
             proposing.propose(ledger, proposed, asked)
     if actor and not dry_run:
-        reported = [_recorded(ledger, opening, actor) for opening in reported]
+        reported = [_recorded(ledger, opening, actor, number) for opening in reported]
     for opening in reported[:SHOWN]:
         where = f"{reading.name}:{opening.line}"
         if opening.problem:
@@ -63,11 +66,13 @@ def open_reported(
         output.remark(f"{reading.name}: and {len(reported) - SHOWN:,} more tournaments")
 
 
-def _recorded(ledger: Ledger, opening: MissingAnnouncement, actor: str) -> MissingAnnouncement:
+def _recorded(ledger: Ledger, opening: MissingAnnouncement, actor: str, number: int | None) -> MissingAnnouncement:
     """Record an opening; one that contradicts an earlier one of the same file comes back with the problem."""
     if not opening.problem:
         try:
-            ledger.append(opening.event, actor=actor, token=recording_token(ledger))
+            receipt = ledger.append(opening.event, actor=actor, token=recording_token(ledger))
+            if number is not None:
+                ledger.imports.add_announcement(number, instant_text(ledger.now_ms()), receipt)
         except RejectedError as error:
             return opening._replace(problem=str(error))
     return opening

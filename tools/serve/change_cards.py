@@ -14,7 +14,7 @@ from ledger.answers import corrections, recorded_games
 from ledger.answers.asking import is_field_hidden, names
 from ledger.answers.recorded_games import RecordedGame
 from ledger.errors import UnknownNameError
-from ledger.facts.changes import AnnulmentScope, Change, Verb
+from ledger.facts.changes import AnnulmentScope, Change, Verb, spans_of
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
@@ -98,6 +98,8 @@ def _card(ledger: Ledger, change: Change) -> ChangeCard:
             return _persons(ledger, change)
         case Verb.ANNUL_GAMES | Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
             return _many_games(ledger, change)
+        case Verb.ANNUL_ENTRIES:
+            return _entries(ledger, change)
         case Verb.UNDO:
             return _undo(ledger, change.proposal or 0)
     return _fact(ledger, change)
@@ -148,6 +150,14 @@ def _many_games(ledger: Ledger, change: Change) -> ChangeCard:
     name = names(ledger, {player})[player]
     which = "All rated games" if change.which == AnnulmentScope.ALL else "The rated games lost by the opponents"
     return ChangeCard(title=f"{which} of {name}{between}", before=before, after=after, players=[(player, name)])
+
+
+def _entries(ledger: Ledger, change: Change) -> ChangeCard:
+    """Return the card of what an import brought, with the name of its file if it is still known."""
+    first = spans_of(change.entries)[0][0]
+    file = next((each.file for each in ledger.imports.imports() if each.spans[0][0] == first), None)
+    title = f"Entries {change.entries}" if file is None else f"All of {file} (entries {change.entries})"
+    return ChangeCard(title=title, before=_COUNTS, after=_VOID)
 
 
 def _undo(ledger: Ledger, number: int) -> ChangeCard:

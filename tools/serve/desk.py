@@ -286,6 +286,7 @@ PAGES: tuple[DeskPage, ...] = (
     DeskPage(path="", gather=desk_work.work, template="desk/work.html", cost=Cost.SCAN, tried="desk-imports"),
     DeskPage(path="/health", gather=pages.health, template="desk/health.html"),
     DeskPage(path="/import", gather=pages.games_form, template="desk/import.html"),
+    DeskPage(path="/imports", gather=pages.imported_files, template="desk/imports.html", parameters=(PAGE,)),
     DeskPage(
         path="/import/{upload}", gather=pages.upload, template="desk/imported.html", tried="desk-import-state",
     ),

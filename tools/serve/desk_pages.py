@@ -5,7 +5,6 @@ No rule and no SQL: everything is asked of the library. Officers see names, reas
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,8 @@ from ledger.answers.asking import display_name, names
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.counting_lists import CountingList, waiting_games
 from ledger.answers.differences import ListDifference
+from ledger.answers.health import Health, ledger_health
+from ledger.answers.imports import ImportRow, imports
 from ledger.answers.player_details import details_at
 from ledger.auth.token_store import RefusalRow
 from ledger.correcting.verbs import VERBS, WORD_HELP, choices
@@ -29,17 +30,18 @@ from ledger.facts.words import Standing, Strength
 from ledger.imports.files import FORMATS
 from ledger.imports.pairings.lists import BOARDS
 from ledger.imports.times import ORDERS
-from ledger.journal.checkpoints import CheckpointFiles
 from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 from ledger.publishing.publications import OPEN_PROPOSAL
-from ledger.recording.pool_choice import BY_SPEED
+from ledger.recording.pool_choice import CHOICES_BY_CLASS
 from ledger.runtime.nearest import expected_names
 
 from .change_cards import title_of
 from .desk_verbs import complaints_told
 from .desk_work import ProposalCard, cards
+from .page_data import Paging
+from .paging import paged
 from .parameters import Query
 
 SHOWN = 50  # rows of a table on a page of several
@@ -72,42 +74,26 @@ class FormField:
 
 
 @attrs.frozen(kw_only=True)
-class Health:
-    """The health of the ledger.
+class HealthPage:
+    """The health of the ledger, and what was refused.
 
     Attributes:
-        entries: of the journal.
-        behind: how many of them the views do not have yet.
+        health: the answer that the command ``health`` gives, too.
         logs: bytes of the write-ahead logs, by file.
-        free, room: bytes of the disk that are free, and all of them.
-        signed: how many entries the last checkpoint covers; None: there is none.
-        open: proposals that are not decided.
         refusals: what was refused of late, the newest first, with who signed in and out.
     """
 
-    entries: int
-    behind: int
+    health: Health
     logs: Mapping[str, int]
-    free: int
-    room: int
-    signed: int | None
-    open: int
     refusals: Sequence[RefusalRow]
 
 
-def health(ledger: Ledger, _: Query) -> Health:
-    """Return the health of the ledger, and what waits for a decision."""
-    entries, disk = ledger.journal.size(), shutil.disk_usage(ledger.path.parent)
-    last = CheckpointFiles(ledger.path).last()
+def health(ledger: Ledger, _: Query) -> HealthPage:
+    """Return the health of the ledger, and what was refused."""
     files = (ledger.path, ledger.views.path)
-    return Health(
-        entries=entries,
-        behind=entries - ledger.views.position(),
+    return HealthPage(
+        health=ledger_health(ledger),
         logs={file.name: _size(file.with_name(f"{file.name}-wal")) for file in files},
-        free=disk.free,
-        room=disk.total,
-        signed=None if last is None else last.head.size,
-        open=len(ledger.corrections.stored(open_only=True)),
         refusals=ledger.tokens.log(MOST_REFUSALS)[::-1],
     )
 
@@ -287,7 +273,7 @@ def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
     """Return the form for a file of games."""
     pools = [pool.name for pool in ledger.pools()]
     return (
-        FormField(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
+        FormField(name="pool", label="Pool", choices=(*pools, *CHOICES_BY_CLASS), value=pools[0], needed=True),
         FormField(name="format", label="Format", help="Empty: recognised by content.", choices=FORMATS),
         FormField(
             name="source", label="Site", help="That names and ids of CSV and TRF files belong to, such as lichess."
@@ -306,6 +292,20 @@ def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
         ),
         FormField(name="results", label="Results", help="What its words mean, such as Sieg=1-0; Remis=1/2-1/2."),
     )
+
+
+@attrs.frozen(kw_only=True)
+class ImportsPage:
+    """A page of the imported files, the newest first."""
+
+    rows: Sequence[ImportRow]
+    paging: Paging
+
+
+def imported_files(ledger: Ledger, query: Query) -> ImportsPage:
+    """Return the imported files, the newest first."""
+    rows, paging = paged(query, imports(ledger)[::-1])
+    return ImportsPage(rows=rows, paging=paging)
 
 
 def upload(_: Ledger, query: Query) -> str:

@@ -174,6 +174,7 @@ class PreviewAnswer:
     moves: list[impacts.MoveRow] = documented("whose rating would change, the largest changes first")
     left_out: int = documented("how many more of them there are")
     lists: list[impacts.MovedListRow] = documented("published lists that would say something else, as revised")
+    reports: list[impacts.MovedReportRow] = documented("reports that were sent, of which a game or bye would change")
 
 
 def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
@@ -183,7 +184,11 @@ def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
     )
     moves = answer.moves[:MOST_MOVES]
     left_out = len(answer.moves) - len(moves)
-    return as_row(PreviewAnswer(summary=answer.summary, moves=moves, left_out=left_out, lists=answer.lists))
+    return as_row(
+        PreviewAnswer(
+            summary=answer.summary, moves=moves, left_out=left_out, lists=answer.lists, reports=answer.reports
+        )
+    )
 
 
 @once

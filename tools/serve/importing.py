@@ -32,7 +32,7 @@ from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
 from ledger.recording.findings import accepted_codes
 from ledger.recording.game_import import ImportReport
-from ledger.recording.pool_choice import BY_SPEED, PoolChoice
+from ledger.recording.pool_choice import CHOICES_BY_CLASS, PoolChoice
 
 FIRST_GAMES = 10  # that are shown as they were understood
 MOST_TOLD = 200  # faults, notes, games held back, new players
@@ -111,6 +111,7 @@ class ImportAnswer:
     pools: dict[str, int] = documented("with dry_run=1 the games of each pool; else none")
     lists: list[CountingList] = documented("the list in which the games of each tournament count, or would count")
     position: int = documented("how many entries the journal has")
+    number: int | None = documented("its number, by which it can be taken back; null: it recorded nothing new")
 
     @classmethod
     def of(cls, account: Account) -> ImportAnswer:
@@ -134,7 +135,7 @@ class Sent:
     Attributes:
         path: where it waits.
         name: what it is called, for messages.
-        pool: the pool of its games, or ``by-speed``; None: the ledger's first one.
+        pool: the pool of its games, or one of ``CHOICES_BY_CLASS``; None: the ledger's first one.
         format: one of ``FORMATS``; None: recognised by content.
         strict: a fault anywhere leaves nothing of it recorded.
         record_alike: what looks like a game that is known under another key is another game.
@@ -211,8 +212,8 @@ class Sent:
         Raises:
             UnknownNameError: there is no such pool.
         """
-        if self.pool == BY_SPEED:
-            return PoolChoice(pool=BY_SPEED)
+        if self.pool in CHOICES_BY_CLASS:
+            return PoolChoice(pool=self.pool)
         return PoolChoice(pool=ledger.pool(self.pool).name)
 
 
@@ -253,7 +254,7 @@ def imported(
         advance: called with the number of games of each part that was taken, outside of any transaction unless the
             import is strict.
     """
-    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token), advance)
+    account, faults = _taken(ledger, sent, partial(ledger.import_games, token=token, file=sent.name), advance)
     return account, _faulty(sent, account["format"], faults) if faults else None
 
 
@@ -290,6 +291,7 @@ def _taken(
     ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advance: Callable[[int], None]
 ) -> tuple[Account, list[FileFault]]:
     choice = sent.choice(ledger)
+    hints = ledger.hints_for(sent.hints, choice if sent.pool else None, sent.accept)
     try:
         with open_source(sent.path, sheet=sent.sheet) as source:
             if sent.format is None and (kind := foreign_kind(source.first)):
@@ -297,7 +299,7 @@ def _taken(
             fmt = sent.format or detect_format(source.first, sent.name)
             outside = outside_games(ledger, choice.pool)
             report = take(
-                outside.checked_frames(read_game_frames(source, fmt, sent.hints)),
+                outside.checked_frames(read_game_frames(source, fmt, hints)),
                 choice=choice,
                 strict=sent.strict,
                 record_alike=sent.record_alike,
@@ -365,6 +367,7 @@ def _account(
         ],
         "lists": as_rows(counting_lists(ledger, report.played)[:MOST_TOLD]),
         "position": ledger.journal.size(),
+        "number": report.number,
     }
 
 

@@ -33,10 +33,17 @@ _FILES = {
     "csv": ROWS_MEDIA["csv"], "ndjson": ROWS_MEDIA["ndjson"], "parquet": "application/vnd.apache.parquet",
     "sqlite": "application/vnd.sqlite3", "trf16": "text/plain; charset=utf-8",
     "trf26": "text/plain; charset=utf-8", "fide-text": "text/plain; charset=utf-8", "fide-xml": "application/xml",
+    "swiss-manager": ROWS_MEDIA["csv"],
 }  # fmt: skip
 
 
-_SUFFIXES = {"trf16": "trf", "trf26": "trf", "fide-text": "txt", "fide-xml": "xml"}  # of a file, by its form
+_SUFFIXES = {
+    "trf16": "trf",
+    "trf26": "trf",
+    "fide-text": "txt",
+    "fide-xml": "xml",
+    "swiss-manager": "csv",
+}  # of a file, by its form
 
 
 class JobState(NamedTuple):

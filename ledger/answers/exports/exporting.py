@@ -32,7 +32,7 @@ from ledger.answers.exports.columns import (
     with_iso_instants,
 )
 from ledger.answers.exports.datasets import CORRECTED, NAMES, POOLS, check_filters, find_dataset
-from ledger.answers.exports.fide_list import fide_list_findings, fide_text_list, fide_xml_list
+from ledger.answers.exports.fide_list import fide_list_findings, fide_text_list, fide_xml_list, swiss_manager_list
 from ledger.answers.exports.trf_report import report_findings, trf16_report, trf26_report
 from ledger.errors import MalformedError, StorageError
 from ledger.handle import OpenLedger
@@ -290,6 +290,12 @@ DOCUMENTS: Mapping[tuple[str, str], TextDocument] = {
         make=fide_xml_list,
         filters=frozenset({"published", "group"}),
         suffixes=(".xml",),
+        check=fide_list_findings,
+    ),
+    ("list", "swiss-manager"): TextDocument(
+        doc="One published list for Swiss-Manager, with national and FIDE numbers.",
+        make=swiss_manager_list,
+        filters=frozenset({"published", "group"}),
         check=fide_list_findings,
     ),
 }

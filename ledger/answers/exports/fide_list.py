@@ -1,12 +1,15 @@
-"""The export of a published rating list as FIDE's downloads have it: text in fixed columns, or XML.
+"""The export of a published list as FIDE's downloads have it (text in fixed columns, or XML), or for Swiss-Manager.
 
-Columns and elements are those of ``imports.players.fide``. The list has the published ratings; names, federation, sex,
+Columns and elements are those of ``imports.players.fide``; the headings for Swiss-Manager are those of the lists of the
+Russian, Malaysian and Finnish federations. The list has the published ratings; names, federation, sex,
 title, year of birth and activity are those of its instant. A player without a FIDE number has the national one, if
 there is one; other players are left out, since readers know players by numbers.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import escape
@@ -19,19 +22,28 @@ from ledger.errors import MalformedError
 from ledger.facts.player_details import NO_DETAILS, PlayerDetails
 from ledger.handle import OpenLedger
 from ledger.publishing.publications import Publications
+from ledger.runtime.visible import in_cell
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WIDTHS = {"id": 15, "name": 61, "fed": 4, "sex": 4, "tit": 5, "wtit": 5, "otit": 15, "foa": 4}
+SWISS_MANAGER = (
+    "ID_No", "Name", "Title", "Sex", "Fed", "ClubName", "Birthday", "Rtg_Nat", "Fide_No", "Rtg_Int",
+)  # fmt: skip
 _WOMEN = ("WGM", "WIM", "WFM", "WCM")
 
 
 class FideRow(NamedTuple):
-    """A player of a list in FIDE's form: number, name, published rating, data."""
+    """A player of a list in FIDE's form: FIDE number or an empty text, name, published rating, data."""
 
-    number: str
+    fide_number: str
     name: str
     rating: int
     details: PlayerDetails
+
+    @property
+    def number(self) -> str:
+        """The number by which readers know the player, of FIDE or else national; an empty text without one."""
+        return self.fide_number or self.details.national or ""
 
     @property
     def flag(self) -> str:
@@ -67,6 +79,17 @@ def fide_xml_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes
 
 
 @in_one_snapshot
+def swiss_manager_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
+    """Return a published list as a file that Swiss-Manager takes as a national list; otherwise as ``fide_text_list``.
+
+    ``Rtg_Nat`` is the published rating; ``Rtg_Int`` is the same one in a pool that FIDE's rules rate, else empty.
+    """
+    _, rows, _ = _rows(ledger, selection)
+    is_of_fide = Publications(ledger).named(selection.published or "").event.scheme == "fide"
+    return (_semicolons(cells) for cells in (SWISS_MANAGER, *(_swiss_manager_cells(row, is_of_fide) for row in rows)))
+
+
+@in_one_snapshot
 def fide_list_findings(ledger: OpenLedger, selection: ExportFilter) -> list[str]:
     """Return how many players of a published list are left out because they have no number."""
     *_, missing = _rows(ledger, selection)
@@ -89,9 +112,9 @@ def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[str, list[FideRo
     for row in members:
         person, data = persons.get(row.player), details.get(row.player, NO_DETAILS)
         identity = (person.identity if person else None) or ""
-        number = identity.removeprefix("fide:") if identity.startswith("fide:") else data.national or ""
-        if person is not None and person.name is not None and number:
-            rows.append(FideRow(number, person.name, row.shown, data))
+        fide_number = identity.removeprefix("fide:") if identity.startswith("fide:") else ""
+        if person is not None and person.name is not None and (fide_number or data.national):
+            rows.append(FideRow(fide_number, person.name, row.shown, data))
     # in force from the instant after the list's
     first = day(publication.at_ms + 1)
     return f"{_MONTHS[int(first[5:7]) - 1]}{first[2:4]}", rows, len(members) - len(rows)
@@ -112,6 +135,30 @@ def _line(row: FideRow) -> str:
     }
     start = "".join(f"{cells[name][: width - 1]:<{width}}" for name, width in _WIDTHS.items())
     return f"{start}{row.rating:<6}{0:<4}{'':<3}{row.born or '0000':<6}{row.flag}".rstrip()
+
+
+def _swiss_manager_cells(row: FideRow, is_of_fide: bool) -> tuple[str, ...]:
+    details = row.details
+    rating = str(row.rating)
+    return (
+        details.national or row.fide_number,
+        row.name,
+        details.title or "",
+        details.sex or "",
+        details.federation or "",
+        details.club or "",
+        (details.birth or "").replace("-", "/"),
+        rating,
+        row.fide_number,
+        rating if is_of_fide else "",
+    )
+
+
+def _semicolons(cells: tuple[str, ...]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\r\n").writerow(in_cell(cell, "csv") for cell in cells)
+    # by the mark, spreadsheets and Swiss-Manager recognise UTF-8
+    return text.getvalue().encode("utf-8-sig" if cells is SWISS_MANAGER else "utf-8")
 
 
 def _element(row: FideRow) -> str:

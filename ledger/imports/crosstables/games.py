@@ -16,7 +16,7 @@ import attrs
 from ledger.facts.source_games import SourceGame
 from ledger.imports.crosstables.cells import COLOURLESS, colour_letters, is_colourless, opponent_of, parse_cell
 from ledger.imports.crosstables.tables import MAX_ENTRANTS, PlayerRow, Table, read_tables
-from ledger.imports.crosstables.titles import DAY, title_days, title_name
+from ledger.imports.crosstables.titles import DAY, title_days, title_name, title_speed
 from ledger.imports.csv import values
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import MAX_NAME, NO_HINTS, FileHints, Reading
@@ -79,6 +79,7 @@ def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceG
             entrants.unread.add(rank)
         else:
             entrants.enter(row.line, read, reading, hints.source)
+    speed, stated_on = title_speed(table.titles, reading)
     report = TournamentReport(
         line=table.titles[0][0] if table.titles else table.line,
         name=title_name(table.titles),
@@ -86,12 +87,15 @@ def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceG
         day=hints.day,
         entrants=entrants.by_rank,
         unread=entrants.unread,
+        speed=speed,
+        speed_line=stated_on or table.line,
+        lines={} if stated_on is None else {"122": stated_on},
         rounds=max(column.number for column in table.rounds),
         no_day="the table has no day, neither above it nor at its rounds",
         no_name="no line above the table names the tournament",
         no_round_days="the days of some rounds are not given",
     )
-    yield from read_report(report, reading)
+    yield from read_report(report, reading, hints)
 
 
 def _has_colours(table: Table, reading: Reading) -> bool:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 # Our name -> the other names of the same thing. Case, blanks and hyphens do not matter.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "identity": ("id", "player", "player_id"),
-    "fide_id": ("fideid", "fide"),
+    "fide_id": ("fideid", "fide", "fide_no"),
     "name": ("player_name",),
-    "rating": ("elo", "standard_rating", "rtg", "rtgi"),
+    "rating": ("elo", "standard_rating", "rtg", "rtgi", "rtg_nat"),
     "games": ("rated_games", "games_played"),
     "deviation": ("rd", "rating_deviation"),
     "volatility": (),
@@ -35,8 +35,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "sex": ("gender",),
     "title": ("fide_title",),
     "federation": ("fed", "country"),
-    "club": ("club_name",),
-    "national": ("national_id", "national_number", "member_number"),
+    "club": ("club_name", "clubname"),
+    "national": ("national_id", "national_number", "member_number", "id_no"),
     "active": (),
 }
 REQUIRED = (("identity", "fide_id", "name"),)
@@ -74,8 +74,8 @@ def default_list_name(fmt: str, kind: str) -> str | None:
 def read_players(source: Source, fmt: str, kind: str, since: str | None) -> Iterator[DataFrame]:
     """Yield the valid players of a list as frames with the columns of ``player_schema()``.
 
-    *kind*: which rating of FIDE's combined list: ``standard``, ``rapid`` or ``blitz``. *since*: from when the ratings
-    of a list of FIDE hold.
+    *kind*: which rating of FIDE's combined list: ``standard``, ``rapid`` or ``blitz``; ``all``: each of them, in
+    further columns (``rows.FURTHER_RATINGS``), which no CSV has. *since*: from when the ratings of a list of FIDE hold.
     """
     if fmt == "fide-xml":
         return fide.read_xml(source.chunks(), source.reading, kind, since)
