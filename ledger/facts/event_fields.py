@@ -193,8 +193,11 @@ def flag_field(doc: str) -> Any:
     return field_of(doc, {"type": "boolean"}, check, optional=False)
 
 
-def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
-    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or some *words*."""
+def settings_field(doc: str, words: Sequence[str] = (), named: Sequence[str] = ()) -> Any:
+    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or some *words*.
+
+    The settings *named* take a name of the ledger, such as that of a pool.
+    """
     name, decimal = re.compile(NAME_PATTERN, re.ASCII), re.compile(DECIMAL_PATTERN, re.ASCII)
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -204,6 +207,10 @@ def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
             if type(key) is not str or name.fullmatch(key) is None:
                 refuse_value(attribute, f"keyed by names matching {NAME_PATTERN}", key)
             whole = type(setting) is int and abs(setting) <= MAX_WHOLE
+            if key in named:
+                if type(setting) is not str or name.fullmatch(setting) is None:
+                    refuse_value(attribute, f"a name matching {NAME_PATTERN} at {key!r}", setting)
+                continue
             is_text = type(setting) is str and (setting in words or decimal.fullmatch(setting))
             if not (whole or type(setting) is bool or is_text):
                 refuse_value(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
@@ -211,6 +218,11 @@ def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
     schema = {
         "type": "object",
         "propertyNames": {"pattern": f"^{NAME_PATTERN}$"},
+        **(
+            {"properties": {each: {"type": "string", "pattern": f"^{NAME_PATTERN}$"} for each in named}}
+            if named
+            else {}
+        ),
         "additionalProperties": {
             "anyOf": [
                 {"type": "integer", "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE},

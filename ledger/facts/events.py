@@ -280,7 +280,7 @@ class SchemeAdopted(_Fact):
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     scheme: str = pattern_field("name of the scheme", NAME_PATTERN)
     settings: Mapping[str, int | bool | str] = settings_field(
-        "settings of the scheme by name", tuple(word.value for word in LateReports)
+        "settings of the scheme by name", tuple(word.value for word in LateReports), ("from_pool",)
     )
     scheme_version: int | None = integer_field("version of the scheme that adopted it", 1, MAX_WHOLE, optional=True)
     arithmetic: int | None = integer_field("version of the arithmetic then", 1, MAX_WHOLE, optional=True)

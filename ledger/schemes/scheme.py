@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from ledger.errors import MalformedError, ProjectionError
-from ledger.facts.event_fields import DECIMAL_PATTERN
+from ledger.facts.event_fields import DECIMAL_PATTERN, NAME_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.facts.words import LateReports
 from ledger.runtime.nearest import expected_names
@@ -30,29 +30,35 @@ from ledger.runtime.records import flat_of, make_reader, number
 from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, stored_setting
 
-FROM_SHOWN, LATE_REPORTS = "from_shown", "late_reports"
+FROM_SHOWN, LATE_REPORTS, FROM_POOL = "from_shown", "late_reports", "from_pool"
+_NAME = re.compile(NAME_PATTERN, re.ASCII)
 
 
 class PoolSetting(NamedTuple):
     """A setting that every pool takes besides those of its scheme.
 
     Attributes:
-        default: the value if an adoption does not name it: a switch, or one of the *words*.
-        unit: ``switch`` or ``word``.
+        default: the value if an adoption does not name it: a switch, or one of the *words*; None if it then has none.
+        unit: ``switch``, ``word`` or ``pool``, the name of another pool.
         doc: its meaning.
         words: the words that it takes.
     """
 
-    default: bool | str
+    default: bool | str | None
     unit: str
     doc: str
     words: tuple[str, ...] = ()
 
     def problem(self, name: str, value: object) -> str | None:
         """Return why it cannot have a value; None if it can."""
-        if value in self.words if self.words else type(value) is bool:
+        if self.unit == "pool":
+            expected, fits = "the name of a pool", type(value) is str and _NAME.fullmatch(value) is not None
+        elif self.words:
+            expected, fits = " or ".join(self.words), value in self.words
+        else:
+            expected, fits = "true or false", type(value) is bool
+        if fits:
             return None
-        expected = " or ".join(self.words) if self.words else "true or false"
         return f"setting {name!r}: expected {expected}, got {value!r}"
 
 
@@ -69,6 +75,12 @@ POOL_SETTINGS: Mapping[str, PoolSetting] = {
         doc="what is reported after its list was published counts in that list (true-place), which is then revised, or "
         "in the next one (next-list)",
         words=tuple(word.value for word in LateReports),
+    ),
+    FROM_POOL: PoolSetting(
+        default=None,
+        unit="pool",
+        doc="who has no seed here begins with the rating in force in that older pool, as rapid and blitz do with the "
+        "standard one (FIDE B.02, 7.2.1)",
     ),
 }
 SHOWN_SCALE = "Elo points"  # points that sources show next to games
@@ -681,7 +693,8 @@ class Scheme:
     def adopted_settings(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Return every setting of an adoption in a journal; one that it does not name has its default."""
         defaults = {field.name: stored_setting(field.default) for field in attrs.fields(self.settings)}
-        return {**defaults, **{name: each.default for name, each in POOL_SETTINGS.items()}, **stored}
+        of_pool = {name: each.default for name, each in POOL_SETTINGS.items() if each.default is not None}
+        return {**defaults, **of_pool, **stored}
 
     def numbers_from(self, settings: Mapping[str, int | bool | str]) -> Any:
         """Return the settings of an adoption as the kernels take them; settings without a value have their defaults.

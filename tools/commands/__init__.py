@@ -132,7 +132,9 @@ def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int
             raise click.UsageError(f"{option} takes NAME=VALUE, got {word!r}")
         settings[name] = {"true": True, "false": False}.get(value.lower(), value)
         words_of = POOL_SETTINGS[name].words if name in POOL_SETTINGS else ()
-        if words_of:
+        if name in POOL_SETTINGS and POOL_SETTINGS[name].unit == "pool":
+            settings[name] = value  # even one that is called 'true'
+        elif words_of:
             if value not in words_of:
                 raise click.UsageError(f"{option} {name}: give {' or '.join(words_of)}; got {value!r}")
         elif value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
