@@ -20,6 +20,7 @@ from ledger.errors import MalformedError, ProposalError, RejectedError
 from ledger.facts.events import Decision, Event, GameRecorded, RatingSeeded, TournamentOpened
 from ledger.facts.instants import instant_ms
 from ledger.facts.periods import OPEN
+from ledger.facts.words import Outcome
 from ledger.ledger import Ledger
 from ledger.ratings import engine, views
 from ledger.ratings.player_states import PlayerStates
@@ -183,7 +184,7 @@ def test_a_late_game_a_list_and_a_change_of_scheme_there_act_as_a_rebuild_would(
 
 
 def test_a_correction_there_reruns_those_who_began_with_it_and_the_preview_shows_them(started: Start) -> None:
-    ledger, right = started(GAMES), started([attrs.evolve(GAMES[0], outcome="draw"), *GAMES[1:]])
+    ledger, right = started(GAMES), started([attrs.evolve(GAMES[0], outcome=Outcome.DRAW), *GAMES[1:]])
     drawn = ledger.corrections.drafts.replace("game:s1", {"outcome": "draw"})
     with ledger.as_if([drawn]) as would_be:
         shown = [(row.name, row.rating) for row in would_be.ranking(pool="rapid")]
@@ -213,10 +214,14 @@ def test_games_there_after_the_first_rapid_game_rerate_nobody_here(
 ) -> None:
     ledger = started(GAMES)
     before = {row["player"]: row for row in ledger.rows("history", "pool = 2")}
-    rated = []
-    monkeypatch.setattr(
-        engine, "rate", lambda *given, own=engine.rate: (rated.append(len(given[3].white)), own(*given))[1]
-    )
+    rated: list[int] = []
+    rate = engine.rate
+
+    def counted(cols: Any, scheme: Any, numbers: Any, games: Any, *rest: Any) -> Any:
+        rated.append(len(games.white))
+        return rate(cols, scheme, numbers, games, *rest)
+
+    monkeypatch.setattr(engine, "rate", counted)
     ledger.append(game("s9", 3, 4, "02-01"))
     ledger.catch_up()
     assert rated == [1]

@@ -443,9 +443,8 @@ def test_ratings_of_other_lists_are_compared_where_most_agree(tmp_path: Path) ->
 def test_a_rapid_report_is_compared_with_the_standard_ratings_with_which_its_players_begin(
     names: list[str], tmp_path: Path
 ) -> None:
-    settings = {"rapid": True, "from_pool": "standard"}
     with Ledger.open(ledger_with_list(tmp_path / "federation.db")) as ledger:
-        ledger.append(SchemeAdopted(pool="rapid", scheme="fide", settings=settings))
+        ledger.append(SchemeAdopted(pool="rapid", scheme="fide", settings={"rapid": True, "from_pool": "standard"}))
         report = ledger.import_file(spoiled(tmp_path, *names), choice=PoolChoice(pool="rapid"))
         assert [finding.code for finding in report.warnings] == ["rating-differs"] * len(names)
         assert report.ok is not bool(names)
