@@ -109,6 +109,10 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     arguments = (pool.pool, person.player, row["position"])
     side_row = queries.fetch_first(ledger.views.connection, queries.SIDE_OF_GAME, arguments)
     if side_row is None:
+        for side in ("white", "black"):
+            if row[side] == person.player and row[f"{side}_guest"] is not None:
+                words = f"{display_name(person)} is a guest in it: only the opponent's rating changes"
+                raise UnknownNameError("rating change by game", game, words)
         both = names(ledger, {row["white"], row["black"]})
         played = f"{both[row['white']]} and {both[row['black']]} played it"
         raise UnknownNameError(f"player of game {game!r} named", display_name(person), played)

@@ -118,5 +118,7 @@ def non_default_settings(era: Era) -> dict[str, Setting]:
     settings = scheme.adopted_settings(era.settings)
     # Compared as numbers, for the same value can be written in several ways.
     own = {name: settings[name] for name in values if values[name] != defaults[name]}
-    of_pool = {name: settings[name] for name in POOL_SETTINGS if name in settings}
-    return {**own, **{name: value for name, value in of_pool.items() if value != POOL_SETTINGS[name].default}}
+    return {
+        **own,
+        **{name: settings[name] for name, each in POOL_SETTINGS.items() if settings.get(name) != each.default},
+    }

@@ -44,6 +44,7 @@ from ledger.book.rules_by_keys import (
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
+    FederationSet,
     GameRecorded,
     PlayerChanged,
     PlayerEntered,
@@ -105,6 +106,12 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
         unknown_player: NOT_IMPORTED,
         no_choice_of_strength: {APPEND, PROPOSAL},
         rating_decides: {APPEND, PROPOSAL, CHANGE},
+        exists_with_different_key: UNRECORDED,
+        same_instant: PLACED,
+        needs_a_proposal: DIRECT,
+    },
+    FederationSet: {
+        unknown_player: NOT_IMPORTED,
         exists_with_different_key: UNRECORDED,
         same_instant: PLACED,
         needs_a_proposal: DIRECT,

@@ -91,9 +91,9 @@ _OTHERS = f"{_UNPLAYED.format(index=' NOT INDEXED', which=f' AND NOT {_PLAIN}')}
 _BETWEEN = f"{_UNPLAYED.format(index=' NOT INDEXED', which=' AND effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}"
 _SIDES = (
     f"SELECT pool, white AS player, white_rating AS rating, began_ms, {tables.IN_RATING_ORDER} "
-    "FROM games WHERE reason IS NULL AND {white} "
+    "FROM games WHERE reason IS NULL AND white_guest IS NULL AND {white} "
     f"UNION ALL SELECT pool, black, black_rating, began_ms, {tables.IN_RATING_ORDER} "
-    "FROM games WHERE reason IS NULL AND {black}"
+    "FROM games WHERE reason IS NULL AND black_guest IS NULL AND {black}"
 )
 # By the indexes of the sides: that of the pool, which SQLite would take, leads through all games of it.
 _OF_PLAYER = _SIDES.format(white="+pool = ?1 AND white = ?2", black="+pool = ?1 AND black = ?2")

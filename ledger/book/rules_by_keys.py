@@ -15,6 +15,7 @@ from ledger.facts.events import (
     CorrectionDecided,
     CorrectionProposed,
     Event,
+    FederationSet,
     GameRecorded,
     GameSupplemented,
     ListPublished,
@@ -88,12 +89,15 @@ _COMMANDS: Mapping[str, str] = {  # the command that proposes a fact
     RatingSeeded.KIND: "player set",
     BirthYearLearnt.KIND: "player set",
     StrengthChosen.KIND: "player set",
+    FederationSet.KIND: "player set",
 }
 OfPool = (
     GameRecorded | RatingSeeded | RoundWithoutGame | RatingRunClosed | StrengthChosen | TournamentClosed
     | TournamentOpened | PlayerEntered | TournamentDescribed
 )  # fmt: skip
-OfPlayer = PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame | StrengthChosen | PlayerEntered
+OfPlayer = (
+    PlayerChanged | BirthYearLearnt | RatingSeeded | RoundWithoutGame | StrengthChosen | PlayerEntered | FederationSet
+)  # fmt: skip
 
 
 def needed_keys(event: Event) -> tuple[str, ...]:
@@ -295,7 +299,7 @@ def _comes_with_the_player(event: Event, evidence: Evidence) -> bool:
     """Return whether a fact is of a player who is registered in the same transaction: no game was rated yet."""
     # Not by the instant, by which the audit must go, for it sees no transactions: several of them bear one instant
     # where the clock is behind the last entry, and games of the player may have been rated meanwhile.
-    of_player = PlayerChanged | RatingSeeded | BirthYearLearnt | StrengthChosen
+    of_player = PlayerChanged | RatingSeeded | BirthYearLearnt | StrengthChosen | FederationSet
     return isinstance(event, of_player) and not evidence.find([f"player:{event.player}"])
 
 

@@ -38,6 +38,7 @@ from ledger.facts.words import Carry, LateReports
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
 from ledger.schemes.scheme import (
+    FEDERATION,
     FROM_POOL,
     FROM_SHOWN,
     LATE_REPORTS,
@@ -93,6 +94,12 @@ class Era:
     def by_next_list(self) -> bool:
         """True if a game that is reported after its list was published counts in the next list."""
         return self.settings.get(LATE_REPORTS) == LateReports.NEXT_LIST
+
+    @property
+    def federation(self) -> str | None:
+        """The federation whose pool it is, so that players of others are guests; None: nobody is a guest."""
+        federation = self.settings.get(FEDERATION)
+        return federation if isinstance(federation, str) else None
 
     def standings(self, white: int, black: int, tournament: str | None) -> tuple[int, int]:
         """Return both membership statuses as the scheme's ``refuse`` takes them in a game of a tournament."""
@@ -210,6 +217,11 @@ class Pool:
     def by_next_list(self) -> bool:
         """True if in some era a game that is reported after its list was published counts in the next list."""
         return any(era.by_next_list for era in self.eras)
+
+    @cached_property
+    def has_guests(self) -> bool:
+        """True if in some era players of other federations are guests."""
+        return any(era.federation is not None for era in self.eras)
 
     @cached_property
     def by_event(self) -> bool:

@@ -15,13 +15,14 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledger.book.guests import seed_of
 from ledger.book.roster import FROM_THE_BEGINNING, Roster, StoredSeed
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import BEGINNING, NO_BATCH, Era, EraState, ListRating, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
 from ledger.ratings.later_lists import lists_taken_in_until
-from ledger.ratings.player_rows import BY_LATER_LIST, closed_at, is_listed
+from ledger.ratings.player_rows import BY_LATER_LIST, is_listed, unlisted_at
 from ledger.schemes.scheme import AcceptedRatings, Newcomer, Rhythm, unchanged_by_time
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ class PlayerStates:
         return self._roster.standing_at(player, ms)
 
     def closed_at(self, ms: int) -> frozenset[int]:
-        """Return the players whose accounts are closed at an instant: they have a rating, and no list shows it."""
-        return closed_at(self._connection, ms)
+        """Return the players with closed accounts at an instant and those of other federations: no list shows them."""
+        return unlisted_at(self._connection, self.pool, ms)
 
     def listed_at(self, player: int, ms: int) -> float | None:
         """Return the rating of a player on the list of an instant; None for a player who is not on it."""
@@ -358,6 +359,23 @@ class PlayerStates:
         """Return the state that a history row stores: after its game, or the period or event that it was rated with."""
         era = self.pool.eras[self.pool.era_at(row["rated_ms"])]
         return PlayerState(row["player"], era, _state_of(row, era), row)
+
+    def opposite_before(self, opposite: dict[str, Any]) -> float | None:
+        """Return the opponent's rating before a game, by its opposite row; a guest has the one that counts."""
+        rating: float | None = opposite["guest_rating"]
+        return rating if opposite["n"] is None else self.rating_before_game(opposite)
+
+    def opposite_after(self, opposite: dict[str, Any], rated_ms: int) -> float | None:
+        """Return the same after the game; the row does not say its place, which is that of the same game."""
+        rating: float | None = opposite["guest_rating"]
+        if opposite["n"] is None:
+            return rating
+        return self.after_game({**opposite, "rated_ms": rated_ms}).rating
+
+    def of_guest(self, stored: str, era: int, ended_ms: int) -> tuple[float, ...]:
+        """Return the state with which a guest enters a batch of *era*, whose first game ended at an instant."""
+        rated_by = self.pool.eras[era]
+        return rated_by.scheme.begin(Newcomer(None, None, ended_ms / DAY_MS, seed_of(stored)), rated_by.numbers)
 
     def around_list(self, player: int, n: int, ms: int) -> tuple[PlayerState, PlayerState]:
         """Return the states before and after the list of an instant of a player who has *n* rated games by then."""

@@ -193,7 +193,10 @@ FIRST_GAMES_SINCE = " UNION ALL ".join(
     "WHERE games.pool = ?1 AND games.reason IS NULL AND games.rated_ms >= ?2"
     for side in ("white", "black")
 )
-_WAITS = "SELECT white FROM games WHERE pool = ? AND reason IS NULL AND rated_ms = ? LIMIT 1"
+_WAITS = (
+    "SELECT iif(white_guest IS NULL, white, black) FROM games "
+    "WHERE pool = ? AND reason IS NULL AND rated_ms = ? LIMIT 1"
+)
 MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRows]
 
 
@@ -267,7 +270,7 @@ class PoolProjection:
         games = games.at(cols, affected)
         rerating.note_new_players(cols, games)
         dense = cols.dense_indexes(games.white, games.black)
-        numbers = cols.to_lists([dense[0]])[0]
+        numbers = [number for number in cols.to_lists([dense[0]])[0] if number > 0]  # without guests, who come last
         places = self._loaded_places(cols, numbers, rerating, games)
         own = [int(player in rerating.own) for player in numbers]
         rated = rerating.states.rate(games, dense, places)

@@ -31,7 +31,14 @@ from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT_COLUMNS, RAISE_BOU
 from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_facts, columns_of_sides, facts_needed
+from ledger.ratings.rated_games import (
+    GUESTS,
+    GamesInOrder,
+    RatedGameColumns,
+    columns_of_facts,
+    columns_of_sides,
+    facts_needed,
+)
 from ledger.ratings.side_rows import TableStates
 from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state, side_tables
 from ledger.runtime import sqlite
@@ -142,7 +149,8 @@ class PoolBuild:
 
     def _rate(self, games: GamesInOrder) -> RatedGameColumns:
         dense = MANY.dense_indexes(games.white, games.black)
-        return self._players.rate(games, dense, self._players.places(dense[0]))
+        own = dense[0][dense[0] > 0] if games.guests else dense[0]  # without guests, who come last
+        return self._players.rate(games, dense, self._players.places(own))
 
     def _side_frame(self, rated: RatedGameColumns, frame: DataFrame) -> DataFrame:
         """Return the sides of rated games by player and game number, with what the tables need; texts from *frame*."""
@@ -232,9 +240,10 @@ def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> GamesInOrde
     else:
         changes = frame.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series()
         begins = changes.to_numpy().astype(np.int32)
-    columns = {name: frame[name].to_numpy() for name in GamesInOrder._fields if name in frame.columns}
+    columns: dict[str, Any] = {name: frame[name].to_numpy() for name in GamesInOrder._fields if name in frame.columns}
     further = columns_of_facts(MANY, facts, [frame[name].to_list() for name in facts])
-    return GamesInOrder(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
+    games = GamesInOrder(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
+    return games.with_guests(MANY)
 
 
 OWN_PROCESS_FROM = 100_000  # entries from which starting a process to write their rows (about 0.3 s) pays
@@ -381,7 +390,7 @@ class Build:
             writers.own()
             with sqlite.write_transaction(connection):
                 # it looks for games; tournaments alone go through all of them
-                if book.corrections.any_approved:
+                if book.corrections.any_approved or book.has_guests:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
                         connection.execute(statement)
                 settled = Reratings()
@@ -389,6 +398,8 @@ class Build:
                 views_file.record_schemes(connection, settled.adopted)
         if any(pool.by_event for pool in book.pools.values()):
             columns = tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
+        if book.has_guests:
+            columns = (*columns, *GUESTS)
         if stale:
             writers.own()
             games.clear()

@@ -145,6 +145,9 @@ class ReportRecorder:
     def record(self, report: SourceReport, pool: str) -> None:
         """Record what a report states, as far as it is new."""
         self._describe(report, pool)
+        details = {
+            self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
+        }
         entrants = [
             PlayerEntered(
                 pool=pool,
@@ -155,13 +158,11 @@ class ReportRecorder:
                 start_number=entrant.start_number,
                 rating=entrant.rating,
                 place=entrant.place,
+                federation=details[self._numbers[entrant.player_id]].federation,
             )
             for entrant in report.entrants
         ]
         self._transaction.append(self._numbered(entrants))
-        details = {
-            self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
-        }
         self._details.record({player: said for player, said in details.items() if said.stated()}, report.edition)
 
     def arbiters(self, pool: str, tournament: str, edition: str) -> str | None:
@@ -199,8 +200,11 @@ class ReportRecorder:
         recorded = self._numbered_facts(entrants)
         for entrant in entrants:
             others = recorded.get(entrant.key, [])
-            if not any(other and other == attrs.evolve(entrant, number=other.number) for other in others):
-                yield attrs.evolve(entrant, number=len(others) + 1)
+            # a source may leave out what is recorded
+            known = [other for other in others if other]
+            federation = entrant.federation or (known[-1].federation if known else None)
+            if not any(other == attrs.evolve(entrant, number=other.number, federation=federation) for other in known):
+                yield attrs.evolve(entrant, number=len(others) + 1, federation=federation)
 
     def _numbered_facts(self, events: Sequence[Any]) -> dict[str, list[Any]]:
         """Return, by the key of each fact, which has number 1, the recorded facts of all numbers in its place.

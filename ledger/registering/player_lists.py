@@ -17,6 +17,7 @@ import orjson
 
 from ledger.book import initial_ratings
 from ledger.book.evidence import Context, Evidence
+from ledger.book.guests import federation_at, home_federations
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.rules_by_keys import needs_a_proposal
 from ledger.book.timeline import Pool
@@ -26,6 +27,7 @@ from ledger.facts import codec, codec_columns
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
+    FederationSet,
     PlayerRegistered,
     RatingSeeded,
 )
@@ -63,6 +65,7 @@ class PlayersReport(FaultsFound):
         seeded: new initial ratings.
         births: new years of birth of registered players.
         described: players of whom new data were recorded.
+        federations: federations of players that make them guests, or end that, in a pool of a federation.
         kept_names: renamed players whom the list calls by another name: they keep the present one.
         namesakes: lines of new players who have the name of one registered before, and the identity of that one.
         left_out: lines whose rating has no effect and was left out on request, with the reason.
@@ -77,6 +80,7 @@ class PlayersReport(FaultsFound):
     seeded: int = 0
     births: int = 0
     described: int = 0
+    federations: int = 0
     proposed: int = 0
     kept_names: int = 0
     namesakes: list[FileFault] = attrs.Factory(list)
@@ -99,12 +103,14 @@ class _ListNews:
     Attributes:
         registered: numbers of the players who were registered before.
         births: of registered players, rows of ``BirthYearLearnt``.
+        federations: of registered players.
         seeded_lines: by pool, lines whose initial rating is not recorded again: it is stored, proposed, or left out.
         fresh: ``line``, ``identity``, ``name`` of new players; None if no player was registered before.
     """
 
     registered: set[int] = attrs.Factory(set)
     births: list[tuple[int, int]] = attrs.Factory(list)
+    federations: list[FederationSet] = attrs.Factory(list)
     seeded_lines: dict[str, set[int]] = attrs.Factory(lambda: defaultdict(set))
     fresh: DataFrame | None = None
 
@@ -190,6 +196,7 @@ class ListImport:
         for frame, news in zip(parts, looked_up, strict=True):
             self.report.registered += len(frame) - len(news.registered)
             self.report.births += len(news.births)
+            self.report.federations += len(news.federations)
             for kind, pool in self._pools.items():
                 is_known = pl.col("line").is_in(list(news.seeded_lines[pool.name]))
                 self.report.seeded += len(frame.filter(pl.col(_rating_columns(kind)[0]).is_not_null() & ~is_known))
@@ -298,13 +305,14 @@ class ListImport:
         self._look_at_people(rows, news)
         for kind, pool in self._pools.items():
             self._look_at_seeds(self._seeds(rows, kind), pool, news)
+        self._look_at_federations(rows, news)
         return news
 
     @cached_property
     def _latest_ms(self) -> int:
         return late_facts.latest_ms(self._ledger.journal, self._now_ms)
 
-    def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded) -> None:
+    def _refuse_past(self, line: int, event: BirthYearLearnt | RatingSeeded | FederationSet) -> None:
         """Report a fact of a registered player that affects the past, while four eyes are on."""
         if self._four_eyes:
             find, latest_ms = self._ledger.journal.find, lambda: self._latest_ms
@@ -334,6 +342,37 @@ class ListImport:
                 self.report.fault(
                     line, f"{identity!r} is {person.standing} in the ledger, not {standing}; 'player set' changes it"
                 )
+
+    def _federations(self, rows: DataFrame) -> Iterator[tuple[int, FederationSet]]:
+        """Yield line and federation of rows with one, if the ledger has guests; from the list's day, or today."""
+        if self._home and "federation" in rows.columns:
+            since = self._since or instant_text(self._now_ms, Precision.DAY)
+            known = rows.filter(pl.col("federation").is_not_null())
+            for line, player, day, code in known.select("line", "player", "since", "federation").iter_rows():
+                yield line, FederationSet(player=player, effective_at=day or since, federation=code)
+
+    @cached_property
+    def _home(self) -> set[str]:
+        """The federations of the pools that have guests: a player of whom nothing else is known is none there."""
+        return home_federations(self._ledger.pools())
+
+    def _look_at_federations(self, rows: DataFrame, news: _ListNews) -> None:
+        """Note the federations of registered players that are new; another one of the same day is a fault."""
+        facts = list(self._federations(rows))
+        stored = self._ledger.journal.find([fact.key for _, fact in facts])
+        for line, fact in facts:
+            now = federation_at(self._ledger.views.connection, fact.player, instant_ms(fact.effective_at))
+            if fact.federation == now or (now is None and fact.federation in self._home):
+                continue
+            if fact.key in stored:
+                words = f"player {fact.player} belongs to {now} from {fact.effective_at} on, not to {fact.federation}"
+                self.report.fault(line, f"{words}, says the ledger; 'correct federation' changes it")
+                continue
+            self._refuse_past(line, fact)
+            if self._propose is None:
+                news.federations.append(fact)
+            else:
+                self._proposed.append(fact)
 
     def _look_at_seeds(self, seeds: DataFrame, pool: Pool, news: _ListNews) -> None:
         keys = codec_columns.keys(seeds, RatingSeeded).to_list()
@@ -404,7 +443,12 @@ class ListImport:
         for kind, pool in self._pools.items():
             seeds = self._seeds(frame.filter(~pl.col("line").is_in(list(news.seeded_lines[pool.name]))), kind)
             self.report.seeded += append_rows(transaction, seeds, RatingSeeded)
-        self._describe(transaction, frame, {person.player for person in registration.new})
+        new = {person.player for person in registration.new}
+        self._describe(transaction, frame, new)
+        facts = [fact for _, fact in self._federations(frame.filter(pl.col("player").is_in(list(new))))]
+        foreign = [*news.federations, *(fact for fact in facts if fact.federation not in self._home)]
+        transaction.append(foreign)
+        self.report.federations += len(foreign)
 
     def _describe(self, transaction: Transaction, frame: DataFrame, new: Collection[int]) -> None:
         """Record the data about players; those of a row without an instant hold from the list's day, or from today."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.book import initial_ratings, stored_proposals
+from ledger.book.guests import federation_at, home_federations
 from ledger.book.rules_by_keys import joined_in_the_future
 from ledger.duplicates.game_keys import is_plain_hash
 from ledger.duplicates.namesakes import Namesakes, namesakes
@@ -20,6 +21,7 @@ from ledger.facts.event_fields import MAX_PLAYER
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
+    FederationSet,
     PlayerChanged,
     PlayerRegistered,
     RatingSeeded,
@@ -309,6 +311,7 @@ class Registry:
         since: str | None = None,
         strength: Strength | None = None,
         pool: str | None = None,
+        federation: str | None = None,
         actor: str,
         token: str | None = None,
     ) -> PlayerUpdate:
@@ -323,6 +326,7 @@ class Registry:
             since: an instant; None: today.
             strength: the strength that the player chooses, from *since* on; during the provisional games alone.
             pool: the pool of that strength; by default the first one.
+            federation: the federation to which the player belongs from *since* on, three letters.
             actor: the submitter.
             token: authenticates the actor, if the role of a recorder is assigned.
 
@@ -341,6 +345,7 @@ class Registry:
             since=since,
             strength=strength,
             pool=pool,
+            federation=federation,
         )
         return self.update_outcome(player, news, self.ledger._record(news, actor))
 
@@ -349,14 +354,16 @@ class Registry:
     ) -> bool:
         """Record data about a player that hold from an instant on; by default from today.
 
-        The fields that are stated already are left out. The data are stored with the names and erased with them.
+        The fields that are stated already are left out. The data are stored with the names and erased with them. In a
+        ledger with guests the federation is recorded as a fact of its own, too, which stays: ratings depend on it.
 
         Returns:
             False if all of it was stated already.
 
         Raises:
             MalformedError: *since* is no instant.
-            RejectedError: no player is registered under the number, or the player was erased.
+            RejectedError: no player is registered under the number, or the player was erased, or the federation
+                affects the past while four eyes are on.
             StorageError: the people file and the journal do not belong together.
         """
         ledger = self.ledger
@@ -369,6 +376,8 @@ class Registry:
             raise MalformedError(problems)
         ledger.names.people()  # compared with the journal before anything is stored in it
         ledger.catch_up_if_corrected()
+        # first, for it may be refused
+        new_federation = self._record_federation(player, details.federation, since, actor)
         with ledger.journal.writing() as writer:
             recorded_keys = writer.find([registration_key(player), erasure_key(player)])
             if registration_key(player) not in recorded_keys:
@@ -377,9 +386,21 @@ class Registry:
                 message = f"player {player} was erased and has no data; register a person who returns as a new player"
                 raise RejectedError("erased-player", f"details:{player}", message)
             transaction = Transaction.begin(writer, ledger.now_ms, actor)
-            return bool(
-                DetailsRecorder(transaction, ledger.current_facts, ledger.names).record({player: details}, since)
-            )
+            recorder = DetailsRecorder(transaction, ledger.current_facts, ledger.names)
+            described = recorder.record({player: details}, since)
+        return bool(described) or new_federation
+
+    def _record_federation(self, player: int, federation: str | None, since: str, actor: str) -> bool:
+        """Record a player's federation if the ledger has guests and it is another one; return whether it was."""
+        home, registration = home_federations(self.ledger.pools()), registration_key(player)
+        if federation is None or not home or registration not in self.ledger.journal.find([registration]):
+            return False
+        self.ledger.ensure_up_to_date()
+        now = federation_at(self.ledger.views.connection, player, instant_ms(since))
+        if federation == now or (now is None and federation in home):
+            return False
+        fact = FederationSet(player=player, effective_at=since, federation=federation)
+        return not self.ledger._record([fact], actor)[0].duplicate
 
     def events_to_learn(
         self,
@@ -392,6 +413,7 @@ class Registry:
         since: str | None = None,
         strength: Strength | None = None,
         pool: str | None = None,
+        federation: str | None = None,
     ) -> list[Event]:
         """Return the events that ``learn`` would record, with its arguments.
 
@@ -421,6 +443,9 @@ class Registry:
             if strength is not None:
                 of_pool = self.ledger.pool(pool).name
                 events.append(StrengthChosen(player=player, pool=of_pool, effective_at=since, strength=strength))
+        with noted_faults(problems):
+            if federation is not None:
+                events.append(FederationSet(player=player, effective_at=since, federation=federation))
         if problems:
             raise MalformedError(problems)
         return events

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from ledger.errors import MalformedError, ProjectionError
-from ledger.facts.event_fields import DECIMAL_PATTERN, NAME_PATTERN
+from ledger.facts.event_fields import DECIMAL_PATTERN, FEDERATION_PATTERN, NAME_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.facts.words import LateReports
 from ledger.runtime.nearest import expected_names
@@ -30,36 +30,40 @@ from ledger.runtime.records import flat_of, make_reader, number
 from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, stored_setting
 
-FROM_SHOWN, LATE_REPORTS, FROM_POOL = "from_shown", "late_reports", "from_pool"
-_NAME = re.compile(NAME_PATTERN, re.ASCII)
+FROM_SHOWN, LATE_REPORTS, FROM_POOL, FEDERATION = "from_shown", "late_reports", "from_pool", "federation"
 
 
 class PoolSetting(NamedTuple):
     """A setting that every pool takes besides those of its scheme.
 
     Attributes:
-        default: the value if an adoption does not name it: a switch, or one of the *words*; None if it then has none.
-        unit: ``switch``, ``word`` or ``pool``, the name of another pool.
+        default: the value if an adoption does not name it: a switch, or one of the *words*; None: it may be absent.
+        unit: ``switch``, ``word``, ``pool`` (the name of another one) or ``federation``.
         doc: its meaning.
         words: the words that it takes.
+        code: the pattern of the codes that it takes.
     """
 
     default: bool | str | None
     unit: str
     doc: str
     words: tuple[str, ...] = ()
+    code: str = ""
+
+    @property
+    def expected(self) -> str:
+        """The values that it takes, in words."""
+        if self.code:
+            return "the name of a pool" if self.unit == "pool" else "three capital letters such as NOR"
+        return " or ".join(self.words) if self.words else "true or false"
 
     def problem(self, name: str, value: object) -> str | None:
         """Return why it cannot have a value; None if it can."""
-        if self.unit == "pool":
-            expected, fits = "the name of a pool", type(value) is str and _NAME.fullmatch(value) is not None
-        elif self.words:
-            expected, fits = " or ".join(self.words), value in self.words
+        if self.code:
+            fits = type(value) is str and re.fullmatch(self.code, value, re.ASCII) is not None
         else:
-            expected, fits = "true or false", type(value) is bool
-        if fits:
-            return None
-        return f"setting {name!r}: expected {expected}, got {value!r}"
+            fits = value in self.words if self.words else type(value) is bool
+        return None if fits else f"setting {name!r}: expected {self.expected}, got {value!r}"
 
 
 POOL_SETTINGS: Mapping[str, PoolSetting] = {
@@ -81,6 +85,14 @@ POOL_SETTINGS: Mapping[str, PoolSetting] = {
         unit="pool",
         doc="who has no seed here begins with the rating in force in that older pool, as rapid and blitz do with the "
         "standard one (FIDE B.02, 7.2.1)",
+        code=NAME_PATTERN,
+    ),
+    FEDERATION: PoolSetting(
+        default=None,
+        unit="federation",
+        doc="players of another federation are guests: opponents are rated against the rating that the report or a "
+        "list gives them, they get no rating here and are on no list; without it nobody is a guest",
+        code=FEDERATION_PATTERN,
     ),
 }
 SHOWN_SCALE = "Elo points"  # points that sources show next to games

@@ -281,7 +281,7 @@ def test_a_proposal_and_a_new_ledger_are_refused_alike(started: Start, tmp_path:
         ledger.propose([turned], reason="cycle", by="eve")
     with pytest.raises(RejectedError, match=r"bad-from-pool.*no pool 'standard'"):
         Ledger.create(tmp_path / "new.db", pool="rapid", scheme="elo", settings={"from_pool": "standard"})
-    with pytest.raises(MalformedError, match=r"a name matching .* at 'from_pool', got True"):
+    with pytest.raises(MalformedError, match=r"text matching .* at 'from_pool', got True"):
         scheme_adopted("elo", settings={"from_pool": True})
 
 

@@ -632,6 +632,17 @@ def test_recording_a_game_loads_no_heavy_library_in_any_process(tmp_path: Path) 
     assert loaded == set()
 
 
+def test_the_federation_of_a_player_is_recorded_once(api: Api) -> None:
+    player = api.post("/players", {"identity": "name:max", "name": "Max"}).json()["player"]
+    for word in (str(player), "name:max"):
+        done = api.post(f"/players/{word}/federation", {"federation": "SWE", "since": "2026-03-01"})
+        assert done.json()["key"] == f"federation:{player}@2026-03-01", done.text
+    assert done.json()["duplicate"] is True
+    wrong = api.post(f"/players/{player}/federation", {"federation": "Sweden"})
+    assert (wrong.status_code, wrong.json()["errors"][0]["pointer"]) == (400, "/federation")
+    assert api.post("/players/nobody/federation", {"federation": "SWE"}).status_code == 404
+
+
 def test_the_strength_that_a_player_chooses_is_recorded_once(api: Api) -> None:
     player = api.post("/players", {"identity": "name:stella", "name": "Stella"}).json()["player"]
     for word in (str(player), "name:stella"):

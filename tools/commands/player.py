@@ -165,6 +165,9 @@ def add(
     type=click.Choice([word.value for word in Strength]),
     help="Strength that a member chooses, from --since on, during the provisional games.",
 )
+@click.option(
+    "--federation", metavar="CODE", help="Federation from --since on; in a pool of another one the player is a guest."
+)
 @click.option("--since", metavar="INSTANT", help="From when it holds: today by default, --rating from the beginning.")
 @_player_options
 @proposing
@@ -173,6 +176,7 @@ def set_(
     player: str,
     standing: str | None,
     strength: str | None,
+    federation: str | None,
     birth_year: int | None,
     declared_rating: int | None,
     since: str | None,
@@ -189,6 +193,7 @@ def set_(
     Example:
       rating-ledger player set club.db ann --born 2010
       rating-ledger player set club.db ann --strength intermediate
+      rating-ledger player set club.db ann --federation NOR --since 2024-07-01
       rating-ledger player set club.db ann --standing welcomer --since 2024-01-01
       rating-ledger player set club.db bob --rating 1850 --games 120 --list 'national list, May 2004'
       rating-ledger player set club.db ann --born 2010 --propose --reason 'her passport' --by eve
@@ -196,10 +201,12 @@ def set_(
     pool = options["pool"]
     if strength is not None and options["rating"] is None:
         options["pool"] = None  # it is the strength's
-    is_dated = standing is not None or declared_rating is not None or strength is not None
-    past = _past(options, since, is_dated=is_dated)
-    if standing is None and birth_year is None and declared_rating is None and past is None and strength is None:
-        raise click.UsageError("nothing to set: give --standing, --strength, --born, --declared or --rating")
+    dated = (standing, declared_rating, strength, federation)
+    past = _past(options, since, is_dated=any(word is not None for word in dated))
+    if all(each is None for each in (*dated, birth_year, past)):
+        raise click.UsageError(
+            "nothing to set: give --standing, --strength, --federation, --born, --declared or --rating"
+        )
     with Ledger.open(db_path) as ledger:
         person = ledger.player(player)
         with _usage():
@@ -212,6 +219,7 @@ def set_(
                 since=since,
                 strength=None if strength is None else Strength(strength),
                 pool=pool,
+                federation=None if federation is None else federation.upper(),
             )
         receipts = record(ledger, news, actor)
         if receipts is None:
@@ -242,6 +250,7 @@ def describe(db_path: str, player: str, since: str | None, actor: str, **fields:
 
     Data that are not given stay. They are stored in the people file, next to the name, and are erased with it; the
     journal has a salted commitment to them. Reports to FIDE (export) have the data in force at a tournament's start.
+    If a pool has guests, the federation is recorded plainly, too: 'player set --federation' alone does that.
 
     \b
     Example:
@@ -520,6 +529,8 @@ def _tell_recorded(report: PlayersReport, name: str) -> str:
     words = [counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating")]
     if report.births:
         words.append(f"{counted(report.births, 'year')} of birth learnt")
+    if report.federations:
+        words.append(counted(report.federations, "federation"))
     if report.proposed:
         words.append(f"{counted(report.proposed, 'fact')} proposed")
     if report.left_out:

@@ -148,10 +148,8 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
 
 def _as_text(default: float | bool | str | None) -> str:
     """Return a default in full: a table rounds ratings, and a default may be a small fraction."""
-    if default is None:
-        return ""
-    if isinstance(default, str):
-        return default
+    if default is None or isinstance(default, str):
+        return default or ""
     return str(default).lower() if isinstance(default, bool) else f"{default:.12g}"
 
 

@@ -19,6 +19,7 @@ from ledger.answers.recorded_games import RecordedGame
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import (
+    FederationSet,
     GameRecorded,
     RatingRunClosed,
     Role,
@@ -39,6 +40,7 @@ from .bodies import (
     ClosingTold,
     CorrectionTold,
     DecisionTold,
+    FederationTold,
     GameTold,
     Nothing,
     PlayerTold,
@@ -257,6 +259,17 @@ def strength(ledger: Ledger, body: StrengthTold, path: Mapping[str, str], _: str
     return Ask("fact", {"kind": StrengthChosen.KIND, "facts": _checked(StrengthChosen.KIND, words)})
 
 
+def federation(ledger: Ledger, body: FederationTold, path: Mapping[str, str], _: str | None) -> Ask:
+    """Return the federation of a player, as a fact of the player's number."""
+    since = body.since or instant_text(ledger.now_ms(), Precision.DAY)
+    words = {
+        "player": player_asked(ledger, path["player"]).player,
+        "effective_at": since,
+        "federation": body.federation,
+    }
+    return Ask("fact", {"kind": FederationSet.KIND, "facts": _checked(FederationSet.KIND, words)})
+
+
 def _fact(kind: str, ledger: Ledger, body: Any, path: Mapping[str, str], _: str | None) -> Ask:
     """Return a fact of a kind, in the words of the body and of the path."""
     words = {**attrs.asdict(body), **path, "pool": _pool(ledger, body.pool)}
@@ -314,6 +327,10 @@ POSTS: tuple[Post, ...] = (
     Post(
         path="/players/{player}/strength", body=StrengthTold, role=Role.RECORDER, ask=strength, answer=Recorded,
         doc="Record the strength that a player chooses; after the provisional games the rating decides.",
+    ),
+    Post(
+        path="/players/{player}/federation", body=FederationTold, role=Role.RECORDER, ask=federation, answer=Recorded,
+        doc="Record the federation of a player from a day on; in a pool of another one the player is a guest.",
     ),
     Post(
         path="/runs", body=RunTold, role=Role.RECORDER, answer=Recorded, ask=partial(_fact, RatingRunClosed.KIND),

@@ -39,7 +39,8 @@ BLOCK = 50_000  # rows that are Python objects at one time
 # 2.0, for SQLite divides whole numbers without a remainder.
 _GAMES = f"""
 SELECT white, black, half_points / 2.0, ended_ms, tournament, white_rating, black_rating
-FROM games WHERE pool = ?1 AND reason IS NULL AND ended_ms <= ?2 ORDER BY {IN_ORDER_OF_ENDS}
+FROM games WHERE pool = ?1 AND reason IS NULL AND white_guest IS NULL AND black_guest IS NULL AND ended_ms <= ?2
+ORDER BY {IN_ORDER_OF_ENDS}
 """
 _ENDS = """
 SELECT DISTINCT tournament, ended_ms FROM games WHERE pool = ?1 AND ended_ms <= ?2 AND tournament <> ''

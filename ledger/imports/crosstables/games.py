@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from ledger.facts.event_fields import FEDERATION_PATTERN
 from ledger.facts.source_games import SourceGame
 from ledger.imports.crosstables.cells import COLOURLESS, colour_letters, is_colourless, opponent_of, parse_cell
 from ledger.imports.crosstables.tables import MAX_ENTRANTS, PlayerRow, Table, read_tables
@@ -165,10 +166,11 @@ class _RowParser:
         fide = self._read(row, columns.get("fide_id"), values.parse_fide_id)
         rating = self._read(row, columns.get("rating"), values.parse_rating)
         rounds = self._parse_rounds(row, rank)
+        federation = _parse_federation(row.at(columns.get("federation")))
         if self.faults:
             return rank, None
         return rank, PlayerLine(
-            rank=rank, sex="", title="", name=name, rating=rating, federation="", fide_id=fide or "", birth="",
+            rank=rank, sex="", title="", name=name, rating=rating, federation=federation, fide_id=fide or "", birth="",
             points=_parse_points(row.at(columns.get("points"))), place=None, rounds=tuple(rounds),
         )  # fmt: skip
 
@@ -198,6 +200,11 @@ def _parse_name(text: str) -> str:
     if not 0 < len(name) <= MAX_NAME:
         raise ValueError(f"must be a name of at most {MAX_NAME} characters")
     return name
+
+
+def _parse_federation(text: str) -> str:
+    """Return a federation's code; empty for other texts, such as the name of a club, on which no game depends."""
+    return text if re.fullmatch(FEDERATION_PATTERN, text) else ""
 
 
 def _parse_points(text: str) -> float | None:

@@ -20,7 +20,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
-from ledger.facts.player_details import FEDERATION_PATTERN, TITLE_PATTERN
+from ledger.facts.event_fields import FEDERATION_PATTERN
+from ledger.facts.player_details import TITLE_PATTERN
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.players.rows import FURTHER_RATINGS, PlayerConverter
 from ledger.imports.reading import Reading

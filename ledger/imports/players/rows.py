@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ledger.facts.event_fields import POSITIVE_PATTERN
+from ledger.facts.event_fields import FEDERATION_PATTERN, POSITIVE_PATTERN
 from ledger.facts.person_names import spelt
-from ledger.facts.player_details import FEDERATION_PATTERN, MAX_CLUB, MAX_NATIONAL, OLD_TITLES, TITLE_PATTERN
+from ledger.facts.player_details import MAX_CLUB, MAX_NATIONAL, OLD_TITLES, TITLE_PATTERN
 from ledger.facts.source_games import NEED_A_RATING, player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
