@@ -16,7 +16,8 @@ import click
 import pytest
 from filelock import FileLock
 
-from tests.docs import officer_reports, readmes
+from tests.docs import readmes
+from tests.kit import officer_reports
 from tests.kit.places import ROOT, SAMPLE
 from tools import cli
 from tools.docs.command_texts import every_command, examples
