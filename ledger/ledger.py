@@ -25,6 +25,7 @@ from ledger.facts.events import Decision, Event, GameRecorded, PlayerRegistered,
 from ledger.facts.source_games import SourceGame, SourceReport, SourceRound, excerpt, frame_schema
 from ledger.facts.words import Receipt, Standing, TreeHead
 from ledger.handle import DEFAULT_ACTOR, OpenLedger, utc_now
+from ledger.imports.reading import FileHints
 from ledger.journal import listing
 from ledger.journal.listing import JournalEntry
 from ledger.journal.scratch import ScratchJournal
@@ -40,6 +41,7 @@ from ledger.questions import LedgerPlayer, LedgerTournament, person_of, rows_bet
 from ledger.ratings import past_views, queries, read_models
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import projectors_for
+from ledger.recording import pool_choice
 from ledger.recording.findings import ReportCheck
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameBlock, GameImport, ImportReport
@@ -69,7 +71,6 @@ if TYPE_CHECKING:
     from ledger.audit import server_findings
     from ledger.audit.audit import Verdict
     from ledger.imports import files, formats
-    from ledger.imports.reading import FileHints
 else:
     # the readers of files take 0.15 s to load, and most ledgers are opened for questions
     files, formats = Lazy("ledger.imports.files"), Lazy("ledger.imports.formats")
@@ -485,6 +486,20 @@ class Ledger(OpenLedger):
         self.names.file.whole_names.catch_up()
         return report
 
+    def hints_for(self, said: FileHints | None, choice: PoolChoice | None, accept: Collection[str] = ()) -> FileHints:
+        """Return the hints with which ``import_file`` reads a file.
+
+        Args:
+            said: what the caller says of the file.
+            choice: which pool a game goes to; None: the ledger's first one, with which no time control is refused.
+            accept: the codes of warnings that the caller accepts.
+        """
+        chosen = choice or PoolChoice(pool=self.first_pool())
+        # a pool that the import makes adopts the scheme of the first one
+        pools = {pool.name: pool for pool in self.pools()}
+        scheme = (pools.get(chosen.pool) or self.pool()).scheme
+        return pool_choice.hints_for(said, chosen, scheme, is_named=choice is not None, accepted=accept)
+
     def import_file(
         self,
         path: str | Path,
@@ -532,7 +547,7 @@ class Ledger(OpenLedger):
                 raise StorageError(str(path), f"is {kind}")
             fmt = fmt or files.detect_format(source.first)
             report = self.import_games(
-                formats.read_game_frames(source, fmt, said),
+                formats.read_game_frames(source, fmt, self.hints_for(said, choice, accept)),
                 choice=choice,
                 strict=strict,
                 record_alike=record_alike,

@@ -67,6 +67,16 @@ def empty_club(tmp_path: Path) -> Path:
     return copy_of(_init, tmp_path / "empty.db")
 
 
+@pytest.fixture
+def fide_db(tmp_path: Path, run: Run) -> Path:
+    """A ledger by FIDE's rules with the pools standard, rapid and blitz, and nobody in it."""
+    path = tmp_path / "fed.db"
+    assert run("init", path, "--scheme", "fide").code == 0
+    for pool in ("rapid", "blitz"):
+        assert run("scheme", "adopt", path, "--scheme", "fide", "--pool", pool, "--new-pool").code == 0
+    return path
+
+
 def _init(path: Path) -> None:
     assert cli.main(["init", str(path)]) == 0
 

@@ -25,9 +25,9 @@ from ledger.facts.instants import instant_end_ms, instant_ms, instant_ms_column
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Format
 from ledger.handle import OpenLedger
-from ledger.imports.reading import ReportedTournament
+from ledger.imports.reading import TOO_FAST, ReportedTournament
 from ledger.journal import Journal, rules
-from ledger.recording.pool_choice import BY_SPEED
+from ledger.recording.pool_choice import CHOICES_BY_CLASS
 from ledger.runtime.calls import checked
 from ledger.runtime.lazy import pl
 from ledger.schemes.scheme import Rhythm
@@ -172,12 +172,12 @@ def missing_announcements(
     Args:
         ledger: where they would be announced.
         reported: the tournaments of the file.
-        pool: the pool of its games, or ``by-speed``: then a tournament of unknown speed is left out.
+        pool: the pool of its games, or one of ``CHOICES_BY_CLASS``: then a tournament of unknown speed is left out.
     """
     by_pool: dict[str, dict[str, Announcements]] = {}
     for tournament in reported:
-        name = tournament.speed if pool == BY_SPEED else pool
-        if name is None:
+        name = tournament.speed if pool in CHOICES_BY_CLASS else pool
+        if name is None or name == TOO_FAST:
             continue
         event = TournamentOpened(
             pool=name,

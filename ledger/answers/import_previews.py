@@ -39,7 +39,7 @@ from ledger.players.verified_names import (
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameImport, ImportReport
 from ledger.recording.pool_choice import PoolChoice
-from ledger.registering.registry import PlayersReport
+from ledger.registering.player_lists import PlayersReport
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -84,9 +84,10 @@ def compare_list_ratings(ledger: OpenLedger, report: PlayersReport, pool: str | 
     have no rating yet, by number.
     """
     states, now_ms = ledger.states(ledger.pool(pool)), ledger.now_ms()
-    called = names(ledger, {player for player, _, _ in report.new_ratings})
+    new_ratings = report.further_ratings.get(pool or "", report.new_ratings)
+    called = names(ledger, {player for player, _, _ in new_ratings})
     rows: list[ListedRating] = []
-    for player, since, listed in report.new_ratings:
+    for player, since, listed in new_ratings:
         before = states.at(player, now_ms if since is None else instant_ms(since)).in_force
         rows.append(
             ListedRating(

@@ -23,6 +23,7 @@ from ledger.answers.calculations import FormulaTerm, formula_terms
 from ledger.answers.explanations import RATED_WITH
 from ledger.answers.player_batches import PlayerBatch, player_batch
 from ledger.answers.publications import published_rating
+from ledger.answers.starting_ratings import StartFromPool, start_from_pool
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -98,6 +99,9 @@ class CalculatedBatch:
     scheme: str = documented("the scheme")
     source: str = documented("document and section of the rule")
     before: float | None = documented("the rating before, points; null: the scheme lists no such player")
+    began_with: StartFromPool | None = documented(
+        "the rating in another pool that the player began with in these games"
+    )
     after: float | None = documented("the rating after, points; null: the same")
     change: float | None = documented("from the one to the other, points")
     rule: str = documented("the formula")
@@ -350,6 +354,7 @@ class _Maker:
             scheme=era.scheme.name,
             source=explanation.source,
             before=before,
+            began_with=start_from_pool(self._ledger, self._pool, self._player, part.positions),
             after=after,
             change=_change(before, after),
             rule=explanation.rule,

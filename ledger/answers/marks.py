@@ -23,6 +23,7 @@ from ledger.facts.changes import Verb
 from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.ratings import queries
+from ledger.schemes.scheme import GUEST, REASONS
 
 _SIDES = ("white", "black")
 _FIELDS = {"pool", *FACT_COLUMNS}
@@ -102,10 +103,11 @@ def unrated_reason(reason: str, voided_by: int | None, why: str | None) -> str:
 
 @in_one_snapshot
 def unrated_games(ledger: OpenLedger, pool: Pool, player: int, last: int) -> list[dict[str, Any]]:
-    """Return a player's latest unrated games, newest first: rows of ``games``, each with the reason ``why``."""
+    """Return a player's latest games that do not count for the player, newest first: rows of ``games`` and ``why``."""
     rows = list(queries.fetch_dicts(ledger.views.connection, queries.NOT_COUNTED, (player, pool.pool, last)))
     reasons = proposal_reasons(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
-    return [{**row, "why": reasons.get(row["voided_by"])} for row in rows]
+    # that of a guest counts for the opponent alone
+    return [{**row, "reason": row["reason"] or REASONS[GUEST], "why": reasons.get(row["voided_by"])} for row in rows]
 
 
 @in_one_snapshot

@@ -256,8 +256,7 @@ def _played(ledger: OpenLedger, person: Person, pool: str | None, at: str | None
     return [
         game._replace(
             rating=states.after_game(row).rating,
-            # the opponent's row does not say its place in rating order, which is that of the same game
-            opponent_rating=states.after_game({**other, "rated_ms": row["rated_ms"]}).rating,
+            opponent_rating=states.opposite_after(other, row["rated_ms"]),
         )
         for game, row, other in zip(played, own, opposite, strict=True)
     ]

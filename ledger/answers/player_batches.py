@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ledger.answers.asking import in_one_snapshot
-from ledger.answers.read_models import rated_game_row
+from ledger.answers.read_models import game_row, rated_game_row
 from ledger.book import stored_editions
 from ledger.book.timeline import Era, Pool
 from ledger.book.whole_tournaments import single_game_edition
@@ -66,10 +66,15 @@ def rates_whole_tournaments(era: Era) -> bool:
 
 
 def _of_game(ledger: OpenLedger, states: PlayerStates, side_row: dict[str, Any]) -> PlayerBatch:
-    other_row = rated_game_row(ledger, states.pool, side_row["opponent"], side_row["opponent_n"])
-    player_of = states.pool.eras[states.pool.era_at(side_row["rated_ms"])].scheme.player_of
+    era = states.pool.era_at(side_row["rated_ms"])
+    player_of = states.pool.eras[era].scheme.player_of
+    if side_row["opponent_n"]:
+        other = states.into_game(rated_game_row(ledger, states.pool, side_row["opponent"], side_row["opponent_n"]))
+    else:
+        game = game_row(ledger, side_row["game"])
+        other = states.of_guest(game["white_guest"] or game["black_guest"], era, side_row["ended_ms"])
     side = ExplainedPlayer(player_of(states.into_game(side_row)), player_of(states.era_state(side_row).state))
-    meeting = OpponentGame(player_of(states.into_game(other_row)), _SCORE[side_row["half_points"]], side_row["colour"])
+    meeting = OpponentGame(player_of(other), _SCORE[side_row["half_points"]], side_row["colour"])
     return PlayerBatch(
         side, (meeting,), When(0.0, side_row["ended_ms"] / DAY_MS), (side_row["opponent"],), (side_row["game"],)
     )
@@ -81,17 +86,23 @@ def _of_batch(ledger: OpenLedger, states: PlayerStates, number: int, side_row: d
     games = list(queries.fetch_dicts(ledger.views.connection, queries.BATCH, (pool.pool, *place)))
     last_ms = games[-1]["ended_ms"]
     # by player, the end of the first game in the batch: a newcomer has declared by then
-    first: dict[int, int] = {}
+    first: dict[_InBatch, int] = {}
     for game in games:
-        first.setdefault(game["white"], game["ended_ms"])
-        first.setdefault(game["black"], game["ended_ms"])
+        for each in _both(game):
+            first.setdefault(each, game["ended_ms"])
+    player = (side_row["player"], None)
     # opponents count as before the batch: the player's own games suffice
     if len(era.scheme.passes) == 1:
-        games = [game for game in games if side_row["player"] in {game["white"], game["black"]}]
-        concerned = {player for game in games for player in (game["white"], game["black"])}
-        first = {player: ms for player, ms in first.items() if player in concerned}
-    roster = {player: i for i, player in enumerate(first)}
-    players = [era.scheme.player_of(states.into_batch(who, *place, number, ms)) for who, ms in first.items()]
+        games = [game for game in games if player in _both(game)]
+        concerned = {each for game in games for each in _both(game)}
+        first = {each: ms for each, ms in first.items() if each in concerned}
+    roster = {each: i for i, each in enumerate(first)}
+    players = [
+        era.scheme.player_of(
+            states.into_batch(who, *place, number, ms) if guest is None else states.of_guest(guest, number, ms)
+        )
+        for (who, guest), ms in first.items()
+    ]
     when = pool.when(number, side_row["rated_ms"], last_ms)
     began: Sequence[float] = ()
     if rates_whole_tournaments(era):  # days since 1970
@@ -99,8 +110,8 @@ def _of_batch(ledger: OpenLedger, states: PlayerStates, number: int, side_row: d
         began_ms = [STARTS_ON_LAST_DAY if game["began_ms"] is None else game["began_ms"] for game in games]
         began = tournament_starts(ends, began_ms, [game["tournament"] for game in games], [0] * len(games))
     rateable = RateableGames(
-        [roster[game["white"]] for game in games],
-        [roster[game["black"]] for game in games],
+        [roster[_both(game)[0]] for game in games],
+        [roster[_both(game)[1]] for game in games],
         [game["score"] for game in games],
         [game["ended_ms"] / DAY_MS for game in games],
         [0, len(games)],
@@ -108,11 +119,18 @@ def _of_batch(ledger: OpenLedger, states: PlayerStates, number: int, side_row: d
         [when.day],
         began,
     )
-    player = side_row["player"]
-    batch = _meetings(era, rateable, players, list(first), roster[player], when)
-    own = [game for game in games if player in {game["white"], game["black"]}]
+    batch = _meetings(era, rateable, players, [who for who, _ in first], roster[player], when)
+    own = [game for game in games if player in _both(game)]
     starts = _starts(ledger, pool, own) if began else ()
     return batch._replace(positions=tuple(game["position"] for game in own), began_ms=starts)
+
+
+_InBatch = tuple[int, str | None]  # a player, and the rating that counts of a guest
+
+
+def _both(game: Mapping[str, Any]) -> tuple[_InBatch, _InBatch]:
+    """Return White and Black of a game."""
+    return (game["white"], game["white_guest"]), (game["black"], game["black_guest"])
 
 
 def _starts(ledger: OpenLedger, pool: Pool, own: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:

@@ -97,8 +97,11 @@ def details_at(ledger: OpenLedger, players: Collection[int] | None, at_ms: int) 
         if said is None:
             continue
         player = decisions.person_of(merges, number)
-        before = now.get(player, NO_DETAILS)
-        now[player] = before.updated(said) if effective_ms <= at_ms else said.updated(before)
+        before = now.get(player)
+        if before is None:  # of most players one list states all
+            now[player] = said
+        else:
+            now[player] = before.updated(said) if effective_ms <= at_ms else said.updated(before)
     return _with_birth_years(ledger, now, players)
 
 

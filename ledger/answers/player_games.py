@@ -152,10 +152,7 @@ def games(
     # Both queries go through the player's rows, newest first: the two sides of a game come at one time.
     opposites = queries.fetch_dicts(ledger.views.connection, queries.OPPOSITE_SIDES, arguments)
     placed: list[tuple[tuple[Any, ...], Row, Row | None]] = [
-        # The opposite row does not say its place in rating order, which is that of the same game.
-        (_place(row), row, {**opposite, "rated_ms": row["rated_ms"]})
-        for row, opposite in zip(rows, opposites, strict=True)
-        if selection.matches(row)
+        (_place(row), row, opposite) for row, opposite in zip(rows, opposites, strict=True) if selection.matches(row)
     ]
     placed += [(_place(row), row, None) for row in left_out if selection.matches(row)]
     placed.sort(key=lambda placed_game: placed_game[0], reverse=True)
@@ -195,8 +192,8 @@ def _player_games(
             rating_now=now[player],
             opponent=called[opponent],
             opponent_player=opponent,
-            opponent_rating_before=None if opposite is None else states.rating_before_game(opposite),
-            opponent_rating=None if opposite is None else states.after_game(opposite).rating,
+            opponent_rating_before=None if opposite is None else states.opposite_before(opposite),
+            opponent_rating=None if opposite is None else states.opposite_after(opposite, row["rated_ms"]),
             opponent_rating_now=now[opponent],
             in_force=in_force_from(row["rated_ms"]) if counts else None,
             tournament=row["tournament"],

@@ -118,4 +118,7 @@ def non_default_settings(era: Era) -> dict[str, Setting]:
     settings = scheme.adopted_settings(era.settings)
     # Compared as numbers, for the same value can be written in several ways.
     own = {name: settings[name] for name in values if values[name] != defaults[name]}
-    return {**own, **{name: settings[name] for name, each in POOL_SETTINGS.items() if settings[name] != each.default}}
+    return {
+        **own,
+        **{name: settings[name] for name, each in POOL_SETTINGS.items() if settings.get(name) != each.default},
+    }

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers.asking import RESULT, display_name, in_force_from, in_one_snapshot, names
+from ledger.book.guests import seed_of
 from ledger.book.timeline import Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.instants import instant_end_ms
@@ -152,8 +153,12 @@ class PlayerGameReader:
         if n == 0:
             return NO_GAME
         own = rated_game_row(self._ledger, self._pool, self._player, n)
-        opposite = rated_game_row(self._ledger, self._pool, own["opponent"], own["opponent_n"])
         game = game_row(self._ledger, own["game"])
+        if own["opponent_n"]:
+            opposite = rated_game_row(self._ledger, self._pool, own["opponent"], own["opponent_n"])
+            opponent_before = self._states.rating_before_game(opposite)
+        else:  # a guest
+            opponent_before = seed_of(game["white_guest"] or game["black_guest"]).rating
         return NumberedGame(
             n=n,
             game=game["key"],
@@ -165,7 +170,7 @@ class PlayerGameReader:
             rating=self._states.after_game(own).rating,
             opponent=names(self._ledger, {own["opponent"]})[own["opponent"]],
             opponent_player=own["opponent"],
-            opponent_rating_before=self._states.rating_before_game(opposite),
+            opponent_rating_before=opponent_before,
         )
 
     def scheme_of(self, n: int) -> str:

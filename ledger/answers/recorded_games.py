@@ -13,6 +13,7 @@ from ledger.answers.corrections import describe_changes
 from ledger.answers.crosstables.editions import refuse_unknown_tournament
 from ledger.answers.crosstables.event_games import load_games
 from ledger.answers.player_games import GameFilter
+from ledger.book.guests import seed_of
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.correcting.corrections import Corrections
@@ -150,6 +151,9 @@ def _fields(ledger: OpenLedger, pool: Pool, row: dict[str, Any]) -> dict[str, An
         states = ledger.states(pool)
         for side in _SIDES:
             arguments = (pool.pool, row[side], row["position"])
+            if row[f"{side}_guest"] is not None:  # who has no rating here: the one that counted for the opponent
+                fields[f"{side}_before"] = seed_of(row[f"{side}_guest"]).rating
+                continue
             side_row = queries.fetch_first(ledger.views.connection, queries.SIDE_OF_GAME, arguments)
             assert side_row is not None
             placed = {**side_row, "rated_ms": row["rated_ms"], "batch": row["batch"]}

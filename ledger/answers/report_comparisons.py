@@ -27,10 +27,11 @@ from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded
 from ledger.facts.player_details import NO_DETAILS, PlayerDetails, readable_details
 from ledger.facts.source_games import SourceEntrant, SourceReport
 from ledger.handle import OpenLedger
+from ledger.imports.reading import TOO_FAST
 from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
-from ledger.recording.findings import ReportCheck, ReportFinding, accepted_codes
-from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.findings import NO_CLASS, ReportCheck, ReportFinding, accepted_codes
+from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
 from ledger.recording.report_checks import HIGHEST, performance_findings, structure_findings
 from ledger.registering.registry import Registry
 
@@ -52,9 +53,17 @@ def compare_reports(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[So
         pool = None
         with suppress(UnknownNameError):  # a pool that the import makes has no ratings yet
             pool = None if name is None else ledger.pool(name)
+        if name is None and choice.pool == BY_TIME_CONTROL:
+            findings.append(_without_class(report))
         findings += structure_findings(report)
         findings += _Comparison(ledger, report, pool).findings()
     return sorted(findings)
+
+
+def _without_class(report: SourceReport) -> ReportFinding:
+    line = next((report.lines[kind] for kind in ("222", "122") if kind in report.lines), report.line)
+    why = "is faster than FIDE rates" if report.speed == TOO_FAST else "is missing, or it is not understood"
+    return ReportFinding(line, NO_CLASS, f"the time control {why}")
 
 
 def check_of_reports(
@@ -133,7 +142,17 @@ class _ListRatings:
             ratings = self._of_the_ledger(player)
         if ratings and any(row is None for _, row in rows):
             ratings.setdefault(UNRATED, "unrated")
-        return ratings
+        return ratings or self._of_another_pool(player)
+
+    def _of_another_pool(self, player: int) -> dict[int, str]:
+        """Return the ratings with which a player would begin in the pool; a report may show them, or none."""
+        ratings: dict[int, str] = {}
+        for each in self._days:
+            _, source = self._states.starts.begin(player, instant_ms(each))
+            if source is not None and source.in_force is not None:
+                name = self.pool.eras[self.pool.era_at(instant_ms(each))].from_pool
+                ratings.setdefault(round(source.in_force), f"in pool {name!r} on {each}")
+        return {**ratings, UNRATED: f"unrated in pool {self.pool.name!r}"} if ratings else {}
 
     def _of_the_ledger(self, player: int) -> dict[int, str]:
         """Return the ratings in force by the ledger, and that of the last list that was loaded."""

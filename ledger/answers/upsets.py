@@ -17,6 +17,7 @@ from ledger.answers.policies import upset_margins
 from ledger.answers.read_models import require_read_model
 from ledger.book.policies import POLICIES, stored_policies
 from ledger.book.policies import UPSETS as POLICY
+from ledger.book.tables import opponent_rating_sql
 from ledger.book.timeline import Pool
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
@@ -27,14 +28,14 @@ from ledger.ratings.projectors.upsets import LARGE, PROJECTOR
 
 Row = dict[str, Any]
 # CROSS JOIN fixes the order: from the upsets, each looked up in the rest, never from the whole history.
-_ROWS = """
+_ROWS = f"""
 SELECT u.player, u.n, games.key AS game, games.ended_at, own.colour, own.rating_before, own.rating,
-  own.opponent, theirs.rating_before AS opponent_rating_before, u.surplus, u.ended_ms
+  own.opponent, {opponent_rating_sql("rating_before", "own", "theirs")} AS opponent_rating_before, u.surplus, u.ended_ms
 FROM upsets AS u
 CROSS JOIN history AS own ON own.pool = u.pool AND own.player = u.player AND own.n = u.n
-CROSS JOIN history AS theirs ON theirs.pool = u.pool AND theirs.player = own.opponent AND theirs.n = own.opponent_n
 CROSS JOIN games ON games.position = own.game
-WHERE u.pool = ?1 AND u.surplus >= ?2 AND u.ended_ms BETWEEN ?3 AND ?4{}
+LEFT JOIN history AS theirs ON theirs.pool = u.pool AND theirs.player = own.opponent AND theirs.n = own.opponent_n
+WHERE u.pool = ?1 AND u.surplus >= ?2 AND u.ended_ms BETWEEN ?3 AND ?4{{}}
 ORDER BY u.surplus DESC, u.ended_ms, u.player, u.n
 """
 _ALL, _OF_ONE = _ROWS.format(""), _ROWS.format(" AND u.player = ?5")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from ledger.book import tables
+from ledger.book.guests import GameSides, Guests
 from ledger.book.late_reports import KnownEdition
 from ledger.book.roster import STANDING_CODE, Roster
 from ledger.book.stored_editions import EditionsByEnd, rated_editions
@@ -21,7 +22,7 @@ from ledger.facts.events import Event
 from ledger.facts.words import OUTCOME_CODE, TERMINATION_CODE
 from ledger.runtime.kernels import compile_kernel, with_globals
 from ledger.runtime.lazy import np, pl
-from ledger.schemes.scheme import HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, STANDING_GUEST, Scheme
+from ledger.schemes.scheme import GUEST, HALF_MOVES_UNKNOWN, REASONS, STANDING_FULL, STANDING_GUEST, Scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -57,6 +58,8 @@ class Reratings:
         start_ms: by pool, the earliest place in rating order of a new or changed game, milliseconds.
         touched: by pool, players whose games from there on are rated again, whatever the new games are.
         only: by pool, the one new game; None if there is more.
+        sources: by pool, from when on it may give other ratings to players who begin in another pool with its ratings:
+            by player, or for everybody (None).
         adopted: the adopted schemes.
         former_games: by position, the former rows of changed games; None if no projector of facts needs them.
         other_facts: by position, other facts, as they were recorded, that a decision concerned.
@@ -65,6 +68,7 @@ class Reratings:
     start_ms: dict[int, int] = attrs.Factory(dict)
     touched: dict[int, set[int]] = attrs.Factory(dict)
     only: dict[int, RatedGame | None] = attrs.Factory(dict)
+    sources: dict[int, dict[int | None, int]] = attrs.Factory(dict)
     adopted: list[Scheme] = attrs.Factory(list)
     former_games: dict[int, Mapping[str, Any]] | None = None
     other_facts: dict[int, Event] = attrs.Factory(dict)
@@ -75,6 +79,12 @@ class Reratings:
         self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
         self.touched.setdefault(pool, set()).update(players)
 
+    def note_source(self, pool: int, since_ms: int, players: Iterable[int | None] = (None,)) -> None:
+        """Note that *pool* may give other ratings from an instant on to players who begin with them elsewhere."""
+        earliest = self.sources.setdefault(pool, {})
+        for player in players:
+            earliest[player] = min(since_ms, earliest.get(player, since_ms))
+
 
 refuse: Callable[..., int]  # a name that ``with_globals`` gives to the loop below
 
@@ -82,7 +92,7 @@ refuse: Callable[..., int]  # a name that ``with_globals`` gives to the loop bel
 def with_assessments(
     pools: Iterable[Pool], roster: Roster, frame: DataFrame, editions: EditionsByEnd | None = None
 ) -> DataFrame:
-    """Return games with the columns ``reason``, ``rated_ms``, ``batch`` and ``began_ms``.
+    """Return games with the columns of an assessment. Guests are left to ``GameAssessor``.
 
     Args:
         pools: every pool of these games.
@@ -94,6 +104,7 @@ def with_assessments(
     number = frame["pool"].to_numpy()
     present = [(pool, places) for pool in pools if len(places := np.flatnonzero(number == pool.pool))]
     frame = frame.with_columns(reason=_reasons(present, roster, frame, editions or {}))
+    frame = frame.with_columns(white_guest=pl.lit(None, pl.String), black_guest=pl.lit(None, pl.String))
     return frame.with_columns(_places(present, frame, editions or {}))
 
 
@@ -186,22 +197,31 @@ assert STANDING_CODE["full"] == STANDING_FULL
 BLOCK = 100_000  # games that are Python objects at one time: some 35 MB
 FEW_ASSESSED = 2_000  # games up to which each is assessed by itself, without loading Polars
 ASSESSED_COLUMNS = (
-    "position", "pool", "reason", "rated_ms", "batch", "began_ms", "ended_ms", "outcome", "termination", "half_moves",
-    "rated", "white", "black", "tournament", "voided_by",
+    "position", "pool", *tables.ASSESSMENT_COLUMNS, "ended_ms", "outcome", "termination", "half_moves", "rated",
+    "white", "black", "tournament", "voided_by", "white_rating", "black_rating",
 )  # fmt: skip
 SELECT_ASSESSED = f"SELECT {', '.join(ASSESSED_COLUMNS)} FROM games WHERE "
 VOIDED, SAME_PERSON = "voided", "same-person"  # why a corrected game does not count, whatever the scheme
-Assessment = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
+SchemeAssessment = tuple[str | None, int, str, int | None]  # why a game does not count, and its ``Place``
+Assessment = tuple[str | None, int, str, int | None, str | None, str | None]  # the same, and the ratings of guests
+NO_GUESTS: tuple[str | None, str | None] = (None, None)
 
 
 class GameAssessor:
     """Decides for the games of one game book whether each is rated, and where it lies in rating order."""
 
-    def __init__(self, connection: sqlite3.Connection, pools: Mapping[str, Pool], roster: Roster) -> None:
-        """Take the database of the book, its current pools, and the roster of players."""
+    def __init__(
+        self, connection: sqlite3.Connection, pools: Mapping[str, Pool], roster: Roster, merges: Mapping[int, int]
+    ) -> None:
+        """Take the database of the book, its current pools, the roster of players, and the merges in force."""
         self._connection = connection
         self._pools = pools
         self._roster = roster
+        self._merges = merges
+
+    def guests(self) -> Guests:
+        """Return the guests by the facts of now."""
+        return Guests(self._connection, self._roster, self._merges)
 
     def assess(
         self,
@@ -216,7 +236,7 @@ class GameAssessor:
         tournament: str | None,
         edition: KnownEdition | None = None,
         entry: int | None = None,
-    ) -> Assessment:
+    ) -> SchemeAssessment:
         """Return the reason why a game is not rated (None if it is), and its position in rating order.
 
         *entry* is the position of the entry that recorded it; None: it was recorded before any list was published.
@@ -236,6 +256,18 @@ class GameAssessor:
         if reason:
             return REASONS[reason], *Place(ms, NO_BATCH)
         return None, *(place or pool.place(ms, tournament, edition, entry))
+
+    @staticmethod
+    def with_guests(guests: Guests, pool: Pool, assessment: SchemeAssessment, game: GameSides) -> Assessment:
+        """Return the assessment of a game with the ratings of guests: without a rating of a guest it is not rated."""
+        reason, rated_ms, _, began_ms = assessment
+        if reason is not None:
+            return *assessment, *NO_GUESTS
+        era = pool.eras[pool.era_at(rated_ms if pool.tournaments_cross_eras else game.ended_ms)]
+        sides = guests.of_game(pool, era, game._replace(began_ms=began_ms))
+        if sides is None:
+            return REASONS[GUEST], *Place(game.ended_ms, NO_BATCH), *NO_GUESTS
+        return *assessment, *sides
 
     def reassess(
         self,
@@ -264,12 +296,12 @@ class GameAssessor:
         rows = cursor.fetchmany(FEW_ASSESSED)
         while rows:
             for assessment, row in zip(self.assess_rows(rows), rows, strict=True):
-                position, number, *before = row[:6]
+                position, number, *before = row[:8]
                 if list(assessment) != before:
                     changed.append((*assessment, position))
-                    reratings.note(number, min(assessment[1], before[1]), row[11:13])
+                    reratings.note(number, min(assessment[1], before[1]), row[13:15])
                 elif before[0] is None and (everybody or player is not None):
-                    reratings.note(number, before[1], row[11:13] if player is None else (player,))
+                    reratings.note(number, before[1], row[13:15] if player is None else (player,))
             # a change of scheme may affect all games of a long journal: their assessments need not fit into the memory
             if len(changed) > BLOCK:
                 self._store_temporarily(changed)
@@ -279,44 +311,50 @@ class GameAssessor:
             self._store_temporarily(changed)
             self._connection.execute(
                 "UPDATE games SET reason = judged.reason, rated_ms = judged.rated_ms, batch = judged.batch, "
-                "began_ms = judged.began_ms FROM temp.judged WHERE games.position = judged.position"
+                "began_ms = judged.began_ms, white_guest = judged.white_guest, black_guest = judged.black_guest "
+                "FROM temp.judged WHERE games.position = judged.position"
             )
             self._connection.execute("DROP TABLE temp.judged")
         else:
-            update = "UPDATE games SET reason = ?, rated_ms = ?, batch = ?, began_ms = ? WHERE position = ?"
+            columns = ", ".join(f"{name} = ?" for name in tables.ASSESSMENT_COLUMNS)
+            update = f"UPDATE games SET {columns} WHERE position = ?"
             self._connection.executemany(update, changed)
 
     def _store_temporarily(self, changed: list[tuple[Any, ...]]) -> None:
         """Store assessments in a table until all games are assessed: an index that is being read must not change."""
         self._connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {tables.TEMPORARY_ASSESSMENTS}")
-        self._connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?, ?)", changed)
+        self._connection.executemany("INSERT INTO temp.judged VALUES (?, ?, ?, ?, ?, ?, ?)", changed)
         changed.clear()
 
     def assess_rows(self, rows: list[tuple[Any, ...]]) -> Iterable[Assessment]:
         """Yield the assessments of stored games, whose rows have the columns ``ASSESSED_COLUMNS``."""
+        guests, by_number = self.guests(), {pool.pool: pool for pool in self._pools.values()}
         for row, assessment in zip(rows, self._assess_by_schemes(rows), strict=True):
             # for every scheme, the place of a game that does not count is where it ended
-            if row[14] is not None:
-                yield VOIDED, *Place(row[6], NO_BATCH)
-            elif row[11] == row[12]:
-                yield SAME_PERSON, *Place(row[6], NO_BATCH)
+            if row[16] is not None:
+                yield VOIDED, *Place(row[8], NO_BATCH), *NO_GUESTS
+            elif row[13] == row[14]:
+                yield SAME_PERSON, *Place(row[8], NO_BATCH), *NO_GUESTS
+            elif not by_number[row[1]].has_guests:
+                yield *assessment, *NO_GUESTS
             else:
-                yield assessment
+                sides = GameSides(row[13], row[14], row[15], row[8], None, row[17], row[18])
+                yield self.with_guests(guests, by_number[row[1]], assessment, sides)
 
-    def _assess_by_schemes(self, rows: list[tuple[Any, ...]]) -> Iterable[Assessment]:
+    def _assess_by_schemes(self, rows: list[tuple[Any, ...]]) -> Iterable[SchemeAssessment]:
         """Return assessments by the schemes alone, one by one or as columns."""
         by_number = {pool.pool: pool for pool in self._pools.values()}
-        arguments = ((by_number[row[1]], row[13], row[6]) for row in rows)
+        arguments = ((by_number[row[1]], row[15], row[8]) for row in rows)
         has_whole = any(pool.by_event for pool in by_number.values())
         editions = rated_editions(self._connection, arguments) if has_whole else {}
         if len(rows) > FEW_ASSESSED:
-            names = ("position", "pool", *ASSESSED_COLUMNS[6:14])
-            columns = dict(zip(names, zip(*((*row[:2], *row[6:14]) for row in rows), strict=True), strict=True))
+            names = ("position", "pool", *ASSESSED_COLUMNS[8:16])
+            columns = dict(zip(names, zip(*((*row[:2], *row[8:16]) for row in rows), strict=True), strict=True))
             texts = {"outcome", "termination", "tournament"}
             schema = {name: pl.String if name in texts else pl.Int64 for name in names}
             frame = with_assessments(self._pools.values(), self._roster, pl.DataFrame(columns, schema=schema), editions)
             return frame.select("reason", "rated_ms", "batch", "began_ms").iter_rows()
         return (
-            self.assess(by_number[row[1]], *(*row[6:14], editions.get(row[1], {}).get(row[13], {}).get(row[6]), row[0]))
+            self.assess(by_number[row[1]], *(*row[8:16], editions.get(row[1], {}).get(row[15], {}).get(row[8]), row[0]))
             for row in rows
         )

@@ -5,9 +5,11 @@ Everything that applies a fact receives this state as one object: kinds of facts
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ledger.book import decisions, tables, tournament_editions
+from ledger.book import decisions, guests, tables, tournament_editions
 from ledger.book.assessment import GameAssessor, Reratings
 from ledger.book.roster import Roster
 from ledger.book.stored_editions import UnplacedTournaments
@@ -50,10 +52,12 @@ class BookState:
         self.until = until
         self.roster = Roster(connection)
         self.pools = {pool.name: pool for pool in stored_pools(connection)}
-        self.assessor = GameAssessor(connection, self.pools, self.roster)
         self.proposals = StoredProposals(connection)
+        self.assessor = GameAssessor(connection, self.pools, self.roster, self.proposals.merges)
         self.played = UnplacedTournaments()
         self.unsettled: set[int] = set()
+        self._possible_guests: dict[int, int] = {}  # by player, from when on games wait to be assessed again
+        self._entered: dict[tuple[int, str], int] = {}  # by pool and tournament, likewise
         self._runs_from: dict[str, int] = {}  # by pool, the earliest run closed since its games were placed
 
     def pool_named(self, name: str, position: int) -> Pool:
@@ -133,6 +137,65 @@ class BookState:
             where = "pool = ?1 AND rated_ms >= ?2 AND reason IS NULL"
             self.assessor.reassess(where, (self.pools[name].pool, since), reratings, everybody=True)
         self._runs_from.clear()
+
+    @property
+    def has_guests(self) -> bool:
+        """True if some pool has guests."""
+        return any(pool.has_guests for pool in self.pools.values())
+
+    def note_possible_guest(self, player: int, since_ms: int) -> None:
+        """Note that another fact may make a player a guest from an instant on, or change the guest's rating."""
+        if self.has_guests:
+            self._possible_guests[player] = min(since_ms, self._possible_guests.get(player, since_ms))
+
+    def note_list_of_guest(self, player: int, pool: int, since_ms: int) -> None:
+        """Note that a list gives a player a rating from an instant on, if the player may be a guest in the pool."""
+        if any(each.pool == pool and each.has_guests for each in self.pools.values()) and (
+            self.proposals.merges or guests.may_be_guest(self.connection, player)
+        ):
+            self.note_possible_guest(player, since_ms)
+
+    def note_entrants(self, pool: int, tournament: str, since_ms: int) -> None:
+        """Note that the list of entrants of a tournament changed, in an edition that begins at an instant."""
+        if any(each.pool == pool and each.has_guests for each in self.pools.values()):
+            place = (pool, tournament)
+            self._entered[place] = min(since_ms, self._entered.get(place, since_ms))
+
+    def place_new_guests(self, position: int, reratings: Reratings) -> None:
+        """Assess the games of possible guests again that were recorded as columns from a position on."""
+        if self.has_guests:
+            players = guests.possible_guests(self.connection, self.proposals.merges)
+            self._assess_guests(players, "position", position, reratings)
+
+    def place_guests(self, reratings: Reratings) -> None:
+        """Assess the games of noted tournaments and possible guests again, after all new facts."""
+        for (pool, tournament), since_ms in self._entered.items():
+            tables.index_tournaments(self.connection)
+            where = "pool = ?1 AND tournament = ?2 AND ended_ms >= ?3"
+            self.assessor.reassess(where, (pool, tournament, since_ms), reratings)
+        self._entered.clear()
+        if self._possible_guests:
+            since_ms = min(self._possible_guests.values())
+            players = sorted({decisions.person_of(self.proposals.merges, player) for player in self._possible_guests})
+            self._possible_guests.clear()
+            self._assess_guests(players, "ended_ms", since_ms, reratings)
+
+    def place_all_guests(self, reratings: Reratings) -> None:
+        """Assess the games of all possible guests again, at the end of a build."""
+        self._possible_guests.clear()
+        self._entered.clear()
+        if self.has_guests:
+            players = guests.possible_guests(self.connection, self.proposals.merges)
+            self._assess_guests(players, "ended_ms", BEGINNING, reratings)
+
+    def _assess_guests(self, players: Sequence[int], column: str, since: int, reratings: Reratings) -> None:
+        """Assess the games of players again, in pools with guests, from a position or an end on."""
+        # The plus keeps SQLite to the positions of a block: it would look for each of a million players.
+        among = f"{'+' if column == 'position' else ''}{{}} IN (SELECT value FROM json_each(?3))"
+        where = f"pool = ?1 AND {column} >= ?2 AND ({among.format('white')} OR {among.format('black')})"
+        for pool in self.pools.values():
+            if pool.has_guests and players:
+                self.assessor.reassess(where, (pool.pool, since, json.dumps(players)), reratings)
 
     def place_tournament(self, pool: Pool, tournament: str, reratings: Reratings) -> None:
         """Assess the games of a tournament again, by its announcements."""

@@ -193,6 +193,8 @@ class CorrectionApplier:
         root = decisions.person_of
         moved = {player for player in concerned if root(before, player) != root(proposals.merges, player)}
         games = self._positions(_GIVEN, (orjson.dumps(sorted(moved)).decode(),)) if moved else set()
+        for player in sorted(concerned) if moved else ():  # an entry under one number is of the person
+            self._book.note_possible_guest(player, decisions.BEFORE_ALL)
         # the games of a person who is another one now
         for span in proposals.range_changes:
             change = span.change
@@ -282,6 +284,7 @@ class GameBook(BookState):
         self.corrections.apply(reratings)
         self.place_periods(reratings)
         self.place_tournaments(reratings)
+        self.place_guests(reratings)
 
     def finish_build(self, reratings: Reratings) -> None:
         """Apply all corrections and assess the games of all tournaments, at the end of a build."""
@@ -289,15 +292,18 @@ class GameBook(BookState):
             self.corrections.apply_all(reratings)
             self.place_periods(reratings)
         self.played.take_all()
+        if self.has_guests:
+            tables.index_entrants(self.connection)
         for pool in self.pools.values():
             if pool.by_event:
                 tables.index_tournaments(self.connection)
                 self.assessor.reassess("pool = ?1", (pool.pool,), reratings)
+        self.place_all_guests(reratings)
 
     @property
     def may_change_at_end(self) -> bool:
         """True if ``finish_build`` may change a game."""
-        return self.corrections.any_approved or any(pool.by_event for pool in self.pools.values())
+        return self.corrections.any_approved or self.has_guests or any(pool.by_event for pool in self.pools.values())
 
     def rated_games_from(self, pool: Pool, start_ms: int, facts: Sequence[str] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rated games of a pool from *start_ms* on, in rating order, in blocks of whole batches.

@@ -56,7 +56,7 @@ RATED_COLUMNS = (
     "sequence_order", "key",
 )  # fmt: skip
 
-_TEXTS = {"key", "batch", "termination", "tournament", "round"}
+_TEXTS = {"key", "batch", "termination", "tournament", "round", "white_guest", "black_guest"}
 
 Insert = Callable[[str, "DataFrame"], None]  # runs a statement with question marks for each row
 
@@ -226,6 +226,8 @@ def apply_decoded_block(
         apply_supplements(book, added, reratings)
         _note_moves(block.supplements.with_columns(position="entry"), insert)
     if not of_a_build:
+        if block.games is not None:
+            book.place_new_guests(min(block.games["position"].to_list()), reratings)
         book.apply_decisions(reratings)
     return counting
 

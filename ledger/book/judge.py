@@ -26,6 +26,7 @@ from ledger.book.rules_by_facts import (
 from ledger.book.rules_by_keys import (
     RECORDED_OTHERWISE,
     bad_carry,
+    bad_from_pool,
     bad_settings,
     ended_before_start,
     ended_in_the_future,
@@ -43,6 +44,7 @@ from ledger.book.rules_by_keys import (
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
+    FederationSet,
     GameRecorded,
     PlayerChanged,
     PlayerEntered,
@@ -108,12 +110,19 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
         same_instant: PLACED,
         needs_a_proposal: DIRECT,
     },
+    FederationSet: {
+        unknown_player: NOT_IMPORTED,
+        exists_with_different_key: UNRECORDED,
+        same_instant: PLACED,
+        needs_a_proposal: DIRECT,
+    },
     RoundWithoutGame: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED, exists_with_different_key: UNRECORDED},
     PlayerEntered: {unknown_pool: NOT_IMPORTED, unknown_player: NOT_IMPORTED},
     TournamentDescribed: {unknown_pool: NOT_IMPORTED},
     SchemeAdopted: {
         unknown_scheme: ALWAYS,
         bad_settings: ALWAYS,
+        bad_from_pool: ALWAYS,
         pool_has_no_beginning: ALWAYS,
         bad_carry: ALWAYS,
         exists_with_different_key: UNRECORDED,

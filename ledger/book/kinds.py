@@ -14,9 +14,10 @@ import attrs
 import orjson
 
 from ledger.book import tables, tournament_editions
-from ledger.book.assessment import ASSESSED_COLUMNS, RatedGame, Reratings
+from ledger.book.assessment import ASSESSED_COLUMNS, NO_GUESTS, RatedGame, Reratings
 from ledger.book.book_state import BookState
 from ledger.book.decisions import BEFORE_ALL
+from ledger.book.guests import GameSides
 from ledger.book.policies import POLICIES, policy_row
 from ledger.book.roster import FROM_THE_BEGINNING, seed_row
 from ledger.book.stored_pools import era_of, era_row, with_announced, with_lists
@@ -26,6 +27,7 @@ from ledger.facts import codec
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
+    FederationSet,
     GameRecorded,
     ListPublished,
     PlayerChanged,
@@ -154,6 +156,8 @@ def rerate_player(connection: sqlite3.Connection, player: int, pool: int | None,
 def rerate_from_list(book: BookState, player: int, pool: int, since_ms: int, reratings: Reratings) -> None:
     """Note that the games of a player in a pool are rated again from the instant of a list rating on."""
     book.roster.forget_seeds()
+    reratings.note_source(pool, since_ms, (player,))
+    book.note_list_of_guest(player, pool, since_ms)
     for number, first_ms in book.connection.execute(_FIRST_PLACES, (player,)):
         if number == pool:
             reratings.note(number, max(first_ms, since_ms), (player,))
@@ -173,9 +177,12 @@ class _Games(Kind):
         pool = book.pool_named(fact.pool, position)
         row = game_row(codec.facts_mapping(fact), pool.pool)
         row["position"], ms = position, row["ended_ms"]
-        row["reason"], row["rated_ms"], row["batch"], _ = book.assessor.assess(
-            pool, ms, *(*(row[name] for name in ASSESSED_COLUMNS[7:14]), None, position)
-        )
+        assessed = book.assessor.assess(pool, ms, *(*(row[name] for name in ASSESSED_COLUMNS[9:16]), None, position))
+        assessment = *assessed, *NO_GUESTS
+        if pool.has_guests:
+            sides = GameSides(fact.white, fact.black, fact.tournament, ms, None, fact.white_rating, fact.black_rating)
+            assessment = book.assessor.with_guests(book.assessor.guests(), pool, assessed, sides)
+        row["reason"], row["rated_ms"], row["batch"], _, row["white_guest"], row["black_guest"] = assessment
         if pool.by_event and fact.tournament:
             book.played.note(pool.name, fact.tournament, ms, ms)
         book.connection.execute(tables.INSERT_GAME, [row[name] for name in tables.GAME_COLUMNS])
@@ -187,7 +194,8 @@ class _Games(Kind):
             facts = {name: row[name] for name in ("termination", "tournament", "round", "round_order")}
             points, loser, rated_ms = row["half_points"] or 0, row["time_loss"], row["rated_ms"]
             played = RatedGame(position, fact.white, fact.black, points, loser, ms, rated_ms, facts)
-            reratings.note(pool.pool, rated_ms, played=played)
+            # a guest has no state that could be held in memory: such a game takes the long path
+            reratings.note(pool.pool, rated_ms, played=played if assessment[4:] == NO_GUESTS else None)
         return row
 
 
@@ -224,6 +232,7 @@ class _Adoptions(Kind):
         if change.rows:
             # the end of a period that the change cuts short
             cut = min(row["since_ms"] for row in change.rows) - 1
+            change.reratings.note_source(pool.pool, cut)
             # what is left of a tournament before it may now be short enough
             since = max(cut - max(before.reach_ms, pool.reach_ms), BEFORE_ALL)
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
@@ -245,7 +254,10 @@ class _Runs(Kind):
         book.pools[pool.name] = with_lists(book.connection, pool)
         # from the earlier of the two instants, if a run was moved: games between them wait for another one
         if pool.by_runs and change.rows:
-            book.renumber_periods(pool.name, min(row["as_of_ms"] for row in change.rows))
+            since_ms = min(row["as_of_ms"] for row in change.rows)
+            book.renumber_periods(pool.name, since_ms)
+            # time counts in periods: a rating may lapse with one
+            change.reratings.note_source(pool.pool, since_ms)
 
 
 class _Publications(Kind):
@@ -420,6 +432,27 @@ class _Strengths(Kind):
         }
 
 
+class _Federations(Kind):
+    """Federations of players from an instant on: in a pool of another one the player is a guest."""
+
+    table = "federations"
+    row_key = ("player",)
+    correctable = ("effective_at", "federation")
+
+    def row(self, _book: BookState, position: int, fact: FederationSet) -> Row:
+        return {
+            "player": fact.player,
+            "effective_ms": instant_ms(fact.effective_at),
+            "effective_at": fact.effective_at,
+            "federation": fact.federation,
+            "position": position,
+        }
+
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
+        for row in change.rows:
+            book.note_possible_guest(row["player"], row["effective_ms"])
+
+
 class _Policies(Kind):
     """Policies; the row of one that holds by position is fixed."""
 
@@ -456,15 +489,19 @@ def _own_row(book: BookState, position: int, fact: PlayerEntered | TournamentDes
 
 
 class _Entrants(Kind):
-    """Entrants of tournaments, with their starting numbers: shown in reports."""
+    """Entrants of tournaments, with their starting numbers: shown in reports; federation and rating are a guest's."""
 
     table = "entrants"
     row_key = ("pool", "tournament")
-    correctable = ("edition", "player", "start_number", "rating", "place")
+    correctable = ("edition", "player", "start_number", "rating", "place", "federation")
     is_at_instant = False
 
     def row(self, book: BookState, position: int, fact: PlayerEntered) -> Row:
         return _own_row(book, position, fact)
+
+    def reassess_affected(self, book: BookState, change: FactChange) -> None:
+        for row in change.rows:
+            book.note_entrants(row["pool"], row["tournament"], row["edition_ms"])
 
 
 class _Descriptions(Kind):
@@ -527,6 +564,7 @@ KINDS: Mapping[type[Event], Kind] = {
     PolicySet: _Policies(),
     RoundWithoutGame: _Rounds(),
     StrengthChosen: _Strengths(),
+    FederationSet: _Federations(),
     PlayerEntered: _Entrants(),
     TournamentDescribed: _Descriptions(),
     PlayerDescribed: _Details(),

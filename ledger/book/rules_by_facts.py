@@ -21,6 +21,7 @@ from ledger.facts.codec import decode
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
+    FederationSet,
     GameRecorded,
     PlayerChanged,
     PlayerRegistered,
@@ -40,6 +41,7 @@ PLACE_FIELDS: Mapping[type[Event], frozenset[str]] = {
     PlayerChanged: frozenset({"effective_at", "declared_rating"}),
     RatingSeeded: frozenset({"effective_at"}),
     StrengthChosen: frozenset({"effective_at"}),
+    FederationSet: frozenset({"effective_at"}),
     TournamentOpened: frozenset({"tournament", "starts_at", "ends_at"}),
     TournamentClosed: frozenset({"tournament", "ended_at"}),
 }
@@ -49,6 +51,7 @@ _SAID: Mapping[str, str] = {
     PlayerChanged.KIND: "the player has another membership status or declared rating",
     RatingSeeded.KIND: "the player has another rating of a list",
     StrengthChosen.KIND: "the player chose another strength",
+    FederationSet.KIND: "the player belongs to another federation",
 }
 # Entries are left out by one list of JSON: a statement with a question mark each would be another one for each number
 # of them, and SQLite takes 32,766 at most.
@@ -156,9 +159,9 @@ def rating_decides(event: StrengthChosen, evidence: Evidence) -> RejectedError |
 
 
 def same_instant(
-    event: SchemeAdopted | PlayerChanged | RatingSeeded | StrengthChosen, evidence: Evidence
+    event: SchemeAdopted | PlayerChanged | RatingSeeded | StrengthChosen | FederationSet, evidence: Evidence
 ) -> RejectedError | None:
-    """Refuse a second scheme, status, list rating or strength from one instant, spelt otherwise: correct the first."""
+    """Refuse a second scheme, status, federation, … from one instant, spelt otherwise: correct the first."""
     if (since := _since(event)) is None:
         return None
     facts, subject = evidence.facts, subject_of(event)
@@ -189,7 +192,7 @@ def _since(event: Event) -> str | None:
     match event:
         case SchemeAdopted(effective_from=since) | PlayerChanged(effective_at=since) | RatingSeeded(effective_at=since):
             return since
-        case StrengthChosen(effective_at=since):
+        case StrengthChosen(effective_at=since) | FederationSet(effective_at=since):
             return since
         case _:
             return None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 GAME_COLUMNS = (
     "position", "key", "pool", "white", "black", "outcome", "termination", "half_moves", "started_at", "ended_at",
     "ended_ms", "rated_ms", "batch", "tournament", "round", "round_order", "sequence", "sequence_order", "rated",
-    "reason", "white_rating", "black_rating", "half_points", "time_loss",
+    "reason", "white_rating", "black_rating", "half_points", "time_loss", "white_guest", "black_guest",
 )  # fmt: skip
 
 REBUILD = "run 'rebuild': everything in the views follows from the journal"
@@ -48,8 +48,8 @@ INSERT_GAME = f"INSERT INTO games({', '.join(GAME_COLUMNS)}) VALUES ({', '.join(
 
 # Verdicts on games that wait until all are judged: an index that is being read must not change meanwhile.
 TEMPORARY_ASSESSMENTS = (
-    "judged(reason TEXT, rated_ms INTEGER NOT NULL, batch TEXT NOT NULL, began_ms INTEGER, "
-    "position INTEGER PRIMARY KEY)"
+    "judged(reason TEXT, rated_ms INTEGER NOT NULL, batch TEXT NOT NULL, began_ms INTEGER, white_guest TEXT, "
+    "black_guest TEXT, position INTEGER PRIMARY KEY)"
 )
 
 # A key of several columns is the table itself (WITHOUT ROWID, sqlite.org/withoutrowid.html): otherwise an index would
@@ -85,7 +85,7 @@ SCHEMA = (
     """CREATE TABLE entrants(
       pool INTEGER NOT NULL, tournament TEXT NOT NULL, edition_ms INTEGER NOT NULL, edition TEXT NOT NULL,
       player INTEGER NOT NULL, number INTEGER NOT NULL, start_number INTEGER NOT NULL, rating INTEGER, place INTEGER,
-      position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, position)) STRICT, WITHOUT ROWID""",
+      federation TEXT, position INTEGER NOT NULL, PRIMARY KEY(pool, tournament, position)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE descriptions(
       pool INTEGER NOT NULL, tournament TEXT NOT NULL, edition_ms INTEGER NOT NULL, edition TEXT NOT NULL,
       number INTEGER NOT NULL, city TEXT, federation TEXT, system TEXT, time_control TEXT, time_code TEXT,
@@ -121,6 +121,9 @@ SCHEMA = (
       strength TEXT NOT NULL, position INTEGER NOT NULL,
       PRIMARY KEY(pool, player, effective_ms, effective_at, position))
       STRICT, WITHOUT ROWID""",
+    """CREATE TABLE federations(
+      player INTEGER NOT NULL, effective_ms INTEGER NOT NULL, effective_at TEXT NOT NULL, federation TEXT NOT NULL,
+      position INTEGER NOT NULL, PRIMARY KEY(player, effective_ms, effective_at, position)) STRICT, WITHOUT ROWID""",
     """CREATE TABLE games(
       position INTEGER PRIMARY KEY, key TEXT NOT NULL, pool INTEGER NOT NULL, white INTEGER NOT NULL,
       black INTEGER NOT NULL, outcome TEXT NOT NULL, termination TEXT NOT NULL, half_moves INTEGER,
@@ -129,7 +132,7 @@ SCHEMA = (
       round_order INTEGER NOT NULL, sequence INTEGER, sequence_order INTEGER NOT NULL, rated INTEGER NOT NULL,
       reason TEXT, white_rating INTEGER,
       black_rating INTEGER, half_points INTEGER, time_loss INTEGER NOT NULL, began_ms INTEGER,
-      voided_by INTEGER) STRICT""",
+      voided_by INTEGER, white_guest TEXT, black_guest TEXT) STRICT""",
     """CREATE TABLE proposals(
       proposal INTEGER PRIMARY KEY, position INTEGER NOT NULL, proposed_by TEXT NOT NULL,
       proposed_proven INTEGER NOT NULL, reason TEXT NOT NULL, parts INTEGER NOT NULL, decision TEXT,
@@ -144,6 +147,7 @@ SCHEMA = (
     "CREATE TABLE movetexts(position INTEGER PRIMARY KEY, moves INTEGER NOT NULL) STRICT",
 )
 TABLE_NAMES = tuple(statement.split("(")[0].split()[2] for statement in SCHEMA)
+_ENTRANTS_OF_PLAYER = "CREATE INDEX entrants_of_player ON entrants(player, pool, tournament)"
 _BY_TOURNAMENT = "CREATE INDEX games_by_tournament ON games(pool, tournament, ended_ms) WHERE tournament IS NOT NULL"
 # An index on some rows alone serves a question whose conditions say the same of them (sqlite.org/partialindex.html),
 # one on expressions a query that spells them the same (sqlite.org/expridx.html).
@@ -163,6 +167,11 @@ INDEXES = (
     # with Black and the end: recording a game asks for those of two players about a day
     "CREATE INDEX games_of_white ON games(white, black, ended_ms)",
     "CREATE INDEX games_of_black ON games(black, ended_ms)",  # the end: when a player's first game was
+    # Guests are few, and their page asks for their games.
+    "CREATE INDEX games_of_white_guests ON games(pool, white, ended_ms) WHERE white_guest IS NOT NULL",
+    "CREATE INDEX games_of_black_guests ON games(pool, black, ended_ms) WHERE black_guest IS NOT NULL",
+    # A game asks for the federation and the rating of its players in the report about its tournament.
+    _ENTRANTS_OF_PLAYER,
     "CREATE INDEX rounds_without_game_of_player ON rounds_without_game(player, pool, tournament)",
     # A correction takes the row of an entry out, and the key of the table begins with the pool.
     "CREATE INDEX rounds_without_game_by_entry ON rounds_without_game(position)",
@@ -175,9 +184,23 @@ INDEXES = (
 )
 
 
+def opponent_rating_sql(column: str, own: str, theirs: str) -> str:
+    """Return the SQL of an opponent's rating: a column of the row *theirs*, of a guest the rating that counts.
+
+    *own* is the row of the player, and the row of the game is ``games``; a guest has no row.
+    """
+    guest = f"iif({own}.colour = 0, games.black_guest, games.white_guest)"
+    return f"coalesce({theirs}.{column}, {guest} ->> 'rating')"
+
+
 def index_tournaments(connection: sqlite3.Connection) -> None:
     """Make the games of a tournament quick to find before the other indexes are made: for a build, which looks."""
     connection.execute(_BY_TOURNAMENT.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+
+
+def index_entrants(connection: sqlite3.Connection) -> None:
+    """Make the entrants of a player quick to find before the other indexes are made, likewise."""
+    connection.execute(_ENTRANTS_OF_PLAYER.replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
 
 
 FACT_COLUMNS = (
@@ -185,7 +208,7 @@ FACT_COLUMNS = (
     "sequence", "rated", "white_rating", "black_rating",
 )  # fmt: skip  # the fields of ``game-recorded/1`` that a row has under their own names
 DERIVED_COLUMNS = ("ended_ms", "round_order", "sequence_order", "half_points", "time_loss")
-ASSESSMENT_COLUMNS = ("reason", "rated_ms", "batch", "began_ms")  # what the judge says
+ASSESSMENT_COLUMNS = ("reason", "rated_ms", "batch", "began_ms", "white_guest", "black_guest")  # what the judge says
 
 
 def game_row(facts: Mapping[str, Any], pool: int) -> dict[str, Any]:
@@ -293,6 +316,12 @@ _GAME = {
     "time_loss": ColumnDoc("who lost by overstepping the time: 0 nobody, 1 White, 2 Black", "code"),
     "began_ms": ColumnDoc("when its tournament began, where tournaments are rated whole and that is another day", MS),
     "voided_by": ColumnDoc("the proposal that voided it", "proposal number", "proposals.proposal"),
+    "white_guest": ColumnDoc(
+        "the rating of White that counts, as a guest's, with what a list states; NULL: none", JSON
+    ),
+    "black_guest": ColumnDoc(
+        "the rating of Black that counts, as a guest's, with what a list states; NULL: none", JSON
+    ),
 }
 _CORRECTIONS = {
     "proposals": TableDoc(
@@ -403,6 +432,16 @@ _PLAYERS = {
             "position": ENTRY,
         },
     ),
+    "federations": TableDoc(
+        "The federations of players, each from an instant on; in a pool of another federation they are guests.",
+        {
+            "player": PLAYER,
+            "effective_ms": _ms("effective_at"),
+            "effective_at": ColumnDoc("from when on", INSTANT),
+            "federation": ColumnDoc("federation of three letters", "code"),
+            "position": ENTRY,
+        },
+    ),
     "strengths": TableDoc(
         "Strengths that players chose; they are shown until the provisional games are completed.",
         {
@@ -510,6 +549,7 @@ _POOLS = {
             "start_number": ColumnDoc("starting number"),
             "rating": ColumnDoc("rating in the list of entrants; NULL for an unrated player", POINTS),
             "place": ColumnDoc("final place in the report"),
+            "federation": ColumnDoc("federation in the list of entrants; NULL where none was given", "code"),
             "position": ENTRY,
         },
     ),

@@ -45,7 +45,7 @@ _LIKE = (
     "WHERE o.pool = g.pool AND o.voided_by IS NULL AND o.position > ? LIMIT 64"
 )
 # Tables of other facts by which a player is known: what was taken back has no row in them.
-OF_PLAYERS = ("rounds_without_game", "entrants", "player_details", "seeds", "changes")
+OF_PLAYERS = ("rounds_without_game", "entrants", "player_details", "seeds", "changes", "federations")
 _WITHOUT_GAMES = (
     "SELECT s.value FROM json_each(?1) AS s "
     "WHERE NOT EXISTS(SELECT 1 FROM games WHERE white = s.value AND voided_by IS NULL) "

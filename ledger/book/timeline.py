@@ -38,6 +38,8 @@ from ledger.facts.words import Carry, LateReports
 from ledger.runtime.lazy import np
 from ledger.schemes import scheme
 from ledger.schemes.scheme import (
+    FEDERATION,
+    FROM_POOL,
     FROM_SHOWN,
     LATE_REPORTS,
     STANDING_GUEST,
@@ -83,9 +85,21 @@ class Era:
         return bool(self.settings.get(FROM_SHOWN))
 
     @property
+    def from_pool(self) -> str | None:
+        """The name of the pool with whose rating new players begin; None if they begin without."""
+        name = self.settings.get(FROM_POOL)
+        return None if name is None else str(name)
+
+    @property
     def by_next_list(self) -> bool:
         """True if a game that is reported after its list was published counts in the next list."""
         return self.settings.get(LATE_REPORTS) == LateReports.NEXT_LIST
+
+    @property
+    def federation(self) -> str | None:
+        """The federation whose pool it is, so that players of others are guests; None: nobody is a guest."""
+        federation = self.settings.get(FEDERATION)
+        return federation if isinstance(federation, str) else None
 
     def standings(self, white: int, black: int, tournament: str | None) -> tuple[int, int]:
         """Return both membership statuses as the scheme's ``refuse`` takes them in a game of a tournament."""
@@ -205,6 +219,11 @@ class Pool:
         return any(era.by_next_list for era in self.eras)
 
     @cached_property
+    def has_guests(self) -> bool:
+        """True if in some era players of other federations are guests."""
+        return any(era.federation is not None for era in self.eras)
+
+    @cached_property
     def by_event(self) -> bool:
         """True if some era rates tournaments whole, in the period in which they were over."""
         return any(calendar.by_event for calendar in self._calendars)
@@ -227,6 +246,11 @@ class Pool:
     def state_fields(self) -> tuple[str, ...]:
         """The names of all state fields of the eras' schemes, in order of first use."""
         return tuple(dict.fromkeys(name for era in self.eras for name in era.scheme.state))
+
+    @cached_property
+    def from_pools(self) -> frozenset[str]:
+        """The names of the pools with whose ratings new players begin, under any era."""
+        return frozenset(era.from_pool for era in self.eras if era.from_pool is not None)
 
     @cached_property
     def by_game(self) -> bool:

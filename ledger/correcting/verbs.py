@@ -29,6 +29,7 @@ from ledger.facts.events import (
     BirthYearLearnt,
     ConversionRange,
     Event,
+    FederationSet,
     GameRecorded,
     PlayerChanged,
     RatingRunClosed,
@@ -130,6 +131,10 @@ VERBS: Mapping[str, VerbWords] = {
     "strength": VerbWords(
         "The strength that a player chose, from a day on, during the provisional games: later the rating decides.",
         ("player",), ("to", "from"), ("pool",), "strength ann --to intermediate --from 2024-01-01",
+    ),
+    "federation": VerbWords(
+        "Another federation of a player, from a day on: in a pool of another one the player is a guest.",
+        ("player",), ("to", "from"), (), "federation ann --to NOR --from 2024-01-01",
     ),
     "born": VerbWords(
         "A year of birth that nobody has told yet.", ("player",), ("to",), (), "born ann --to 2010"
@@ -446,6 +451,11 @@ _MEANINGS: Mapping[str, Callable[[Drafts, Words], Change]] = {
             pool=_pool(drafts, words),
             effective_at=words["from"],
             strength=_choice(Strength, "to", words["to"]),
+        )
+    ),
+    "federation": lambda drafts, words: drafts.add(
+        FederationSet(
+            player=_number(drafts, words["player"]), effective_at=words["from"], federation=words["to"].upper()
         )
     ),
     "born": lambda drafts, words: drafts.add(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -26,6 +27,7 @@ NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
 DECIMAL_PATTERN = r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,12})?"
 POSITIVE_PATTERN = r"(?:[1-9][0-9]{0,4}(?:\.[0-9]{1,9})?|0\.[0-9]{0,8}[1-9])"  # decimals above 0 and below 100,000
 SHA256_PATTERN = r"[0-9a-f]{64}"
+FEDERATION_PATTERN = "[A-Z]{3}"
 INSTANT_PATTERN = (
     r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])"
     r"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.(00[1-9]|0[1-9][0-9]|[1-9][0-9]{2}))?Z)?)?)?"
@@ -193,8 +195,13 @@ def flag_field(doc: str) -> Any:
     return field_of(doc, {"type": "boolean"}, check, optional=False)
 
 
-def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
-    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or some *words*."""
+def settings_field(doc: str, words: Mapping[str, str] = MappingProxyType({})) -> Any:
+    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or words.
+
+    Args:
+        doc: the meaning of the field.
+        words: by the name of a setting that takes words, their pattern.
+    """
     name, decimal = re.compile(NAME_PATTERN, re.ASCII), re.compile(DECIMAL_PATTERN, re.ASCII)
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -204,19 +211,24 @@ def settings_field(doc: str, words: Sequence[str] = ()) -> Any:
             if type(key) is not str or name.fullmatch(key) is None:
                 refuse_value(attribute, f"keyed by names matching {NAME_PATTERN}", key)
             whole = type(setting) is int and abs(setting) <= MAX_WHOLE
-            is_text = type(setting) is str and (setting in words or decimal.fullmatch(setting))
+            if key in words:
+                if type(setting) is not str or re.fullmatch(words[key], setting, re.ASCII) is None:
+                    refuse_value(attribute, f"text matching {words[key]} at {key!r}", setting)
+                continue
+            is_text = type(setting) is str and decimal.fullmatch(setting)
             if not (whole or type(setting) is bool or is_text):
                 refuse_value(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
 
+    texts = {each: {"type": "string", "pattern": f"^({pattern})$"} for each, pattern in words.items()}
     schema = {
         "type": "object",
         "propertyNames": {"pattern": f"^{NAME_PATTERN}$"},
+        **({"properties": texts} if texts else {}),
         "additionalProperties": {
             "anyOf": [
                 {"type": "integer", "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE},
                 {"type": "boolean"},
                 {"type": "string", "pattern": f"^{DECIMAL_PATTERN}$"},
-                *([{"type": "string", "enum": [*words]}] if words else []),
             ]
         },
     }

@@ -19,6 +19,7 @@ from ledger.errors import MalformedError
 from ledger.facts.changes import Change, changes_field
 from ledger.facts.event_fields import (
     DECIMAL_PATTERN,
+    FEDERATION_PATTERN,
     KEY_PATTERN,
     MAX_HALF_MOVES,
     MAX_PLAYER,
@@ -208,6 +209,22 @@ class StrengthChosen(_Fact):
 
 
 @attrs.frozen(kw_only=True)
+class FederationSet(_Fact):
+    """A player belongs to a federation from an instant on; in a pool of another one the player is a guest."""
+
+    KIND: ClassVar[str] = "federation-set/1"
+
+    player: int = integer_field("number of the player", 1, MAX_PLAYER)
+    effective_at: str = instant_field("from when it holds, until the next one")
+    federation: str = pattern_field("federation of three letters, such as NOR", FEDERATION_PATTERN)
+
+    @property
+    def key(self) -> str:
+        """``federation:NUMBER@INSTANT``."""
+        return f"federation:{self.player}@{self.effective_at}"
+
+
+@attrs.frozen(kw_only=True)
 class GameRecorded(_Fact):
     """One game that ended, as the source reported it."""
 
@@ -280,7 +297,8 @@ class SchemeAdopted(_Fact):
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     scheme: str = pattern_field("name of the scheme", NAME_PATTERN)
     settings: Mapping[str, int | bool | str] = settings_field(
-        "settings of the scheme by name", tuple(word.value for word in LateReports)
+        "settings of the scheme by name",
+        {"late_reports": "|".join(LateReports), "from_pool": NAME_PATTERN, "federation": FEDERATION_PATTERN},
     )
     scheme_version: int | None = integer_field("version of the scheme that adopted it", 1, MAX_WHOLE, optional=True)
     arithmetic: int | None = integer_field("version of the arithmetic then", 1, MAX_WHOLE, optional=True)
@@ -419,6 +437,9 @@ class PlayerEntered(_Fact):
         "rating in the list of entrants, points", 0, MAX_RATING, optional=True, absent="unrated"
     )
     place: int | None = integer_field("final place in the report", 1, 9_999, optional=True, absent="none was given")
+    federation: str | None = pattern_field(
+        "federation in the list of entrants, such as NOR", FEDERATION_PATTERN, optional=True
+    )
 
     @property
     def key(self) -> str:
@@ -748,14 +769,14 @@ Event = (
     | TournamentOpened | TournamentClosed | ClockAccepted | GameSupplemented | PlayerRenamed | CorrectionProposed
     | CorrectionDecided | PolicySet | ListPublished | PersonErased | TokenIssued | TokenRevoked
     | RoundWithoutGame | StrengthChosen | PlayerEntered | TournamentDescribed | PlayerDescribed | ReportSent
-    | WarningsAccepted
+    | WarningsAccepted | FederationSet
 )  # fmt: skip
 EVENTS: tuple[type[Event], ...] = (
     PlayerRegistered, PlayerChanged, BirthYearLearnt, RatingSeeded, GameRecorded, SchemeAdopted, RatingRunClosed,
     TournamentClosed, ClockAccepted, GameSupplemented, TournamentOpened, PlayerRenamed,
     CorrectionProposed, CorrectionDecided, PolicySet, ListPublished, PersonErased, TokenIssued, TokenRevoked,
     RoundWithoutGame, StrengthChosen, PlayerEntered, TournamentDescribed, PlayerDescribed, ReportSent,
-    WarningsAccepted,
+    WarningsAccepted, FederationSet,
 )  # fmt: skip
 BY_KIND: Mapping[str, type[Event]] = {cls.KIND: cls for cls in EVENTS}
 # By class, the fields that a source may leave blank: their absence states nothing.
@@ -772,6 +793,7 @@ KEYS_BEGIN: Mapping[type[Event], str] = {
     PersonErased: "erased:", TokenIssued: "token:", TokenRevoked: "token:", RoundWithoutGame: "round:",
     StrengthChosen: "strength:", PlayerEntered: "entrant:", TournamentDescribed: "described:",
     PlayerDescribed: "details:", ReportSent: "sent:", WarningsAccepted: "accepted:",
+    FederationSet: "federation:",
 }  # fmt: skip
 # Kinds that are no longer written, with the class that they are read as and the fields that they did not have.
 OLD_KINDS: Mapping[str, tuple[type[Event], frozenset[str]]] = {

@@ -15,11 +15,10 @@ import attrs
 import orjson
 
 from ledger.errors import MalformedError
-from ledger.facts.event_fields import field_of, pattern_field, refuse_value, text_field
+from ledger.facts.event_fields import FEDERATION_PATTERN, field_of, pattern_field, refuse_value, text_field
 
 SEX_PATTERN = "[mw]"
 TITLE_PATTERN = "[A-Z]{1,4}"
-FEDERATION_PATTERN = "[A-Z]{3}"
 BIRTH_PATTERN = r"[0-9]{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?)?"
 # The titles of TRF06 and of FIDE's old lists, by those of today.
 OLD_TITLES: Mapping[str, str] = {

@@ -153,6 +153,8 @@ class SourceReport(NamedTuple):
         national: the numbers of entrants at federations.
         team_doubts: lines of teams that cannot be read or contradict their boards, with their lines, if few do.
         scoring: the points of a win, a draw and a loss, in words.
+        other_pool: the line of the time control, and how it contradicts the pool that the user named; None if it does
+            not.
         is_stated: False if nothing but its games is recorded, as of a cross-table, whose numbers may be places.
     """
 
@@ -179,6 +181,7 @@ class SourceReport(NamedTuple):
     national: tuple[SourceNational, ...] = ()
     team_doubts: tuple[tuple[int, str], ...] = ()
     scoring: str = "1, ½ and 0"
+    other_pool: tuple[int, str] | None = None
     is_stated: bool = True
 
 

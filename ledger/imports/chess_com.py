@@ -17,6 +17,7 @@ from ledger.imports.json_input import parse_json, split_games
 from ledger.imports.lichess import BadGameError, optional_field, required_field, shown_rating, whole_field
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import MAX_EVENT, VARIANT, Reading, chesscom_key
+from ledger.imports.time_controls import fide_class
 from ledger.imports.times import parse_time_control
 
 # By the word of the side that did not win. Of two that did not win, the game is drawn.
@@ -102,7 +103,7 @@ def _game(line: int, members: Mapping[str, Any], reading: Reading, *, by_clock: 
         # The API calls them those of the beginning; members report that they are those after the game.
         white_rating=shown_rating(sides[0], "white."),
         black_rating=shown_rating(sides[1], "black."),
-        speed=_speed(members, by_clock=by_clock),
+        speed=_fide_class(line, members, reading) if reading.by_fide else _speed(members, by_clock=by_clock),
         variant=_variant(members, played),
         text=played.text if played else None,
     )
@@ -143,6 +144,16 @@ def _result(white: str, black: str) -> tuple[str, str]:
 def _instant(members: Mapping[str, Any], name: str) -> str | None:
     seconds = whole_field(members, name, _LAST_SECOND, "seconds since 1970")
     return None if seconds is None else instant_text(seconds * 1000)
+
+
+def _fide_class(line: int, members: Mapping[str, Any], reading: Reading) -> str | None:
+    """Return FIDE's class of the clock; None for a daily game, and for a clock that is not understood."""
+    text = (optional_field(members, "time_control", str) or "").strip()
+    try:
+        return fide_class(text)
+    except ValueError as error:
+        reading.note(line, f"time_control {error}; got {text[:80]!r}: not used")
+        return None
 
 
 def _speed(members: Mapping[str, Any], *, by_clock: bool) -> str | None:

@@ -16,9 +16,18 @@ from ledger.imports.files import FORMATS, Source
 from ledger.imports.legality import note_illegal_moves
 from ledger.imports.pairings import games as pairings
 from ledger.imports.pgn import games as pgn
-from ledger.imports.reading import NO_HINTS, FileHints, Reading, batch_games, take_out_byes
+from ledger.imports.reading import (
+    NO_HINTS,
+    OTHER_CLASS,
+    FileHints,
+    Reading,
+    batch_games,
+    pool_contradiction,
+    take_out_byes,
+)
 from ledger.imports.repeated_rows import drop_second_opponents
 from ledger.imports.trf import games as trf
+from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -32,6 +41,8 @@ LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame
 }
 # Reports of whole tournaments, which are checked before anything is recorded; their readers take the user's hints.
 REPORTS = {"trf": trf.read_games, "crosstable": crosstables.read_games}
+# The time control is that of the whole file or tournament, and compared with the pool as a whole.
+_OF_ONE_CLASS = {*REPORTS, "pairings"}
 assert {*LINE_FORMATS, "chess-com", "csv", "pairings"} == {*FORMATS}
 
 
@@ -41,10 +52,38 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
     *fmt*: one of ``FORMATS``.
     """
     hints = hints or NO_HINTS
-    games = drop_second_opponents(_frames(source, fmt, hints), source.reading)
+    source.reading.by_fide = hints.by_fide
+    frames = _frames(source, fmt, hints)
+    if fmt not in _OF_ONE_CLASS and hints.pool_class is not None:
+        frames = _of_the_pool(frames, source.reading, hints)
+    games = drop_second_opponents(frames, source.reading)
     # Tables and reports have no moves.
     has_moves = fmt not in {"csv", "trf", "crosstable", "pairings"}
     return note_illegal_moves(games, source.reading, is_asked=hints.check_moves) if has_moves else games
+
+
+def _of_the_pool(frames: Iterator[DataFrame], reading: Reading, hints: FileHints) -> Iterator[DataFrame]:
+    """Yield the games whose time control goes with the pool that the user named; others are faults, or else notes."""
+
+    def report(line: int, speed: str | None) -> None:
+        words = pool_contradiction(speed, hints)
+        if hints.refuses_other_class:
+            reading.fault(line, f"{OTHER_CLASS}: {words}; name that pool, or accept {OTHER_CLASS}")
+        else:
+            reading.note(line, words or "")
+
+    for frame in frames:
+        differs = (pl.col("speed") != hints.pool_class).fill_null(value=False)
+        for line, speed in frame.filter(differs).select("line", "speed").iter_rows():
+            report(line, speed)
+        rest = frame.filter(~differs) if hints.refuses_other_class else frame
+        if len(rest):
+            yield rest
+    others = [each for each in reading.rounds if pool_contradiction(each.speed, hints)]
+    for each in others:
+        report(each.line, each.speed)
+    if hints.refuses_other_class and others:
+        reading.rounds = [each for each in reading.rounds if pool_contradiction(each.speed, hints) is None]
 
 
 def _frames(source: Source, fmt: str, hints: FileHints) -> Iterator[DataFrame]:

@@ -18,6 +18,7 @@ from ledger.facts.source_games import SourceGame, SourceRound, excerpt, is_plain
 from ledger.facts.words import Brings, Outcome, Termination
 from ledger.imports.json_input import parse_lines, path_step
 from ledger.imports.reading import MAX_TEXT, SPEEDS, VARIANT, Reading
+from ledger.imports.time_controls import class_of_word
 
 MAX_NAME = 256  # characters of an identity or a name
 _KEY = re.compile(KEY_PATTERN, re.ASCII)
@@ -103,9 +104,11 @@ def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]
         if len(problems) > _MOST_NAMED:
             reading.fault(number, "and more is wrong with this line @ $")
         if not problems and _is_round(value):
-            reading.add_round(_round(number, value))
+            round_ = _round(number, value)
+            reading.add_round(round_._replace(speed=class_of_word(round_.speed)) if reading.by_fide else round_)
         elif not problems:
-            yield _game(number, value)
+            game = _game(number, value)
+            yield game._replace(speed=class_of_word(game.speed)) if reading.by_fide else game
 
 
 def _problems(value: object) -> Iterator[str]:

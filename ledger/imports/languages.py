@@ -199,5 +199,12 @@ DATE_WORDS = frozenset(
     | {fold_heading(word) for language in _HEADINGS.values() for word in language["ended_at"]}
     | {"von_bis", "dal", "del", "termin", "zeitraum", "período", "periodo"}
 )
+# What stands before the time control of a tournament, as in "Bedenkzeit (Standard) : 90 min + 30 sec".
+TIME_CONTROL_WORDS = (
+    "time control", "rate of play", "bedenkzeit", "zeitkontrolle", "zeitmodus", "cadence", "contrôle du temps",
+    "control de tiempo", "ritmo de juego", "tempo di gioco", "tempo di riflessione", "cadenza", "speeltempo",
+    "bedenktijd", "tempo", "controle de tempo", "ritmo de jogo", "tempo de reflexão", "tempo gry", "tempo hry",
+    "časová kontrola", "betänketid",
+)  # fmt: skip
 # The two letters of the colours in cells such as "12w1", White's first; every other table has one of these pairs.
 COLOUR_LETTERS = ("wb", "ws", "bn", "wz", "bp", "bc", "bč", "vs")

@@ -18,6 +18,7 @@ from ledger.facts.instants import instant_text
 from ledger.facts.source_games import SourceGame, excerpt
 from ledger.imports.json_input import parse_lines
 from ledger.imports.reading import MAX_NAME, MAX_TEXT, MAX_UNTIDY, SPEEDS, VARIANT, Reading
+from ledger.imports.time_controls import Period, TimeControl
 
 _USER = re.compile(r"[A-Za-z0-9_-]{1,30}", re.ASCII)
 _MACHINE = re.compile(r"lichess AI level (\d{1,2})", re.ASCII | re.IGNORECASE)
@@ -25,6 +26,7 @@ _GAME_ID = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
 _TOURNAMENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LAST_MS = 253_402_300_799_999  # the end of the year 9999, the last an instant can name
+_MAX_CLOCK = 10**6  # seconds
 _MS = "milliseconds since 1970"
 
 # GameJson.yaml of lichess-org/api, as in RULES 7; "timeout" is leaving the game, "outoftime" the flag.
@@ -167,10 +169,20 @@ def _game(line: int, members: object, reading: Reading) -> SourceGame | None:
         white_rating=shown_rating(players["white"]),
         black_rating=shown_rating(players["black"]),
         # a class that the server may add some day names no pool of ours: it counts as missing
-        speed=speed if speed in SPEEDS else None,
+        speed=_fide_class(members) if reading.by_fide else speed if speed in SPEEDS else None,
         variant=variant,
         text=text,
     )
+
+
+def _fide_class(members: Mapping[str, Any]) -> str | None:
+    """Return FIDE's class of the clock; None for a game without one."""
+    clock = optional_field(members, "clock", dict)
+    if clock is None:
+        return None
+    words = "a whole number of seconds"
+    initial, increment = (whole_field(clock, name, _MAX_CLOCK, words, "clock.") for name in ("initial", "increment"))
+    return None if initial is None else TimeControl((Period(initial, None, increment or 0),)).fide_class
 
 
 def _player(players: dict[str, Any], colour: str) -> tuple[str, str] | None:

@@ -42,6 +42,9 @@ MAX_UNTIDY = 1000  # characters of a text before it is tidied: putting accents i
 DAY_LENGTH = 10  # characters of an instant that names a day
 MAX_TOURNAMENTS = 1_000  # of one file that are stored next to their games
 MAX_ROUNDS = 1_000_000  # without a game, of one file
+FIDE_CLASSES = ("standard", "rapid", "blitz")  # FIDE's, from the slowest
+OTHER_CLASS = "time-control-differs"  # the code of a game in the pool of another class
+TOO_FAST = "too-fast"  # a time control that FIDE rates in none of them
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # Lichess's, from the fastest
 VARIANT = re.compile(r"[a-z0-9][A-Za-z0-9]{0,31}", re.ASCII)  # the form of a variant, which may name a pool
 
@@ -83,6 +86,11 @@ class FileHints:
         white_boards: of matches of teams, the boards on which the team named first has White: ``odd``, ``even``,
             ``all``; None if nobody said.
         equal_rows: of CSV files, True if equal rows without a key are several games.
+        by_fide: True if the speed classes are FIDE's (``FIDE_CLASSES``, ``TOO_FAST``), by the time for 60 moves.
+        pool_class: FIDE's class of the pool to which all games go; a game of another one is a note. None: any.
+        is_pool_named: True if the user named that pool: then a game of another class is a fault, and a report of
+            another class has a warning.
+        accepts_other_class: True if the user accepts that warning: then a game of another class is a note, too.
     """
 
     source: str | None = None
@@ -94,6 +102,15 @@ class FileHints:
     results: Mapping[str, str | None] = attrs.field(factory=dict)
     white_boards: str | None = None
     equal_rows: bool = False
+    by_fide: bool = False
+    pool_class: str | None = None
+    is_pool_named: bool = False
+    accepts_other_class: bool = False
+
+    @property
+    def refuses_other_class(self) -> bool:
+        """True if a game of another class than that of the pool is a fault."""
+        return self.is_pool_named and not self.accepts_other_class
 
 
 NO_HINTS = FileHints()
@@ -128,6 +145,7 @@ class Reading(FaultsFound):
         tournaments: facts of the file about tournaments, next to their games, the first ``MAX_TOURNAMENTS``.
         rounds: its rounds without a game, ``MAX_ROUNDS`` at most.
         reports: entrants and other facts of its tournaments, the first ``MAX_TOURNAMENTS``.
+        by_fide: True if the speed classes of its games are to be FIDE's, as of ``FileHints``.
     """
 
     name: str
@@ -141,6 +159,7 @@ class Reading(FaultsFound):
     tournaments: list[ReportedTournament] = attrs.Factory(list)
     rounds: list[SourceRound] = attrs.Factory(list)
     reports: list[SourceReport] = attrs.Factory(list)
+    by_fide: bool = False
     # by message the first line and the number of lines
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
 
@@ -241,6 +260,14 @@ def speed_class(base_seconds: float, increment_seconds: float) -> str:
         if estimate < limit:
             return name
     return "classical"
+
+
+def pool_contradiction(speed: str | None, hints: FileHints) -> str | None:
+    """Return in words how FIDE's class of a game contradicts that of the pool to which it goes; None if it does not."""
+    if speed is None or hints.pool_class is None or speed == hints.pool_class:
+        return None
+    stated = "faster than FIDE rates" if speed == TOO_FAST else f"that of {speed} by FIDE's limits"
+    return f"the time control is {stated}, and the games go to the pool {hints.pool_class}"
 
 
 OF_NO_TOURNAMENT = "byes of no tournament"

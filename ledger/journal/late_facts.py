@@ -17,6 +17,7 @@ from ledger.facts.events import (
     BirthYearLearnt,
     ClockAccepted,
     Event,
+    FederationSet,
     PlayerChanged,
     RatingRunClosed,
     RatingSeeded,
@@ -69,7 +70,7 @@ def effect_before(event: Event, limit_ms: int) -> str | None:
             return since
         case RatingSeeded(effective_at=begin) if begin is None or instant_ms(begin) < limit_ms:
             return begin or _BEGINNING
-        case StrengthChosen(effective_at=since) if instant_ms(since) < limit_ms:
+        case StrengthChosen(effective_at=since) | FederationSet(effective_at=since) if instant_ms(since) < limit_ms:
             return since
         case BirthYearLearnt():  # K of juniors, first ratings by age: it holds for all games
             return _BEGINNING

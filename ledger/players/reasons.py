@@ -81,8 +81,12 @@ class Reasons:
 
         Of one transaction only those without an entry yet may be dropped: append the entries before the next call.
         """
-        drawn = [(key, secrets.token_bytes(SALT_BYTES), text) for key, text in texts.items()]
-        rows = [StoredReason(commitment(salt, text), key, salt, text) for key, salt, text in drawn]
+        # one draw: each by itself costs a call of the system
+        salts = secrets.token_bytes(SALT_BYTES * len(texts))
+        rows = [
+            StoredReason(commitment(salt := salts[start : start + SALT_BYTES], text), key, salt, text)
+            for start, (key, text) in zip(range(0, len(salts), SALT_BYTES), texts.items(), strict=True)
+        ]
         # Stored first: in the other order a crash would leave an entry whose reason is lost.
         with self._database.writing():
             self._drop_unsealed(writer)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from ledger.book.roster import Roster
-from ledger.book.timeline import EraState, Pool
+from ledger.book.timeline import EraState
 from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
+from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.rated_games import (
     GamesInOrder,
     RatedGameColumns,
@@ -37,14 +37,16 @@ class CarriedStates:
         lists: the later lists of the players.
     """
 
-    def __init__(self, cols: Columns, pool: Pool, roster: Roster) -> None:
-        """Take a pool whose players have no place yet."""
+    def __init__(self, cols: Columns, starts: StartingRatings) -> None:
+        """Take the starting ratings of a pool whose players have no place yet."""
+        pool, roster = starts.pool, starts.roster
         self.cols = cols
         self.width = max(len(era.scheme.state) for era in pool.eras)
         self.n, self.era, self.scheme = cols.zeros(0), cols.zeros(0), cols.unfilled_floats(0)
         self.lists = LaterLists(pool, roster)
         self._pool = pool
         self._roster = roster
+        self.starts = starts
 
     def grow(self, more: int) -> None:
         """Add free rows for the states of more players, who have not played."""
@@ -55,14 +57,16 @@ class CarriedStates:
 
     def newcomer(self, player: int, ended_ms: int) -> Newcomer:
         """Return the facts about a new player whose first game ended at an instant."""
-        return self._roster.new_player(self._pool, player, ended_ms)
+        return self.starts.new_player(player, ended_ms)
 
     def rate(self, games: GamesInOrder, dense: tuple[Column, Column, Column], places: Column) -> RatedGameColumns:
         """Rate games in rating order; their players carry the states after them.
 
         *dense* has their players, and Whites and Blacks as places among them; *places* are those of their states.
+        Guests are the last players, without a place.
         """
         cols, (players, white, black) = self.cols, dense
+        guests = len(players) - len(places)
 
         def rate_era(era: int, first: int, last: int) -> engine.SideRatings:
             if last - first == len(games.white):
@@ -70,26 +74,35 @@ class CarriedStates:
             # Each stretch has only its own players: the others' states belong to another scheme, or a list will
             # change them before their next games.
             here, *sides = cols.dense_indexes(white[first:last], black[first:last])
+            own = here[: cols.first_index_from(here, len(places))] if guests else here
             return self._rate_era(
-                era, games.part(first, last), (cols.take(players, here), *sides), cols.take(places, here)
+                era, games.part(first, last), (cols.take(players, here), *sides), cols.take(places, own)
             )
 
         cuts = self.lists.list_game_indexes(cols, games, dense)
-        return rated_by_era(cols, self._pool, games, dense, cols.take(self.n, places), rate_era, cuts)
+        counts = cols.take(self.n, places)
+        base = cols.concatenate(counts, cols.zeros(guests)) if guests else counts
+        return rated_by_era(cols, self._pool, games, dense, base, rate_era, cuts)
 
     def _rate_era(
         self, era: int, games: GamesInOrder, dense: tuple[Column, Column, Column], at: Column
     ) -> engine.SideRatings:
-        """Rate a stretch of games of one era, whose players have their states at *at*."""
+        """Rate a stretch of games of one era, whose players have their states at *at*, but for guests."""
         cols, rated_by = self.cols, self._pool.eras[era]
-        width = len(rated_by.scheme.state)
+        width, own = len(rated_by.scheme.state), len(at)
         state = self._taken_along(era, games, dense, at)
         counts = cols.take(self.n, at)
+        if own < len(dense[0]):
+            guests = [games.guests[number].newcomer for number in cols.to_lists([dense[0][own:]])[0]]
+            begun = [value for guest in guests for value in rated_by.scheme.begin(guest, rated_by.numbers)]
+            state = cols.concatenate(state, cols.float64_column(begun))
+            counts = cols.concatenate(counts, cols.zeros(len(guests)))
         rateable = rateable_games(self._pool, cols, era, *dense[1:], games)
         kept = engine.rate(cols, rated_by.scheme, rated_by.numbers, rateable, state, counts)
-        cols.write_rows(self.scheme, at, self.width, state, width)
-        cols.write_rows(self.era, at, 1, cols.int32_column([era] * len(at)))
-        cols.write_rows(self.n, at, 1, counts)
+        # the states of guests are thrown away
+        cols.write_rows(self.scheme, at, self.width, state[: own * width], width)
+        cols.write_rows(self.era, at, 1, cols.int32_column([era] * own))
+        cols.write_rows(self.n, at, 1, counts[:own])
         return kept
 
     def _taken_along(self, era: int, games: GamesInOrder, dense: tuple[Column, Column, Column], at: Column) -> Column:
@@ -99,12 +112,12 @@ class CarriedStates:
         state = cols.select_rows(self.scheme, at, self.width, slice(width))
         others = cols.set_indexes(cols.subtract_from(1, cols.equal_flags(cols.take(self.era, at), era)))
         if self.lists.any_player_has_lists:
-            players = cols.to_lists([dense[0]])[0]
+            players = cols.to_lists([dense[0][: len(at)]])[0]
             listed = [place for place, player in enumerate(players) if self.lists.has_list(player)]
             others = cols.int32_column(sorted({*cols.to_lists([others])[0], *listed}))
         if not len(others):
             return state
-        first = cols.take(first_game_indexes(cols, len(at), *dense[1:]), others)
+        first = cols.take(first_game_indexes(cols, len(dense[0]), *dense[1:]), others)
         from_place = cols.take(at, others)
         fields = cols.to_lists([cols.select_rows(self.scheme, from_place, self.width)])[0]
         columns = cols.to_lists(

@@ -96,7 +96,7 @@ class LaterLists:
         ends, (last_ms,) = cols.to_lists([cols.take(games.ended_ms, first)])[0], cols.to_lists([games.rated_ms[-1:]])[0]
         days: set[int] = set()
         for player, ended_ms in zip(players, ends, strict=True):
-            seeds = self._lists_of(player)
+            seeds = self._lists_of(player) if player > 0 else []  # a guest has no list
             if seeds and seeds[-1].ms > (after := self._until.get(player, ended_ms)):
                 days.update(listed.ms for listed in seeds if after < listed.ms <= last_ms)
         places: set[int] = set()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from ledger.book.guests import foreign_at
 from ledger.book.roster import standing_sql
 from ledger.book.timeline import Era, EraState, Pool
 from ledger.errors import ProjectionError
@@ -58,6 +59,11 @@ def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
     No list shows them; their games count.
     """
     return frozenset(player for (player,) in connection.execute(CLOSED_AT, (ms,)))
+
+
+def unlisted_at(connection: sqlite3.Connection, pool: Pool, ms: int) -> frozenset[int]:
+    """Return whom no list of a pool shows at an instant: closed accounts, and players of other federations."""
+    return closed_at(connection, ms) | foreign_at(connection, pool, ms)
 
 
 def is_listed(era: Era, state: Sequence[float]) -> bool:

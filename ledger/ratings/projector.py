@@ -51,7 +51,7 @@ SIDE_COLUMNS: Mapping[str, SideColumn] = {
         "when it ended, milliseconds since 1970 UTC; the first moment of the day, month or year if only that is known",
     ),
     "opponent": SideColumn("INTEGER", "player number of the opponent"),
-    "opponent_n": SideColumn("INTEGER", "the same as n, of the opponent"),
+    "opponent_n": SideColumn("INTEGER", "the same as n, of the opponent; 0 for a guest, who has no row"),
     "colour": SideColumn("INTEGER", "0 White, 1 Black"),
     "half_points": SideColumn("INTEGER", "2 win, 1 draw, 0 loss"),
     "lost_on_time": SideColumn("INTEGER", "1 when this side overstepped the time and lost"),

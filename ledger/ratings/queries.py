@@ -172,10 +172,14 @@ SELECT mine.*, games.position, games.key, games.ended_at, games.tournament, game
 FROM history AS mine JOIN games ON games.position = mine.game
 WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n > ?3 AND mine.n <= ?4 ORDER BY mine.n
 """
-OPPOSITE_SIDES = """
-SELECT theirs.* FROM history AS mine
-JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
-WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
+# A guest has no row: the row is blank, but for the rating that counts.
+_GUEST_RATING = "iif(mine.colour = 0, games.black_guest, games.white_guest) ->> 'rating' AS guest_rating"
+_OPPOSITE = f"""
+SELECT theirs.*, {_GUEST_RATING} FROM history AS mine JOIN games ON games.position = mine.game
+LEFT JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
+"""
+OPPOSITE_SIDES = f"""
+{_OPPOSITE}WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
 """
 
 
@@ -187,34 +191,36 @@ def graph_page(state_fields: Iterable[str]) -> str:
     return f"""
 SELECT {", ".join(f"mine.{name}" for name in state_fields)}, mine.player, mine.n, mine.colour, mine.half_points,
   mine.ended_ms, mine.opponent, mine.opponent_n, games.key, games.ended_at, games.termination, games.time_loss,
-  games.tournament, games.rated_ms, theirs.rating AS opponent_rating, theirs.rating_before AS opponent_before,
+  games.tournament, games.rated_ms, {book_tables.opponent_rating_sql("rating", "mine", "theirs")} AS opponent_rating,
+  {book_tables.opponent_rating_sql("rating_before", "mine", "theirs")} AS opponent_before,
   now.rating AS now_rating, now.rated_ms AS now_rated_ms, now.listed AS now_listed
 FROM history AS mine JOIN games ON games.position = mine.game
-JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
-JOIN current AS now ON now.pool = mine.pool AND now.player = mine.opponent
+LEFT JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
+LEFT JOIN current AS now ON now.pool = mine.pool AND now.player = mine.opponent
 WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
 """
 
 
-PAGE_OPPONENTS = """
-SELECT theirs.* FROM history AS mine
-JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
-WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
+PAGE_OPPONENTS = f"""
+{_OPPOSITE}WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
 """
 # What opponent statistics need of the games up to the ?3-th: place in the journal, result, and both ratings after it.
-NUMBERS_OF = """
-SELECT mine.n, mine.game, mine.colour, mine.half_points, mine.opponent, mine.rating, theirs.rating AS opponent_rating
-FROM history AS mine
-JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
+NUMBERS_OF = f"""
+SELECT mine.n, mine.game, mine.colour, mine.half_points, mine.opponent, mine.rating,
+  {book_tables.opponent_rating_sql("rating", "mine", "theirs")} AS opponent_rating
+FROM history AS mine JOIN games ON games.position = mine.game
+LEFT JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
 WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n <= ?3 ORDER BY mine.n DESC
 """
 GAMES_BETWEEN = "SELECT n FROM history WHERE pool = ?1 AND player = ?2 AND ended_ms BETWEEN ?3 AND ?4 ORDER BY n DESC"
 # By the player, never (hence the plus) by all games of the pool that do not count.
+# A game of a guest counts for the opponent alone.
 # If a player was merged into an opponent, both sides may be one person: such a game comes once, as White's.
 NOT_COUNTED = f"""
 SELECT * FROM (
-  SELECT * FROM games WHERE white = ?1 AND +pool = ?2 AND reason IS NOT NULL
-  UNION ALL SELECT * FROM games WHERE black = ?1 AND white <> ?1 AND +pool = ?2 AND reason IS NOT NULL)
+  SELECT * FROM games WHERE white = ?1 AND +pool = ?2 AND (reason IS NOT NULL OR white_guest IS NOT NULL)
+  UNION ALL SELECT * FROM games
+  WHERE black = ?1 AND white <> ?1 AND +pool = ?2 AND (reason IS NOT NULL OR black_guest IS NOT NULL))
 ORDER BY {", ".join(f"{name} DESC" for name in book_tables.RATING_ORDER)} LIMIT ?3
 """
 ANY_PROPOSAL = "SELECT 1 AS found FROM proposals LIMIT 1"
@@ -256,14 +262,16 @@ WHERE pool = ?1 AND player = ?2 AND n <= {found_row("halved", "high", near)} AND
 SIDE_OF_GAME = game_side(NEAR)
 GAME = "SELECT * FROM games WHERE position = ?1"
 CURRENT = "SELECT rating, n FROM current WHERE pool = ?1 AND player = ?2"
-# Each rated game is counted by both of its players.
+# Each rated game is counted by both of its players, but for guests.
 POOLS = """
 SELECT pools.pool AS number, name AS pool, count(current.player) AS players,
-  coalesce(sum(current.n), 0) / 2 AS rated_games
+  (coalesce(sum(current.n), 0)
+    + (SELECT count(*) FROM games WHERE games.pool = pools.pool AND white_guest IS NOT NULL)
+    + (SELECT count(*) FROM games WHERE games.pool = pools.pool AND black_guest IS NOT NULL)) / 2 AS rated_games
 FROM pools LEFT JOIN current ON current.pool = pools.pool GROUP BY pools.pool ORDER BY pools.pool
 """
 BATCH = f"""
-SELECT position, white, black, half_points / 2.0 AS score, ended_ms, began_ms, tournament
+SELECT position, white, black, half_points / 2.0 AS score, ended_ms, began_ms, tournament, white_guest, black_guest
 FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms = ?2 AND batch = ?3 ORDER BY {book_tables.IN_ORDER_OF_ENDS}
 """
 # The place of the ?2-th last batch, from place to place; NULL where there are no more.

@@ -6,11 +6,12 @@ One way serves few games, as lists, and many, as arrays. No rule of any scheme l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import attrs
 
+from ledger.book.guests import seed_of
 from ledger.book.tables import PLAYER_BITS, POINTS_BITS
 from ledger.book.timeline import Pool
 from ledger.facts.periods import DAY_MS
@@ -18,11 +19,19 @@ from ledger.facts.words import TERMINATION_CODE, tournament_code
 from ledger.ratings import engine
 from ledger.runtime.columns import MANY, Column, Columns
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import Rhythm
+from ledger.schemes.scheme import Newcomer, Rhythm
 
 BEGAN, TOURNAMENT = "began_ms", "tournament"
+GUESTS = ("white_guest", "black_guest")
 START_STEP = 2.0**-32  # days, 20 microseconds: so far apart begin two tournaments of one day that are rated together
 STARTS_ON_LAST_DAY = -(2**62)  # where the tournament began on the day on which the game ended
+
+
+class Guest(NamedTuple):
+    """A guest in one batch of games: the player, and the facts with which a throw-away player is rated instead."""
+
+    player: int
+    newcomer: Newcomer
 
 
 class GamesInOrder(NamedTuple):
@@ -31,7 +40,8 @@ class GamesInOrder(NamedTuple):
     ``time_loss`` is 1 if White and 2 if Black lost on time, else 0; ``rated_ms`` is the place in rating
     order; ``begins`` is 1 for the first game of each batch (each game, where a scheme rates by game); ``fresh`` is 1
     for new games; ``facts`` are further columns of the game book, by name, for the tables that want them, and
-    ``began_ms`` and ``tournament`` where tournaments are rated whole.
+    ``began_ms`` and ``tournament`` where tournaments are rated whole. ``guests`` are the guests among White and Black,
+    by a negative number that each has in one batch alone: a state of a guest is thrown away after it.
     """
 
     position: Column
@@ -44,16 +54,44 @@ class GamesInOrder(NamedTuple):
     begins: Column
     fresh: Column
     facts: dict[str, Column]
+    guests: Mapping[int, Guest] = {}
 
     def at(self, cols: Columns, places: Column) -> GamesInOrder:
         """Return the games at these indexes."""
         facts = {name: cols.take(column, places) for name, column in self.facts.items()}
-        return GamesInOrder._make([*(cols.take(column, places) for column in self[:-1]), facts])
+        return GamesInOrder._make([*(cols.take(column, places) for column in self[:-2]), facts, self.guests])
 
     def part(self, first: int, last: int) -> GamesInOrder:
         """Return the games *first* <= game < *last*."""
         facts = {name: column[first:last] for name, column in self.facts.items()}
-        return GamesInOrder._make([*(column[first:last] for column in self[:-1]), facts])
+        return GamesInOrder._make([*(column[first:last] for column in self[:-2]), facts, self.guests])
+
+    def with_guests(self, cols: Columns) -> GamesInOrder:
+        """Return the games with a throw-away number for each guest, by what the facts ``GUESTS`` say of both sides."""
+        if not self.facts.keys() >= set(GUESTS):
+            return self
+        facts = {name: column for name, column in self.facts.items() if name not in GUESTS}
+        texts = cols.to_lists([self.facts[name] for name in GUESTS])
+        places = [place for place, both in enumerate(zip(*texts, strict=True)) if both != (None, None)]
+        if not places:
+            return self._replace(facts=facts)
+        sides = [cols.concatenate(side, side[:0]) for side in (self.white, self.black)]  # copies
+        begins = list(accumulate(cols.to_lists([self.begins])[0]))
+        numbers: dict[tuple[int, int, str], int] = {}
+        guests: dict[int, Guest] = {}
+        for place in places:
+            for colour, stored in enumerate(both[place] for both in texts):
+                if stored is None:
+                    continue
+                # one guest for all games of a batch, in which a scheme may look at the opponents' results, too
+                player = int(sides[colour][place])
+                own = begins[place], player, stored
+                if own not in numbers:
+                    numbers[own] = -(2 * int(self.position[place]) + colour)
+                    newcomer = Newcomer(None, None, int(self.ended_ms[place]) / DAY_MS, seed_of(stored))
+                    guests[numbers[own]] = Guest(player, newcomer)
+                sides[colour][place] = numbers[own]
+        return self._replace(white=sides[0], black=sides[1], facts=facts, guests=guests)
 
 
 def mark_affected(white: Any, black: Any, begins: Any, fresh: Any, touched: Any, skipped: Any, affected: Any) -> None:
@@ -93,13 +131,13 @@ class RatedGameColumns:
 
     Attributes:
         games: the games.
-        player_column: player numbers by dense index.
-        players: the same as a list.
+        player_column: player numbers by dense index; guests come last.
+        players: the same as a list, without guests.
         starts: by dense index, where the player's sides begin in *order*; one more for the end.
-        order: places of the sides, sorted by player and game number.
+        order: places of the sides, sorted by player and game number; sides of guests are left out.
         owner: by side, the dense index of its player.
-        n: by side, the player's number of rated games with it.
-        before: by side, the rating before the game.
+        n: by side, the player's number of rated games with it; 0 for a guest.
+        before: by side, the rating before the game; of a guest the one of the report or list, before and after it.
         expected: by side, the expected score.
         era: by game, the place of its era.
         after: by name, by side, each field of the scheme's state after the game.
@@ -128,7 +166,7 @@ def columns_of_games(
     # Five whole numbers come as two (``PACKED`` says why), and are taken apart a column at a time.
     position, points = cols.split_bits(game, 2 * POINTS_BITS)
     (white, black), (half_points, loser) = cols.split_bits(players, PLAYER_BITS), cols.split_bits(points, POINTS_BITS)
-    return GamesInOrder(
+    games = GamesInOrder(
         position,
         cols.int32_column(white),
         cols.int32_column(black),
@@ -141,6 +179,7 @@ def columns_of_games(
         cols.subtract_from(1, cols.at_most_flags(position, checkpoint)),
         columns_of_facts(cols, facts, columns[len(columns) - len(facts) :]),
     )
+    return games.with_guests(cols)
 
 
 def _begins(pool: Pool, rated_ms: Sequence[int], batch: Sequence[str] = ()) -> Sequence[int]:
@@ -170,7 +209,8 @@ def columns_of_facts(cols: Columns, names: Sequence[str], columns: Sequence[Sequ
 
 def facts_needed(pool: Pool, facts: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of the game book that the games of a pool need, apart from those of the tables."""
-    return tuple(dict.fromkeys((*facts, BEGAN, TOURNAMENT))) if pool.by_event else tuple(facts)
+    of_events, of_guests = (BEGAN, TOURNAMENT) if pool.by_event else (), GUESTS if pool.has_guests else ()
+    return tuple(dict.fromkeys((*facts, *of_events, *of_guests)))
 
 
 def rated_by_era(
@@ -222,7 +262,27 @@ def rated_by_era(
     owner = cols.interleave(white, black)
     order, starts = cols.indexes_by_owner(owner, cols.ranks_by_owner(n, owner, base), len(players))
     numbers = cols.to_lists([players])[0]
-    return RatedGameColumns(games, players, numbers, starts, order, owner, n, before, expected, eras, after)
+    rated = RatedGameColumns(games, players, numbers, starts, order, owner, n, before, expected, eras, after)
+    return without_guests(cols, rated) if games.guests else rated
+
+
+def without_guests(cols: Columns, rated: RatedGameColumns) -> RatedGameColumns:
+    """Return rated games without the rows of guests; as opponents they have the rating of the report or list."""
+    real = sum(number > 0 for number in rated.players)
+    guests = [rated.games.guests[number] for number in rated.players[real:]]
+    flags = cols.subtract_from(1, cols.at_most_flags(rated.owner, real - 1))
+    known = [0.0 if guest.newcomer.seed is None else guest.newcomer.seed.rating for guest in guests]
+    ratings = cols.take(cols.float64_column([*([0.0] * real), *known]), rated.owner)
+    return attrs.evolve(
+        rated,
+        player_column=cols.concatenate(rated.player_column[:real], cols.int32_column([each.player for each in guests])),
+        players=rated.players[:real],
+        starts=rated.starts[: real + 1],
+        order=rated.order[: rated.starts[real]],
+        n=cols.choose(flags, rated.n, cols.zeros(len(rated.n))),
+        before=cols.choose(flags, rated.before, ratings),
+        after={**rated.after, "rating": cols.choose(flags, rated.after["rating"], ratings)},
+    )
 
 
 def concatenate_state_fields(

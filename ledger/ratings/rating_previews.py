@@ -17,7 +17,7 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.facts.codec import Entry
 from ledger.journal import Journal
-from ledger.ratings.player_rows import closed_at
+from ledger.ratings.player_rows import unlisted_at
 from ledger.ratings.player_states import PlayerStates
 from ledger.ratings.projectors.history import highest_of
 from ledger.ratings.row_changes import RowChange, row_changes
@@ -172,8 +172,9 @@ def preview_ratings(
         seconds = time.perf_counter() - began
         # Players who may change: rerated ones, and those whose account is closed or opened without any game.
         players_reached = {number: set(again.players) for number, again in folded.again.items()}
-        for number in today.by_pool.keys() | players_reached.keys():
-            if changed := closed_at(connection, today.ms(number)) ^ today.closed.get(number, frozenset()):
+        for pool in stored_pools(connection):
+            number = pool.pool
+            if changed := unlisted_at(connection, pool, today.ms(number)) ^ today.closed.get(number, frozenset()):
                 players_reached.setdefault(number, set()).update(changed)
         for pool in folded.book.pools.values() if everybody else ():
             if unrated := _without_a_game(connection, pool, folded, terms_before.get(pool.pool)):
@@ -241,7 +242,8 @@ class _Today:
     def of(cls, connection: sqlite3.Connection, now_ms: int) -> _Today:
         states = {pool.pool: PlayerStates(connection, pool) for pool in stored_pools(connection)}
         by_pool = {number: pool_states.today_ms(now_ms) for number, pool_states in states.items()}
-        return cls(by_pool, {number: closed_at(connection, ms) for number, ms in by_pool.items()}, now_ms)
+        closed = {number: unlisted_at(connection, states[number].pool, ms) for number, ms in by_pool.items()}
+        return cls(by_pool, closed, now_ms)
 
     def ms(self, pool: int) -> int:
         """Return the instant of the ranking of a pool."""
@@ -261,7 +263,7 @@ def _figures(
 def _figures_in(
     connection: sqlite3.Connection, pool: Pool, today_ms: int, players: Sequence[int]
 ) -> dict[int, PlayerFigures]:
-    standings = Standings(connection, pool, now_ms=today_ms, closed=closed_at(connection, today_ms))
+    standings = Standings(connection, pool, now_ms=today_ms, closed=unlisted_at(connection, pool, today_ms))
     states, closed = standings.states, standings.closed
     figures: dict[int, PlayerFigures] = {}
     for player, rating, n, listed, rated_ms, *counts in connection.execute(CURRENT_ROWS, (pool.pool, _json(players))):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ledger.book.book_state import BookState
+from ledger.book.tables import opponent_rating_sql
 from ledger.book.timeline import Pool
 from ledger.ratings import engine, read_models, side_rows, views_file
 from ledger.ratings.fact_folds import project_all_facts
@@ -44,6 +45,8 @@ _KEPT_IN: Mapping[str, str] = {
     "lost_on_time": "games.time_loss = own.colour + 1",
     **{column.fact: f"games.{column.fact}" for column in SIDE_COLUMNS.values() if column.fact},
 }
+# A guest has no row: the game has the rating that counts.
+_OF_GUESTS = {f"opponent_{name}": opponent_rating_sql(name, "own", "other") for name in ("rating", "rating_before")}
 _SMALL = frozenset({"n", "opponent", "opponent_n", "colour", "half_points", "lost_on_time"})  # as ``sides_of`` has them
 
 
@@ -189,13 +192,15 @@ def _blocks(
     of_eras = {"rated_ms"} if wants & {"era", "scheme", "restart", "listed"} else set()
     names = [name for name in _KEPT_IN if name in {"n", *of_eras, *wants, *facts_wanted([table])}]
     fields = pool.state_fields if "listed" in wants else ()
-    columns = [*(_KEPT_IN[name] for name in names), *(f'own."{name}"' for name in fields)]
+    kept_in = {**_KEPT_IN, **_OF_GUESTS} if pool.has_guests else _KEPT_IN
+    columns = [*(kept_in[name] for name in names), *(f'own."{name}"' for name in fields)]
     names += [STATE_PREFIX + name for name in fields]
     # CROSS JOIN keeps the history outermost: in the order of its key, so that nothing is sorted. What no column needs
     # is not joined: of a million games each join costs seconds.
+    join = "LEFT" if pool.has_guests else "CROSS"
     joins = {
         "games.": "CROSS JOIN games ON games.position = own.game ",
-        "other.": f"CROSS JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
+        "other.": f"{join} JOIN {HISTORY.name} AS other ON other.pool = own.pool AND other.player = own.opponent "
         "AND other.n = own.opponent_n ",
     }
     requested = " ".join([*columns, "games." if table.by_tournament else ""])

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.assessment import Reratings
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, apply_decoded_block, column_types, decode_bodies
-from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.errors import LedgerError
@@ -29,9 +28,17 @@ from ledger.ratings.carried_states import CarriedStates
 from ledger.ratings.fact_folds import project_all_facts
 from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT_COLUMNS, RAISE_BOUND, WRITE_CURRENT, listed_flags
+from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.projectors.history import HISTORY
-from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_facts, columns_of_sides, facts_needed
+from ledger.ratings.rated_games import (
+    GUESTS,
+    GamesInOrder,
+    RatedGameColumns,
+    columns_of_facts,
+    columns_of_sides,
+    facts_needed,
+)
 from ledger.ratings.side_rows import TableStates
 from ledger.ratings.view_tables import SideTable, columns_wanted, facts_wanted, initial_state, side_tables
 from ledger.runtime import sqlite
@@ -60,8 +67,8 @@ STATE_PREFIX = "state "  # before the name of a field of the scheme's state, whi
 class _PlayersOfPool(CarriedStates):
     """The states of a pool's players, placed by number or, if numbers are far apart (up to 2**31 - 1), by order."""
 
-    def __init__(self, pool: Pool, roster: Roster) -> None:
-        super().__init__(MANY, pool, roster)
+    def __init__(self, starts: StartingRatings) -> None:
+        super().__init__(MANY, starts)
         self._numbers: Any = None  # if numbers are far apart, those of the players who were met, ascending,
         self._places: Any = None  # and their places
 
@@ -93,9 +100,9 @@ class _PlayersOfPool(CarriedStates):
 class PoolBuild:
     """The build of one pool from its first game on: ``rate``, then ``write``."""
 
-    def __init__(self, pool: Pool, roster: Roster, projectors: Sequence[ReadModel], folder: Path) -> None:
+    def __init__(self, starts: StartingRatings, projectors: Sequence[ReadModel], folder: Path) -> None:
         """Prepare the build; *folder* is where large sorts may have their temporary file."""
-        self._pool = pool
+        self._pool = pool = starts.pool
         self._tables = side_tables(projectors, pool.state_fields)
         self._columns_wanted = columns_wanted(self._tables)
         facts = facts_needed(pool, facts_wanted(self._tables))
@@ -105,8 +112,8 @@ class PoolBuild:
             fact for name, (_, _, fact) in SIDE_COLUMNS.items() if name in self._columns_wanted and name != fact
         }
         self._facts = [name for name in facts if name not in self._texts or name in in_codes or pool.by_event]
-        self._roster = roster
-        self._players = _PlayersOfPool(pool, roster)
+        self._roster = starts.roster
+        self._players = _PlayersOfPool(starts)
         # lead=1: the sides of one player come in one block, so that a fold begins and ends within it
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
 
@@ -142,7 +149,8 @@ class PoolBuild:
 
     def _rate(self, games: GamesInOrder) -> RatedGameColumns:
         dense = MANY.dense_indexes(games.white, games.black)
-        return self._players.rate(games, dense, self._players.places(dense[0]))
+        own = dense[0][dense[0] > 0] if games.guests else dense[0]  # without guests, who come last
+        return self._players.rate(games, dense, self._players.places(own))
 
     def _side_frame(self, rated: RatedGameColumns, frame: DataFrame) -> DataFrame:
         """Return the sides of rated games by player and game number, with what the tables need; texts from *frame*."""
@@ -232,9 +240,10 @@ def _as_games(frame: DataFrame, pool: Pool, facts: Sequence[str]) -> GamesInOrde
     else:
         changes = frame.select(pl.struct("rated_ms", "batch").rle_id().diff().fill_null(1)).to_series()
         begins = changes.to_numpy().astype(np.int32)
-    columns = {name: frame[name].to_numpy() for name in GamesInOrder._fields if name in frame.columns}
+    columns: dict[str, Any] = {name: frame[name].to_numpy() for name in GamesInOrder._fields if name in frame.columns}
     further = columns_of_facts(MANY, facts, [frame[name].to_list() for name in facts])
-    return GamesInOrder(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
+    games = GamesInOrder(**columns, begins=begins, fresh=np.ones(len(frame), np.int32), facts=further)
+    return games.with_guests(MANY)
 
 
 OWN_PROCESS_FROM = 100_000  # entries from which starting a process to write their rows (about 0.3 s) pays
@@ -290,7 +299,10 @@ class Build:
                     pool = next(pool for pool in book.pools.values() if pool.pool == number)
                     # Its games are all rated again, for no state was stored; rows of its first players stay.
                     after = written_player if number == written_pool else 0
-                    build = PoolBuild(pool, book.roster, self._projectors, self._path.parent)
+                    starts = StartingRatings(connection, pool, book.roster, book.pools.get)
+                    build = PoolBuild(starts, self._projectors, self._path.parent)
+                    if pool.from_pools:
+                        writers.own()  # the rows of the pools before it can be read
                     with build:
                         build.rate(blocks, after)
                         self._write(writers.concurrent(), number, build.write(writers.concurrent(), progress))
@@ -378,7 +390,7 @@ class Build:
             writers.own()
             with sqlite.write_transaction(connection):
                 # it looks for games; tournaments alone go through all of them
-                if book.corrections.any_approved:
+                if book.corrections.any_approved or book.has_guests:
                     for statement in (*views_file.index_statements("games("), *views_file.index_statements("given_")):
                         connection.execute(statement)
                 settled = Reratings()
@@ -386,6 +398,8 @@ class Build:
                 views_file.record_schemes(connection, settled.adopted)
         if any(pool.by_event for pool in book.pools.values()):
             columns = tuple(dict.fromkeys((*columns, "began_ms", "tournament")))
+        if book.has_guests:
+            columns = (*columns, *GUESTS)
         if stale:
             writers.own()
             games.clear()

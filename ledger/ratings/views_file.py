@@ -107,7 +107,7 @@ RATING_BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
 # Another number for each change of a table, index or trigger: earlier files are built again, nothing is read.
-LAYOUT = 16
+LAYOUT = 17
 _SCHEME = "scheme "
 PACKAGE_PREFIX = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))

@@ -14,6 +14,7 @@ import attrs
 
 from ledger.errors import MalformedError
 from ledger.facts.source_games import SourceReport
+from ledger.imports.reading import OTHER_CLASS
 from ledger.runtime.nearest import expected_names
 
 
@@ -33,6 +34,7 @@ class Check(NamedTuple):
     advice: str
 
 
+NO_CLASS = "time-control-missing"
 # By code; a code is recorded with its acceptance, and never changes its meaning.
 CHECKS: Mapping[str, Check] = {
     "number-of-another": Check(
@@ -99,6 +101,11 @@ CHECKS: Mapping[str, Check] = {
         "the report has results of more rounds than it announces",
         "correct the number of rounds (142, XXR), or remove the round",
     ),
+    NO_CLASS: Check(
+        Severity.ERROR,
+        "the time control chooses the pool, and FIDE rates none such, or the report states none that is understood",
+        "write it (222, 122), as in '90 min + 30 sec', or name the pool",
+    ),
     "name-differs": Check(
         Severity.WARNING,
         "a number belongs to a player whose surname or given name alone is the same",
@@ -129,6 +136,11 @@ CHECKS: Mapping[str, Check] = {
         Severity.WARNING,
         "most ratings, and five or more, differ from the list in force",
         "look which list was used, and whether the pool is the right one",
+    ),
+    OTHER_CLASS: Check(
+        Severity.WARNING,
+        "the time control belongs to another pool by FIDE's limits than the one that was named",
+        "take that pool, or correct the time control (222, 122)",
     ),
     "birth-year-differs": Check(
         Severity.WARNING,

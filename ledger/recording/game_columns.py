@@ -14,10 +14,11 @@ from ledger.duplicates.reported_games import SIDES
 from ledger.facts import codec_columns
 from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
 from ledger.facts.words import Termination
+from ledger.imports.reading import FIDE_CLASSES
 from ledger.imports.repeated_rows import RepeatCounter
 from ledger.journal import rules
 from ledger.recording.game_rows import DAY_ALONE, FirstRatedGame, Judged, PlayedDay
-from ledger.recording.pool_choice import BY_SPEED, PoolChoice
+from ledger.recording.pool_choice import BY_SPEED, BY_TIME_CONTROL, PoolChoice
 from ledger.runtime.lazy import pl
 from ledger.runtime.long_work import prefetched
 
@@ -79,6 +80,9 @@ class GameColumns:
         own = variant.replace_strict(dict(choice.variants), default=None, return_dtype=pl.String)
         if choice.pool == BY_SPEED:
             pool = pl.when(variant == "standard").then(speed).otherwise(pl.coalesce(own, variant))
+        elif choice.pool == BY_TIME_CONTROL:
+            rated = pl.when(speed.is_in(FIDE_CLASSES)).then(speed)
+            pool = pl.when(variant == "standard").then(rated).otherwise(own)
         else:
             pool = pl.when(variant == "standard").then(pl.lit(choice.pool)).otherwise(own)
         frame = self._frame.with_columns(pool=pool)

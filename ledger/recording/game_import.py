@@ -37,7 +37,7 @@ from ledger.recording.game_columns import GameColumns
 from ledger.recording.game_rows import GameRows, Judged, PlayedDay
 from ledger.recording.import_register import ImportCounts, ImportNotes
 from ledger.recording.new_players import register
-from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
 from ledger.recording.reported_tournaments import ReportRecorder
 from ledger.recording.seed_warnings import SeedWarnings
 from ledger.recording.views_game_index import ViewsGameIndex
@@ -167,9 +167,10 @@ class ImportReport(FaultsFound):
         self.note_count += len(notes)
         self.notes += notes[: max(KEPT_FAULTS - len(self.notes), 0)]
 
-    def leave_out(self, variant: str, count: int) -> None:
-        """Count games of a variant that has no pool."""
-        reason = "no time control" if variant == "standard" else f"variant {variant}"
+    def leave_out(self, variant: str, count: int, *, by_limits: bool = False) -> None:
+        """Count games of a variant that has no pool; *by_limits*: FIDE's limits choose it."""
+        control = "no time control that FIDE rates" if by_limits else "no time control"
+        reason = control if variant == "standard" else f"variant {variant}"
         has_room = reason in self.left_out or len(self.left_out) < MAX_REASONS
         self.left_out[reason if has_room else "other variants"] += count
 
@@ -497,7 +498,7 @@ class GameImport:
         """Return the games that have a pool, with it; others are left out and counted."""
         games, homeless = games.with_pools(self._choice)
         for variant, count in homeless.items():
-            self._report.leave_out(variant, count)
+            self._report.leave_out(variant, count, by_limits=self._choice.pool == BY_TIME_CONTROL)
         return games
 
     def _housed(self, transaction: Transaction, games: GameBlock) -> GameBlock:

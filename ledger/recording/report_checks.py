@@ -13,6 +13,7 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.facts.source_games import SourceEntrant, SourcePairing, SourceReport
 from ledger.facts.words import Format
+from ledger.imports.reading import OTHER_CLASS
 from ledger.recording.findings import ReportFinding
 from ledger.schemes.formulas.fide_rules import expected_hundredths
 
@@ -31,6 +32,9 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     """Yield the findings that need nothing but the report."""
     yield from _rounds_and_days(report)
     yield from _repeated_pairings(report)
+    if report.other_pool is not None:
+        line, words = report.other_pool
+        yield ReportFinding(line, OTHER_CLASS, words)
     for line, words in report.doubts:
         yield ReportFinding(line, "field-unreadable", words)
     for line, words in report.team_doubts:

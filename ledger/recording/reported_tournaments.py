@@ -17,7 +17,14 @@ from ledger.book.evidence import CurrentFacts
 from ledger.facts.codec import decode
 from ledger.facts.events import Event, PlayerDescribed, PlayerEntered, TournamentDescribed
 from ledger.facts.instants import instant_ms
-from ledger.facts.player_details import PlayerDetails, arbiters_text, details_by_commitment, folded, readable_details
+from ledger.facts.player_details import (
+    NO_DETAILS,
+    PlayerDetails,
+    arbiters_text,
+    details_by_commitment,
+    folded,
+    readable_details,
+)
 from ledger.facts.source_games import SourceReport
 from ledger.journal import Journal, StoredEntry, Writer
 from ledger.journal.transactions import Transaction
@@ -58,7 +65,7 @@ class DetailsRecorder:
         fresh: dict[int, StatedDetails] = {}
         for player, said in details.items():
             stated = self._stated[player]
-            if (further := _further(stated, said, since)).stated():
+            if (further := _further(stated, said, since)) != NO_DETAILS:
                 number = 1 + max((each.number for each in stated if each.since == since), default=0)
                 fresh[player] = StatedDetails(since, number, further)
         self._append(fresh)
@@ -74,15 +81,17 @@ class DetailsRecorder:
         as_text = cache(PlayerDetails.as_text)
         texts = {keys[player]: as_text(each.details) for player, each in fresh.items()}
         commitments = self._names.store_texts(self._transaction.writer, texts)
-        rows = [(player, each.since, each.number, commitments[keys[player]]) for player, each in fresh.items()]
-        if len(rows) > _FEW:
-            fields = ("player", "effective_at", "number", "details")
-            append_rows(self._transaction, pl.DataFrame(rows, fields, orient="row"), PlayerDescribed)
+        columns = {
+            "player": list(fresh),
+            "effective_at": [each.since for each in fresh.values()],
+            "number": [each.number for each in fresh.values()],
+            "details": [commitments[key] for key in keys.values()],
+        }
+        if len(fresh) > _FEW:
+            append_rows(self._transaction, pl.DataFrame(columns), PlayerDescribed)
             return
-        self._transaction.append(
-            PlayerDescribed(player=player, effective_at=since, number=number, details=details)
-            for player, since, number, details in rows
-        )
+        rows = zip(*columns.values(), strict=True)
+        self._transaction.append(PlayerDescribed(**dict(zip(columns, row, strict=True))) for row in rows)
 
     def _load(self, players: Sequence[int], new: Collection[int]) -> None:
         """Read the recorded descriptions of players."""
@@ -136,6 +145,9 @@ class ReportRecorder:
     def record(self, report: SourceReport, pool: str) -> None:
         """Record what a report states, as far as it is new."""
         self._describe(report, pool)
+        details = {
+            self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
+        }
         entrants = [
             PlayerEntered(
                 pool=pool,
@@ -146,13 +158,11 @@ class ReportRecorder:
                 start_number=entrant.start_number,
                 rating=entrant.rating,
                 place=entrant.place,
+                federation=details[self._numbers[entrant.player_id]].federation,
             )
             for entrant in report.entrants
         ]
         self._transaction.append(self._numbered(entrants))
-        details = {
-            self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
-        }
         self._details.record({player: said for player, said in details.items() if said.stated()}, report.edition)
 
     def arbiters(self, pool: str, tournament: str, edition: str) -> str | None:
@@ -190,8 +200,11 @@ class ReportRecorder:
         recorded = self._numbered_facts(entrants)
         for entrant in entrants:
             others = recorded.get(entrant.key, [])
-            if not any(other and other == attrs.evolve(entrant, number=other.number) for other in others):
-                yield attrs.evolve(entrant, number=len(others) + 1)
+            # a source may leave out what is recorded
+            known = [other for other in others if other]
+            federation = entrant.federation or (known[-1].federation if known else None)
+            if not any(other == attrs.evolve(entrant, number=other.number, federation=federation) for other in known):
+                yield attrs.evolve(entrant, number=len(others) + 1, federation=federation)
 
     def _numbered_facts(self, events: Sequence[Any]) -> dict[str, list[Any]]:
         """Return, by the key of each fact, which has number 1, the recorded facts of all numbers in its place.

@@ -108,8 +108,14 @@ class Columns:
         return list(columns)
 
     def dense_indexes(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
-        """Return the distinct numbers of two columns, ascending, and both columns as indexes into them."""
+        """Return the distinct numbers of two columns, and both columns as indexes into them.
+
+        They ascend, but negative numbers come behind all others.
+        """
         numbers = sorted({*first, *second})
+        if numbers and numbers[0] < 0:
+            negative = bisect_left(numbers, 0)
+            numbers = [*numbers[negative:], *numbers[:negative]]
         place = {number: i for i, number in enumerate(numbers)}
         return numbers, [place[number] for number in first], [place[number] for number in second]
 
@@ -247,11 +253,12 @@ class ArrayColumns(Columns):
         return [column.tolist() for column in columns]
 
     def dense_indexes(self, first: Column, second: Column) -> tuple[Column, Column, Column]:
-        """Return the distinct numbers of two arrays, ascending, and both arrays as indexes into them."""
-        highest = int(max(first.max(), second.max()))
-        if highest >= FAR_APART:
+        """Return the distinct numbers of two arrays, negative ones last, and both arrays as indexes into them."""
+        highest, lowest = int(max(first.max(), second.max())), int(min(first.min(), second.min()))
+        if highest >= FAR_APART or lowest < 0:
             numbers, places = np.unique(np.concatenate([first, second]), return_inverse=True)
-            places = places.astype(np.int32)
+            negative = int(np.searchsorted(numbers, 0))
+            numbers, places = np.roll(numbers, -negative), ((places - negative) % len(numbers)).astype(np.int32)
             return numbers.astype(np.int32), places[: len(first)], places[len(first) :]
         # Marked, not sorted: of two columns of 500,000 numbers below 200,000 it takes 15 ms, ``np.unique`` 146.
         present = np.zeros(highest + 1, np.bool_)

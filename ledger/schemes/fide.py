@@ -696,6 +696,7 @@ SCHEME = Scheme(
     provisional=provisional,
     listed=listed,
     in_force=in_force,
+    fide_limits=True,
     # RULES 1.4 and 1.8: whole tournaments, "the closing date for tournaments for a list is 3 days before" the 1st
     # "with the ratings and rules of its own days": DESIGN 9 of late reports; FIDE's lists are never published again
     for_new_pools={"by_event": True, "included_until": 2, "late_reports": "next-list"},

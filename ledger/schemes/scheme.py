@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from ledger.errors import MalformedError, ProjectionError
-from ledger.facts.event_fields import DECIMAL_PATTERN
+from ledger.facts.event_fields import DECIMAL_PATTERN, FEDERATION_PATTERN, NAME_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.facts.words import LateReports
 from ledger.runtime.nearest import expected_names
@@ -30,30 +30,40 @@ from ledger.runtime.records import flat_of, make_reader, number
 from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, stored_setting
 
-FROM_SHOWN, LATE_REPORTS = "from_shown", "late_reports"
+FROM_SHOWN, LATE_REPORTS, FROM_POOL, FEDERATION = "from_shown", "late_reports", "from_pool", "federation"
 
 
 class PoolSetting(NamedTuple):
     """A setting that every pool takes besides those of its scheme.
 
     Attributes:
-        default: the value if an adoption does not name it: a switch, or one of the *words*.
-        unit: ``switch`` or ``word``.
+        default: the value if an adoption does not name it: a switch, or one of the *words*; None: it may be absent.
+        unit: ``switch``, ``word``, ``pool`` (the name of another one) or ``federation``.
         doc: its meaning.
         words: the words that it takes.
+        code: the pattern of the codes that it takes.
     """
 
-    default: bool | str
+    default: bool | str | None
     unit: str
     doc: str
     words: tuple[str, ...] = ()
+    code: str = ""
+
+    @property
+    def expected(self) -> str:
+        """The values that it takes, in words."""
+        if self.code:
+            return "the name of a pool" if self.unit == "pool" else "three capital letters such as NOR"
+        return " or ".join(self.words) if self.words else "true or false"
 
     def problem(self, name: str, value: object) -> str | None:
         """Return why it cannot have a value; None if it can."""
-        if value in self.words if self.words else type(value) is bool:
-            return None
-        expected = " or ".join(self.words) if self.words else "true or false"
-        return f"setting {name!r}: expected {expected}, got {value!r}"
+        if self.code:
+            fits = type(value) is str and re.fullmatch(self.code, value, re.ASCII) is not None
+        else:
+            fits = value in self.words if self.words else type(value) is bool
+        return None if fits else f"setting {name!r}: expected {self.expected}, got {value!r}"
 
 
 POOL_SETTINGS: Mapping[str, PoolSetting] = {
@@ -69,6 +79,20 @@ POOL_SETTINGS: Mapping[str, PoolSetting] = {
         doc="what is reported after its list was published counts in that list (true-place), which is then revised, or "
         "in the next one (next-list)",
         words=tuple(word.value for word in LateReports),
+    ),
+    FROM_POOL: PoolSetting(
+        default=None,
+        unit="pool",
+        doc="who has no seed here begins with the rating in force in that older pool, as rapid and blitz do with the "
+        "standard one (FIDE B.02, 7.2.1)",
+        code=NAME_PATTERN,
+    ),
+    FEDERATION: PoolSetting(
+        default=None,
+        unit="federation",
+        doc="players of another federation are guests: opponents are rated against the rating that the report or a "
+        "list gives them, they get no rating here and are on no list; without it nobody is a guest",
+        code=FEDERATION_PATTERN,
     ),
 }
 SHOWN_SCALE = "Elo points"  # points that sources show next to games
@@ -477,6 +501,7 @@ class Scheme:
         provisional: kernel ``(player, numbers) -> bool``.
         listed: kernel ``(player, numbers) -> bool``: whether a rating list shows the player; an unrated player
             has the rating ``UNRATED``.
+        fide_limits: True if FIDE's limits of standard, rapid and blitz say to which pool of these names a game belongs.
         scale: the unit of its ratings; a rating means the same in two schemes of one scale.
     """
 
@@ -510,6 +535,7 @@ class Scheme:
     provisional: Callable[..., bool] = never_provisional
     listed: Callable[..., bool] = always_listed
     scale: str = "Elo points"
+    fide_limits: bool = False
 
     def __attrs_post_init__(self) -> None:
         """Refuse a scheme without the kernel of its rhythm; ``scheme_faults`` reports its other faults."""
@@ -679,7 +705,8 @@ class Scheme:
     def adopted_settings(self, stored: Mapping[str, int | bool | str]) -> dict[str, int | bool | str]:
         """Return every setting of an adoption in a journal; one that it does not name has its default."""
         defaults = {field.name: stored_setting(field.default) for field in attrs.fields(self.settings)}
-        return {**defaults, **{name: each.default for name, each in POOL_SETTINGS.items()}, **stored}
+        of_pool = {name: each.default for name, each in POOL_SETTINGS.items() if each.default is not None}
+        return {**defaults, **of_pool, **stored}
 
     def numbers_from(self, settings: Mapping[str, int | bool | str]) -> Any:
         """Return the settings of an adoption as the kernels take them; settings without a value have their defaults.

@@ -11,10 +11,10 @@ from ledger.runtime.ledger_files import sidecar
 GAMES = 300
 PLAYERS = 8
 TABLES = {
-    "bests", "changes", "corrections", "current", "descriptions", "distribution", "entrants", "eras", "games",
-    "given_sides", "highest_lowest", "history", "merges", "movetexts", "openings", "originals", "player_details",
-    "players", "policies", "pools", "proposals", "publications", "rounds_without_game", "runs", "seeds",
-    "sent_reports", "streaks", "strengths", "time_losses", "tournaments", "upsets",
+    "bests", "changes", "corrections", "current", "descriptions", "distribution", "entrants", "eras", "federations",
+    "games", "given_sides", "highest_lowest", "history", "merges", "movetexts", "openings", "originals",
+    "player_details", "players", "policies", "pools", "proposals", "publications", "rounds_without_game", "runs",
+    "seeds", "sent_reports", "streaks", "strengths", "time_losses", "tournaments", "upsets",
 }  # fmt: skip
 
 

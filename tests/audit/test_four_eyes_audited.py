@@ -118,6 +118,7 @@ BACK: tuple[events.Event, ...] = (
     tournament_opened("2026-10", "2026-12"),
     events.PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
     events.BirthYearLearnt(player=1, birth_year=1990),
+    events.FederationSet(player=1, effective_at="2026-11-20", federation="NOR"),
     events.RatingSeeded(player=1, pool="standard", rating="2300"),
     events.RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11"),
 )

@@ -16,6 +16,7 @@ from ledger.facts.events import (
     ClockAccepted,
     Decision,
     Event,
+    FederationSet,
     PlayerChanged,
     RatingSeeded,
     Role,
@@ -161,6 +162,7 @@ OF_PLAYERS: tuple[Event, ...] = (
     PlayerChanged(player=1, effective_at="2026-11-20", standing=Standing.GUEST),
     PlayerChanged(player=1, effective_at="2026", standing=Standing.FULL, declared_rating=1700),
     BirthYearLearnt(player=1, birth_year=1990),
+    FederationSet(player=1, effective_at="2026-11-20", federation="NOR"),
     RatingSeeded(player=1, pool="standard", rating="2300"),
     RatingSeeded(player=1, pool="standard", rating="2300", effective_at="2026-11-20"),
 )

@@ -8,6 +8,7 @@ from ledger.facts.events import (
     EVENTS,
     BirthYearLearnt,
     Event,
+    FederationSet,
     GameRecorded,
     PlayerChanged,
     PlayerDescribed,
@@ -22,7 +23,7 @@ from ledger.facts.events import (
 )
 
 GAME = "same-player ended-before-start ended-in-the-future"
-ADOPTION = "unknown-scheme bad-settings pool-has-no-beginning bad-carry"
+ADOPTION = "unknown-scheme bad-settings bad-from-pool pool-has-no-beginning bad-carry"
 OVERLAP = "overlapping-editions"
 CLOSED = "edition-closed played-after-closing"
 CHOICE = "no-choice-of-strength rating-decides"
@@ -52,6 +53,10 @@ ASKED: tuple[tuple[Context, type[Event], str], ...] = (
     (Context.CHANGE, StrengthChosen, "rating-decides same-instant"),
     (Context.RESTORE, StrengthChosen, "same-instant"),
     (Context.APPROVAL, StrengthChosen, "unknown-pool unknown-player"),
+    (Context.APPEND, FederationSet, f"unknown-player {OTHER} same-instant needs-a-proposal"),
+    (Context.PROPOSAL, FederationSet, f"unknown-player {OTHER} same-instant"),
+    (Context.CHANGE, FederationSet, "same-instant"),
+    (Context.APPROVAL, FederationSet, "unknown-player"),
     (Context.APPEND, RoundWithoutGame, f"unknown-pool unknown-player {OTHER}"),
     (Context.APPEND, PlayerEntered, "unknown-pool unknown-player"),
     (Context.IMPORT, PlayerEntered, ""),

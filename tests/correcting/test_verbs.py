@@ -39,7 +39,7 @@ from tests.kit.corrections import (
     rebuilt,
     tables,
 )
-from tests.kit.games import game_recorded, run_closed, strength_chosen
+from tests.kit.games import federation_set, game_recorded, run_closed, strength_chosen
 
 ANNOUNCED = "test_announced_by_two.py"
 BYES = "answers/crosstables/test_byes.py"
@@ -381,6 +381,7 @@ PASTS: dict[str, tuple[dict[str, str], Event]] = {
         RatingSeeded(player=1, pool="standard", rating="1850", games=120, k_factor="20", highest="1900", source="May"),
     ),
     "born": ({"player": "Ann", "to": "1990"}, BirthYearLearnt(player=1, birth_year=1990)),
+    "federation": ({"player": "Ann", "to": "nor", "from": "2026-11-20"}, federation_set()),
     "strength": ({"player": "Ann", "to": "advanced", "from": "2026-11-20"}, strength_chosen()),
 }
 
@@ -394,7 +395,7 @@ def test_what_is_told_of_a_player_is_recorded_by_its_approval(verb: str, four: L
     assert tables(four) == rebuilt(four)
 
 
-@pytest.mark.parametrize("verb", ["standing", "declared", "rating", "born", "strength"])
+@pytest.mark.parametrize("verb", ["standing", "declared", "rating", "born", "strength", "federation"])
 def test_what_cannot_be_told_of_a_player_is_named(verb: str, four: Ledger) -> None:
     with pytest.raises(MalformedError, match="must"):
         ask(four, verb, **{**PASTS[verb][0], "to": "much"})

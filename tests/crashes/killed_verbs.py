@@ -68,6 +68,7 @@ VERBS: Mapping[str, Steps] = {
     "correct standing": _correction("standing", "made:p1", "--to", "guest", "--from", "2015-04-01"),
     "correct rating": _correction("rating", "made:p1", "--to", "1850", "--games", "40"),
     "correct declared": _correction("declared", "made:p1", "--to", "1700", "--from", "2010-01-01"),
+    "correct federation": _correction("federation", "made:p1", "--to", "SWE", "--from", "2015-04-01"),
     "correct born": _correction("born", "made:p1", "--to", "1990"),
     "correct merge": _correction("merge", "made:p3", "--into", "made:p1"),
     "correct unmerge": _second("unmerge", "made:p3"),
@@ -131,6 +132,7 @@ ALIKE: tuple[frozenset[str], ...] = (
             "correct strength",
             "correct rating",
             "correct declared",
+            "correct federation",
             "correct born",
         }
     ),

@@ -29,6 +29,7 @@ from ledger.facts.words import Carry, Outcome, Standing, Termination
 from ledger.ledger import Ledger
 from tests.kit.games import (
     bye,
+    federation_set,
     game_recorded,
     run_closed,
     scheme_adopted,
@@ -125,6 +126,7 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(RatingSeeded(player=3, pool="standard", rating="2344"), "player 3 was never registered"),
         Case(bye(player=3), "player 3 was never registered"),
         Case(strength_chosen(player=3), "player 3 was never registered"),
+        Case(federation_set(player=3), "player 3 was never registered"),
     ),
     "erased-player": (
         Case(game_recorded("r2"), "player 2 was erased and plays no further game; register a person who", erased=2),
@@ -182,6 +184,12 @@ CASES: dict[str, tuple[Case, ...]] = {
     "bad-settings": (
         Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob'; expected one of ["),
         Case(later(settings={"cap": -1}), "cap must not be negative"),
+    ),
+    "bad-from-pool": (
+        Case(
+            adoption(settings={"from_pool": "rapid"}), "setting 'from_pool': there is no pool 'rapid'; name the pool in"
+        ),
+        Case(adoption(settings={"from_pool": "blitz"}), "pool 'blitz' cannot begin with its own ratings; name the"),
     ),
     "pool-has-no-beginning": (
         Case(
@@ -289,6 +297,11 @@ CASES: dict[str, tuple[Case, ...]] = {
             changed("2026-10-01T00:00:00Z", Standing.WELCOMER),
             "2026-10-01T00:00:00Z is the instant of 2026-10, from which the player has another membership status",
             before=(changed("2026-10", Standing.GUEST),),
+        ),
+        Case(
+            federation_set(effective_at="2026-10-01"),
+            "2026-10-01 is the instant of 2026-10, from which the player belongs to another federation already",
+            before=(federation_set(effective_at="2026-10", federation="SWE"),),
         ),
         Case(
             RatingSeeded(player=1, pool="standard", rating="1600", effective_at="2026-10-01"),

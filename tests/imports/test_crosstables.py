@@ -67,6 +67,12 @@ class TestContract(ImporterContract):
         return crosstables.read_games
 
 
+def test_the_column_of_federations_is_that_of_the_entrants() -> None:
+    _, reading = read(TABLE.replace("1926;SWE", "1926;Club 7").replace("1971;SWE", "1971;NOR"))
+    (found,) = reading.reports
+    assert [entrant.details.get("federation") for entrant in found.entrants] == ["SWE", "NOR", "SWE", None]
+
+
 def test_a_table_of_chess_results_gives_each_game_once_and_byes() -> None:
     games, reading = read(TABLE)
     assert short(games) == [

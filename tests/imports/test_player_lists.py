@@ -216,3 +216,31 @@ def test_blocks_of_any_size_give_the_same_players() -> None:
     parts = [row for frame in formats.read_csv(pieces(text.encode(), 100), Reading("x"), 100) for row in frame.rows()]
     assert parts == whole
     assert len(whole) == 200
+
+
+@pytest.mark.parametrize("text", [combined(), xml()])
+def test_a_combined_list_gives_all_three_ratings_at_once(text: str) -> None:
+    rows, reading = read(text, "all")
+    assert [row.get("rating") for row in rows] == ["2344", "1402", None]
+    assert [(row.get("rapid_rating"), row.get("rapid_k_factor")) for row in rows] == [
+        ("2310", "20"),
+        (None, None),
+        (None, None),
+    ]
+    assert [(row.get("blitz_rating"), row.get("blitz_k_factor")) for row in rows] == [
+        (None, None),
+        ("1555", "40"),
+        (None, None),
+    ]
+    assert reading.faults == []
+
+
+def test_a_list_of_one_kind_is_no_combined_list() -> None:
+    (fault,) = faults(of_september(), kind="all")
+    assert "no column for the rating and the rating of rapid and the rating of blitz" in fault
+
+
+def test_a_bad_rating_of_a_further_kind_is_a_fault_with_its_line() -> None:
+    (fault,) = faults(combined().replace("1555", "15x5"), kind="all")
+    assert fault.startswith("3: ")
+    assert "the rating of blitz" in fault

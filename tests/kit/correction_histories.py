@@ -24,11 +24,13 @@ from ledger.facts.events import (
     CorrectionProposed,
     Decision,
     Event,
+    FederationSet,
     GameRecorded,
     GameSupplemented,
     ListPublished,
     PersonErased,
     PlayerChanged,
+    PlayerEntered,
     PlayerRegistered,
     PlayerRenamed,
     PolicySet,
@@ -43,7 +45,17 @@ from ledger.facts.events import (
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Brings, Outcome, Standing, Strength, Termination
 from ledger.journal import Journal
-from tests.kit.drawn_clubs import CAFE, DAYS_OF_A_WINTER, MOMENTS, PLAYERS, POOLS, WHOLE_TOURNAMENTS, games, schemes
+from tests.kit.drawn_clubs import (
+    CAFE,
+    DAYS_OF_A_WINTER,
+    FEDERATIONS,
+    MOMENTS,
+    PLAYERS,
+    POOLS,
+    WHOLE_TOURNAMENTS,
+    games,
+    schemes,
+)
 
 Draw = Callable[..., Any]
 INSTANTS = (*MOMENTS, *DAYS_OF_A_WINTER)
@@ -84,6 +96,13 @@ FIELDS: Mapping[type[Event], Mapping[str, st.SearchStrategy[Any]]] = {
         "games": st.sampled_from((BLANK, 3, 60)),
         "deviation": st.sampled_from((BLANK, "70")),
         "k_factor": st.sampled_from((BLANK, "20")),
+    },
+    FederationSet: {"effective_at": _instant, "federation": st.sampled_from(FEDERATIONS)},
+    PlayerEntered: {
+        "rating": st.sampled_from((BLANK, 1450, 2312)),
+        "federation": st.sampled_from((BLANK, *FEDERATIONS)),
+        "player": _numbers,
+        "edition": st.sampled_from(DAYS),
     },
     StrengthChosen: {"effective_at": _instant, "strength": st.sampled_from(Strength).map(str)},
     SchemeAdopted: {"effective_from": _instant},  # schemes are drawn with their settings

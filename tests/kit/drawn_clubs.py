@@ -7,14 +7,17 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import attrs
 from hypothesis import strategies as st
 
 from ledger.facts.events import (
     BirthYearLearnt,
     ConversionRange,
     Event,
+    FederationSet,
     GameRecorded,
     PlayerChanged,
+    PlayerEntered,
     PlayerRegistered,
     RatingRunClosed,
     RatingSeeded,
@@ -45,6 +48,8 @@ MOMENTS = (
 )
 CAFE = "Café Kök"
 Settings = Mapping[str, int | bool | str]
+FEDERATIONS = ("NOR", "SWE")
+AT_HOME: Settings = {"federation": "NOR"}  # players of others are guests
 CHESSWORLD: tuple[tuple[str, Settings], ...] = (
     ("chessworld", {}),
     ("chessworld", {"provisional_games": 0}),
@@ -56,6 +61,7 @@ OTHERS: tuple[tuple[str, Settings], ...] = (
     ("glicko2", {"period_days": 7}),
     ("fide", {"rapid": True}),
     ("fide", {"by_event": True, "event_gap": 30, "start": 1800, "floor": 1000}),
+    *((scheme.name, AT_HOME) for scheme in built_in_schemes()),
     *((name, {"from_shown": True}) for name in ("chessworld", "elo", "glicko2", "fide", "uschess", "iccf", "lichess")),
 )
 WHOLE: Settings = {"by_event": True, "included_until": 2, "start": 1800, "floor": 1000}
@@ -68,6 +74,8 @@ WHOLE_TOURNAMENTS: tuple[tuple[str, Settings], ...] = (  # schemes of a pool tha
     ("fide", {**WHOLE, "in_force_after": 14}),
     ("fide", {**WHOLE, "period_days": 7}),
     ("fide", {**WHOLE, "from_shown": True}),
+    ("fide", {**WHOLE, **AT_HOME}),
+    ("fide", {**WHOLE, **AT_HOME, "from_shown": True}),
     ("fide", {"start": 1800, "floor": 1000}),
     ("chessworld", {}),
     ("harkness", {}),
@@ -162,6 +170,31 @@ def pasts(draw: st.DrawFn) -> list[Event]:
     return [*seeds, *(BirthYearLearnt(player=player, birth_year=2005) for player in born)]
 
 
+@st.composite
+def guests(draw: st.DrawFn, moments: Sequence[str] = MOMENTS) -> list[Event]:
+    """Federations of players, and lists of entrants with federations and ratings."""
+    when = st.tuples(st.integers(1, PLAYERS), st.sampled_from(moments))
+    dated = [
+        FederationSet(player=player, effective_at=moment, federation=draw(st.sampled_from(FEDERATIONS)))
+        for player, moment in draw(st.lists(when, max_size=3, unique=True))
+    ]
+    where = st.tuples(st.sampled_from(POOLS), st.integers(1, PLAYERS))
+    entered = [
+        PlayerEntered(
+            pool=pool,
+            tournament=CAFE,
+            edition=draw(st.sampled_from(DAYS_OF_A_WINTER))[:10],
+            player=player,
+            number=1,
+            start_number=player,
+            rating=draw(st.sampled_from((None, 1650, 2312))),
+            federation=draw(st.sampled_from((None, *FEDERATIONS))),
+        )
+        for pool, player in draw(st.lists(where, max_size=3, unique=True))
+    ]
+    return [*dated, *entered]
+
+
 def schemes() -> st.SearchStrategy[tuple[str, Settings]]:
     """A scheme of any rhythm with its settings; the simplest by far most often."""
     return st.sampled_from(at_true_places((CHESSWORLD[:1] * 6) + CHESSWORLD + OTHERS))
@@ -245,6 +278,7 @@ def clubs_of_a_winter(draw: st.DrawFn) -> list[Event]:
     played = [draw(games(i, DAYS_OF_A_WINTER, names)) for i in range(draw(st.integers(0, 24)))]
     runs = [RatingRunClosed(pool=POOLS[0], as_of=day) for day in draw(st.sets(st.sampled_from(("2020-01", "2020-02"))))]
     later = [*played, *changed, *draw(openings()), *runs, *draw(changes()), *draw(rounds_without_game())]
+    later += draw(guests(DAYS_OF_A_WINTER))
     return [*adopted, *draw(registrations()), *draw(st.permutations(later))]
 
 
@@ -277,8 +311,19 @@ def mixed_clubs(
         *draw(adoptions(later)),
         *draw(closings()),
         *draw(rounds_without_game()),
+        *draw(guests()),
     ]
     return [*adopted, *draw(registrations()), *draw(st.permutations(others))]
+
+
+def begun_in_standard(club: Sequence[Event]) -> list[Event]:
+    """The same facts, but that players begin in the second pool with their ratings in the first."""
+    return [
+        attrs.evolve(event, settings={**event.settings, "from_pool": POOLS[0]})
+        if isinstance(event, SchemeAdopted) and event.pool == POOLS[1]
+        else event
+        for event in club
+    ]
 
 
 def is_first(event: Event) -> bool:

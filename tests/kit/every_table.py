@@ -4,6 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ledger.facts.events import (
+    FederationSet,
     PlayerChanged,
     PlayerEntered,
     RatingRunClosed,
@@ -52,6 +53,7 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
                     source="club list",
                     effective_at="2004-01",
                 ),
+                FederationSet(player=5, effective_at="2004-06", federation="SWE"),
                 StrengthChosen(pool="standard", player=3, effective_at="2004-01", strength=Strength.INTERMEDIATE),
                 RatingRunClosed(pool="standard", as_of="2004-12"),
                 TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),

@@ -86,6 +86,11 @@ def strength_chosen(player: int = 1, **facts: Any) -> events.StrengthChosen:
     return events.StrengthChosen(player=player, **{**told, **facts})
 
 
+def federation_set(player: int = 1, **facts: Any) -> events.FederationSet:
+    """A player belongs to the federation of Norway."""
+    return events.FederationSet(player=player, **{"effective_at": "2026-11-20", "federation": "NOR", **facts})
+
+
 def bye(player: int = 1, **facts: Any) -> events.RoundWithoutGame:
     """A round without a game of the club cup."""
     told = {"pool": "standard", "tournament": "Club cup", "edition": "2026-11-01", "round": 1, "brings": Brings.HALF}

@@ -496,7 +496,7 @@ GOLDEN: dict[str, Golden] = {
         "import",
         events.PlayerEntered(pool="a", tournament="x", edition="1999", player=1, number=1, start_number=1),
     ),
-    "player-entered-1.full": Golden(
+    "player-entered-1.without-federation": Golden(
         2**53 - 1,
         "2026-11-21T03:15:15.133Z",
         "import",
@@ -509,6 +509,22 @@ GOLDEN: dict[str, Golden] = {
             start_number=9_999,
             rating=5_000,
             place=9_999,
+        ),
+    ),
+    "player-entered-1.full": Golden(
+        2**53 - 1,
+        "2026-11-30T03:15:15.133Z",
+        "import",
+        events.PlayerEntered(
+            pool="by_speed-blitz",
+            tournament='Grand Prix "Ålesund" \\ 日本 \U0001f600 </script>\u2028\u00ad @1:2',
+            edition="2013-05-27",
+            player=2**31 - 1,
+            number=2**53 - 1,
+            start_number=9_999,
+            rating=5_000,
+            place=9_999,
+            federation="NOR",
         ),
     ),
     "tournament-described-1.minimal": Golden(
@@ -607,6 +623,18 @@ GOLDEN: dict[str, Golden] = {
             codes="federation-differs rating-differs",
             warnings=2**53 - 1,
         ),
+    ),
+    "federation-set-1.minimal": Golden(
+        48,
+        "2026-11-30T03:15:16.000Z",
+        "officer",
+        events.FederationSet(player=1, effective_at="1999", federation="NOR"),
+    ),
+    "federation-set-1.full": Golden(
+        49,
+        "2026-11-30T03:15:16.001Z",
+        "officer",
+        events.FederationSet(player=2**31 - 1, effective_at="2024-07-01T00:00:00.001Z", federation="SWE"),
     ),
     "strength-chosen-1.minimal": Golden(
         19,

@@ -39,7 +39,7 @@ PROJECTORS = (WIN_STREAKS, CLIMBS, SCORES, BEATEN, *OF_FACTS)
 BOOKKEEPING = {
     "eras", "runs", "tournaments", "openings", "players", "changes", "seeds", "strengths", "proposals", "corrections",
     "merges", "given_sides", "originals", "pools", "rounds_without_game", "policies", "publications", "entrants",
-    "descriptions", "player_details", "sent_reports",
+    "descriptions", "player_details", "sent_reports", "federations",
 }  # fmt: skip
 # Policy, its settings, and whether it holds from an instant on.
 RULES_OF_THE_HOUSE: Sequence[tuple[str, Mapping[str, int | bool | str], bool]] = (

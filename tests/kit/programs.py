@@ -41,9 +41,9 @@ class Api:
         return answer.json()
 
 
-def club_of_programs(path: Path) -> dict[str, str]:
+def club_of_programs(path: Path, scheme: str = "chessworld") -> dict[str, str]:
     """Make a club of three players, and tokens."""
-    with Ledger.create(path) as ledger:
+    with Ledger.create(path, scheme=scheme) as ledger:
         for name in ("Ann", "Bob", "Cleo"):
             ledger.register(f"name:{name.lower()}", name)
         adam = ledger.tokens.add("adam", [Role.APPROVER])

@@ -26,6 +26,7 @@ from ledger.facts.events import (
     CorrectionProposed,
     Decision,
     Event,
+    FederationSet,
     GameRecorded,
     GameSupplemented,
     ListPublished,
@@ -257,6 +258,16 @@ def rounds_without_game() -> st.SearchStrategy[RoundWithoutGame]:
     )
 
 
+def federation_codes() -> st.SearchStrategy[str]:
+    """Codes of federations."""
+    return st.from_regex(rf"\A{limits.FEDERATION_PATTERN}\Z")
+
+
+def federations() -> st.SearchStrategy[FederationSet]:
+    """``federation-set/1``."""
+    return st.builds(FederationSet, player=players(), effective_at=instants(), federation=federation_codes())
+
+
 def strengths() -> st.SearchStrategy[StrengthChosen]:
     """``strength-chosen/1``."""
     strength = st.sampled_from(Strength)
@@ -275,6 +286,7 @@ def entrants() -> st.SearchStrategy[PlayerEntered]:
         start_number=st.integers(1, 9_999),
         rating=_or_none(st.integers(0, 5000)),
         place=_or_none(st.integers(1, 9_999)),
+        federation=_or_none(federation_codes()),
     )
 
 
@@ -483,6 +495,7 @@ def events() -> st.SearchStrategy[Event]:
         changes(),
         births(),
         strengths(),
+        federations(),
         seeds(),
         games(),
         adoptions(),

@@ -14,7 +14,7 @@ from ledger.facts.source_games import player_schema
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
 from ledger.ledger import Ledger
-from ledger.registering import registry
+from ledger.registering import player_lists
 from ledger.registering.registry import NewPlayer
 from tests.kit.clubs import NOW
 from tests.kit.corrections import ratings
@@ -113,7 +113,7 @@ def test_no_past_is_told_of_who_was_registered_after_a_list_was_looked_through(
         return []
 
     # the last step before the list waits for the lock
-    monkeypatch.setattr(registry, "namesakes", register)
+    monkeypatch.setattr(player_lists, "namesakes", register)
     rows = [
         {"line": 1, "identity": "id:9", "name": "Zoe", "rating": "2100"},
         {"line": 2, "identity": "id:10", "name": "Yan"},

@@ -300,6 +300,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "declared": {"player": "Ann", "to": "1700", "from": "2026-01-01"},
     "born": {"player": "Ann", "to": "1990"},
     "strength": {"player": "Ann", "to": "beginner", "from": "2026-01-01"},
+    "federation": {"player": "Ann", "to": "NOR", "from": "2026-01-01"},
     "merge": {"player": "Ann", "into": "Bob"},
     "unmerge": {"player": "fide:77"},
     "void-import": {"import": "1"},

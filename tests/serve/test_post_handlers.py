@@ -15,6 +15,7 @@ from ledger import Ledger
 from ledger.facts.events import Role
 from tests.kit.programs import GAME, Api, club_of_programs
 from tests.kit.served_processes import ask_server, position, serving, until
+from tests.kit.source_files import player
 from tests.kit.tournament_reports import report_with_wrong_points
 from tests.kit.workbooks import Rows, xlsx
 from tools.serve import bodies, parameters, problems
@@ -313,6 +314,27 @@ def test_warnings_about_a_report_stop_it_unless_their_code_is_accepted(api: Api)
     assert (done["accepted"], done["unaccepted"], done["recorded"]) == (["points-differ"], [], looked["recorded"])
 
 
+def test_a_time_control_of_another_pool_stops_reports_and_games_unless_it_is_accepted(tmp_path: Path) -> None:
+    club = tmp_path / "club.db"
+    tokens = club_of_programs(club, scheme="fide")
+    pairs = (player(1, "Ek", "2 w 1", fide="101"), player(2, "Lund", "1 b 0", fide="102"))
+    report = "\n".join(("012 Night", "042 2024/05/03", "052 2024/05/03", "122 15 min + 10 sec", *pairs, "")).encode()
+    games = b"key,white,black,result,ended_at,time_control\n1,Max,Moritz,1-0,2024-05-01,180+2\n"
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) > 0)
+        api = Api(address, tokens)
+        refused = api.ask("POST", "/imports?pool=standard", "rita", content=report)
+        assert (refused.status_code, "accept=time-control-differs would accept" in refused.text) == (400, True)
+        done = api.ask("POST", "/imports?pool=standard&accept=time-control-differs", "rita", content=report).json()
+        assert (done["accepted"], done["recorded"]) == (["time-control-differs"], 1)
+        refused = api.ask("POST", "/imports?pool=standard&strict=1", "rita", content=games)
+        assert (refused.status_code, "time-control-differs: the time control is that of blitz" in refused.text) == (
+            400, True,
+        )  # fmt: skip
+        done = api.ask("POST", "/imports?pool=standard&accept=time-control-differs", "rita", content=games).json()
+        assert (done["recorded"], "that of blitz by FIDE's limits" in done["notes"][0]["detail"]) == (1, True)
+
+
 def test_a_report_whose_warnings_two_people_accept_waits_for_the_second(tmp_path: Path) -> None:
     club, file = tmp_path / "club.db", report_with_wrong_points()
     tokens = dict(club_of_programs(club))
@@ -608,6 +630,17 @@ def test_recording_a_game_loads_no_heavy_library_in_any_process(tmp_path: Path) 
             maps = Path(f"/proc/{number}/maps").read_text("utf-8")
             loaded |= {name for name in ("numpy", "polars", "numba") if f"/{name}" in maps}
     assert loaded == set()
+
+
+def test_the_federation_of_a_player_is_recorded_once(api: Api) -> None:
+    player = api.post("/players", {"identity": "name:max", "name": "Max"}).json()["player"]
+    for word in (str(player), "name:max"):
+        done = api.post(f"/players/{word}/federation", {"federation": "SWE", "since": "2026-03-01"})
+        assert done.json()["key"] == f"federation:{player}@2026-03-01", done.text
+    assert done.json()["duplicate"] is True
+    wrong = api.post(f"/players/{player}/federation", {"federation": "Sweden"})
+    assert (wrong.status_code, wrong.json()["errors"][0]["pointer"]) == (400, "/federation")
+    assert api.post("/players/nobody/federation", {"federation": "SWE"}).status_code == 404
 
 
 def test_the_strength_that_a_player_chooses_is_recorded_once(api: Api) -> None:

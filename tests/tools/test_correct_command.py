@@ -36,6 +36,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "rating": ("Ann", "--to", "1850", "--games", "120", "--list", "national list, May 2004"),
     "declared": ("Ann", "--to", "1700", "--from", "2026-11-01"),
     "strength": ("Ann", "--to", "beginner", "--from", "2026-11-01"), "void-import": ("2-6",),
+    "federation": ("Ann", "--to", "NOR", "--from", "2026-11-01"),
 }  # fmt: skip
 ANNOUNCED = ("close-run", "open-tournament", "close-tournament", "bye")  # ChessWorld's ratings do not depend on them
 AFTERWARDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -60,7 +61,7 @@ def test_a_verb_proposes_and_its_approval_is_true(verb: str, journal_of_four: Pa
     done = run("correct", journal_of_four, "approve", str(number), "--by", "adam")
     assert (done.code, done.out.startswith(f"proposal {number} was approved at entry ")) == (0, True)
     assert (run("ratings", journal_of_four).out != before) == (
-        verb not in {"game", "fact", "born", "strength", *ANNOUNCED}
+        verb not in {"game", "fact", "born", "strength", "federation", *ANNOUNCED}
     )
     assert run("audit", journal_of_four).out.startswith("TRUE")
 

@@ -47,6 +47,7 @@ OF_A_COMMAND = {  # right words of a command where others mean something else by
     ("policy set", "name"): "upsets", ("correct batch", "file"): "batch.csv", ("correct close-run", "ended"): "2026-10",
     ("correct rating", "to"): "1850", ("correct born", "to"): "1990", ("correct declared", "to"): "1700",
     ("correct standing", "to"): "guest",
+    ("correct federation", "to"): "NOR",
     ("correct strength", "to"): "advanced", ("correct reassign", "to"): "Cleo", ("correct fact", "to"): "3",
     ("correct game", "to"): "3", ("publish", "as_of"): "2026-11-05",
 }  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from ledger.errors import MalformedError
 from ledger.ledger import Ledger
-from ledger.registering import registry as registry_columns
+from ledger.registering import player_lists
 from tests.kit.commands import Run
 from tests.kit.source_files import combined, of_september, written, xml
 from tools.commands import REFUSED, USAGE
@@ -311,7 +311,7 @@ def test_an_import_that_is_stopped_while_it_writes_leaves_the_journal_as_it_was(
     before = head(fide_pool)
     path = written(tmp_path, "list", of_september().encode())
     with monkeypatch.context() as patched:
-        patched.setattr(registry_columns, "append_rows", stop)  # the players stand, their ratings do not yet
+        patched.setattr(player_lists, "append_rows", stop)  # the players stand, their ratings do not yet
         assert run("players", "import", fide_pool, path).code == REFUSED
     assert head(fide_pool) == before
     assert run("players", "import", fide_pool, path).code == 0

@@ -39,13 +39,27 @@ from ledger.runtime.table_reader import ReadingProcess, TableScan
 
 from . import ours
 from .datasets import SAMPLE, WORKS, GameSet, Run, write_tournaments
-from .measuring import FREE, Figure, Worked, both_lines, compared, cost_of, in_a_process, in_turns, installed, timed
+from .measuring import (
+    COMMAND,
+    FREE,
+    Figure,
+    Worked,
+    both_lines,
+    compared,
+    cost_of,
+    in_a_process,
+    in_turns,
+    installed,
+    timed,
+    watched,
+)
 from .rival_events import documented_figures
 from .rival_ratings import python_chess
 from .rival_stores import dict_loop_executemany, dict_loop_sqlite_utils, driver, rewrite_tables, sha256_each
 from .table import Line, line
 
 PEAK_ALLOWED = 1.5  # GiB
+FEDERATION = 40_000  # players of a federation's list
 MINUTE_MS = 60_000
 Works = dict[str, Callable[[], Worked]]
 
@@ -116,6 +130,41 @@ def players(run: Run) -> Iterator[Line]:
         return costs[0].plus(costs[1])
 
     yield from compared("players", f"{count:,} players", take, partial(run.apart, bare), run.rounds, warm=False)
+    yield from _described_players(run, min(count, FEDERATION))
+
+
+def _described_players(run: Run, count: int) -> Iterator[Line]:
+    """Import a federation's list with all data by the command, and rank a club of it; beside ratings alone."""
+    folder = run.new_folder("described-players")
+    rows = [(f"{1_000_000 + i},Family{i} Given{i % 900},{1400 + i % 1000},{i % 300}", i) for i in range(count)]
+    data = [
+        f"{1930 + i % 85}-{1 + i % 12:02}-{1 + i % 28:02},{'mw'[i % 2]},{('', 'FM', 'IM', 'GM')[i % 4]},"
+        f"{('NOR', 'SWE', 'DEN')[i % 3]},Club {i % 300},N{i},{('yes', 'no')[i % 2]}"
+        for _, i in rows
+    ]
+    lists = {
+        "ratings": ["fide_id,name,rating,games,birth_year", *(f"{row},{1930 + i % 85}" for row, i in rows)],
+        "all": [
+            "fide_id,name,rating,games,birth_year,sex,title,federation,club,national,active",
+            *(f"{row},{more}" for (row, _), more in zip(rows, data, strict=True)),
+        ],
+    }
+    for name, lines in lists.items():
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+
+    def take(name: str) -> Figure:
+        for file in folder.glob(f"{name}.*db*"):
+            file.unlink()
+        Ledger.create(folder / f"{name}.db", scheme="fide").close()
+        words = ("players", "import", str(folder / f"{name}.db"), str(folder / f"{name}.csv"), "--since", "2024-01-01")
+        return cost_of(partial(watched, [*COMMAND, *words]))
+
+    works = {name: partial(take, name) for name in lists}
+    costs = in_turns(works, max(3, run.rounds), warm=False)
+    yield from both_lines("players-described", f"{count:,} players", costs["all"], costs["ratings"])
+    ranked = [*COMMAND, "ratings", str(folder / "all.db"), "--min-games", "0", "--limit", "20"]
+    own, other = (partial(cost_of, partial(watched, words)) for words in ([*ranked, "--club", "Club 7"], ranked))
+    yield from compared("list-of-a-club", f"{count:,} players", own, other, max(3, run.rounds))
 
 
 def build(run: Run) -> Iterator[Line]:

@@ -131,10 +131,10 @@ def settings_given(words: Sequence[str], option: str = "--set") -> dict[str, int
         if not divided:
             raise click.UsageError(f"{option} takes NAME=VALUE, got {word!r}")
         settings[name] = {"true": True, "false": False}.get(value.lower(), value)
-        words_of = POOL_SETTINGS[name].words if name in POOL_SETTINGS else ()
-        if words_of:
-            if value not in words_of:
-                raise click.UsageError(f"{option} {name}: give {' or '.join(words_of)}; got {value!r}")
+        of_pool = POOL_SETTINGS.get(name)
+        if of_pool is not None and type(of_pool.default) is not bool:
+            if of_pool.problem(name, value) is not None:
+                raise click.UsageError(f"{option} {name}: give {of_pool.expected}; got {value!r}")
         elif value == settings[name] and re.fullmatch(DECIMAL_PATTERN, value) is None:
             raise click.UsageError(f"{option} {name}: give a number such as 32 or 0.5, true or false; got {value!r}")
     return settings

@@ -23,7 +23,7 @@ from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
 from ledger.recording.findings import accepted_codes
-from ledger.recording.pool_choice import PoolChoice
+from ledger.recording.pool_choice import CHOICES_BY_CLASS, PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
 
 from ..progress import Bars
@@ -46,7 +46,11 @@ from .token_options import acting, recorder
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @POOL
 @NEW_POOL
-@click.option("--pools", type=click.Choice(["by-speed"]), help="Cut by variant and speed class, as Lichess does.")
+@click.option(
+    "--pools",
+    type=click.Choice(CHOICES_BY_CLASS),
+    help="Cut by variant and speed class, as Lichess does, or by FIDE's limits: standard, rapid, blitz.",
+)
 @click.option("--variant", "variants", multiple=True, metavar="VARIANT=POOL", help="Take a variant too; repeatable.")
 @click.option("--strict", is_flag=True, help="A fault anywhere in a file: nothing of that file is recorded.")
 @click.option("--record-alike", is_flag=True, help="Record games that are probably known under another key.")
@@ -55,7 +59,8 @@ from .token_options import acting, recorder
     "accepted",
     multiple=True,
     metavar="CODE",
-    help="Record a tournament report in spite of warnings of this code, such as rating-differs; repeatable.",
+    help="Record a tournament report in spite of warnings of this code, such as rating-differs, and other games in "
+    "spite of time-control-differs; repeatable.",
 )
 @click.option(
     "--open-tournaments/--no-open-tournaments",
@@ -165,6 +170,7 @@ def import_(
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
+      rating-ledger import fed.db open.trf rapid-night.trf --pools by-time-control
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db crosstable.txt --dates dmy --dry-run --first 20
       rating-ledger import league.db season.xlsx --sheet '*' --white-boards odd --dry-run
@@ -173,11 +179,8 @@ def import_(
       rating-ledger import club.db games.pgn --propose-differences differences.csv
       rating-ledger import club.db liga.csv --column white=Gastgeber --result Sieg=1-0 --dates dmy
     """
-    if pool and pools:
-        raise click.UsageError("give --pool or --pools, not both")
     asked = proposing.wish()
-    if asked is not None and not open_tournaments:
-        raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
+    _refuse_contradicting_options(pool, pools, is_proposing=asked is not None, opens=bool(open_tournaments))
     said = _said(source, dates, speeds, day, columns, results)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
@@ -195,13 +198,15 @@ def import_(
         check_files(parts, fmt=fmt, encoding=written_in)
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
+        choice = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
+        said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, white_boards=white_boards)
         wish = ImportWish(
-            choice=PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant),
+            choice=choice,
             strict=strict,
             record_alike=record_alike,
             accepted=accepted_codes(accepted),
             fmt=fmt,
-            said=attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, white_boards=white_boards),
+            said=ledger.hints_for(said, choice if pool or pools else None, accepted),
             encoding=written_in,
             sheet=None,
             open_tournaments=not four_eyes if open_tournaments is None else open_tournaments,
@@ -214,6 +219,13 @@ def import_(
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
         sys.exit(REFUSED)
+
+
+def _refuse_contradicting_options(pool: str | None, pools: str | None, *, is_proposing: bool, opens: bool) -> None:
+    if pool and pools:
+        raise click.UsageError("give --pool or --pools, not both")
+    if is_proposing and not opens:
+        raise click.UsageError("--propose: for --open-tournaments alone; games are recorded")
 
 
 def _needs_a_proposal(ledger: Ledger) -> RejectedError:

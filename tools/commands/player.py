@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,12 +22,12 @@ from ledger.facts.source_games import FileFault
 from ledger.facts.words import Standing, Strength
 from ledger.imports.files import open_source
 from ledger.imports.players import formats
-from ledger.imports.players.fide import KINDS
+from ledger.imports.players.fide import ALL_KINDS, KINDS
 from ledger.imports.players.formats import FORMATS
 from ledger.imports.reading import Reading
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
-from ledger.registering.registry import PlayersReport
+from ledger.registering.player_lists import PlayersReport
 
 from .. import limits, output
 from ..groups import Suggesting
@@ -165,6 +165,9 @@ def add(
     type=click.Choice([word.value for word in Strength]),
     help="Strength that a member chooses, from --since on, during the provisional games.",
 )
+@click.option(
+    "--federation", metavar="CODE", help="Federation from --since on; in a pool of another one the player is a guest."
+)
 @click.option("--since", metavar="INSTANT", help="From when it holds: today by default, --rating from the beginning.")
 @_player_options
 @proposing
@@ -173,6 +176,7 @@ def set_(
     player: str,
     standing: str | None,
     strength: str | None,
+    federation: str | None,
     birth_year: int | None,
     declared_rating: int | None,
     since: str | None,
@@ -189,6 +193,7 @@ def set_(
     Example:
       rating-ledger player set club.db ann --born 2010
       rating-ledger player set club.db ann --strength intermediate
+      rating-ledger player set club.db ann --federation NOR --since 2024-07-01
       rating-ledger player set club.db ann --standing welcomer --since 2024-01-01
       rating-ledger player set club.db bob --rating 1850 --games 120 --list 'national list, May 2004'
       rating-ledger player set club.db ann --born 2010 --propose --reason 'her passport' --by eve
@@ -196,10 +201,12 @@ def set_(
     pool = options["pool"]
     if strength is not None and options["rating"] is None:
         options["pool"] = None  # it is the strength's
-    is_dated = standing is not None or declared_rating is not None or strength is not None
-    past = _past(options, since, is_dated=is_dated)
-    if standing is None and birth_year is None and declared_rating is None and past is None and strength is None:
-        raise click.UsageError("nothing to set: give --standing, --strength, --born, --declared or --rating")
+    dated = (standing, declared_rating, strength, federation)
+    past = _past(options, since, is_dated=any(word is not None for word in dated))
+    if all(each is None for each in (*dated, birth_year, past)):
+        raise click.UsageError(
+            "nothing to set: give --standing, --strength, --federation, --born, --declared or --rating"
+        )
     with Ledger.open(db_path) as ledger:
         person = ledger.player(player)
         with _usage():
@@ -212,6 +219,7 @@ def set_(
                 since=since,
                 strength=None if strength is None else Strength(strength),
                 pool=pool,
+                federation=None if federation is None else federation.upper(),
             )
         receipts = record(ledger, news, actor)
         if receipts is None:
@@ -242,6 +250,7 @@ def describe(db_path: str, player: str, since: str | None, actor: str, **fields:
 
     Data that are not given stay. They are stored in the people file, next to the name, and are erased with it; the
     journal has a salted commitment to them. Reports to FIDE (export) have the data in force at a tournament's start.
+    If a pool has guests, the federation is recorded plainly, too: 'player set --federation' alone does that.
 
     \b
     Example:
@@ -347,10 +356,10 @@ players.add_command(alike)
 @click.option("--since", metavar="INSTANT", help="From when the list holds, if it does not say.")
 @click.option(
     "--kind",
-    type=click.Choice(KINDS),
+    type=click.Choice((*KINDS, ALL_KINDS)),
     default="standard",
     show_default=True,
-    help="Of FIDE's ratings; rapid and blitz need --pool.",
+    help="Of FIDE's ratings; rapid and blitz need --pool; all go to the pools standard, rapid and blitz.",
 )
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
 @click.option("--format", "list_format", type=click.Choice(FORMATS), help="Told by content where not given.")
@@ -406,26 +415,26 @@ def import_(
       rating-ledger players import club.db members.ods --sheet 2024 --since 2024-03-01
       rating-ledger players import club.db standard_sep26frl.zip --leave-out-faulty
       rating-ledger players import club.db players_list_xml_foa.xml --kind rapid --pool rapid --since 2026-09-01
+      rating-ledger players import fed.db players_list_foa.txt --kind all --since 2026-09-01
       rating-ledger players import club.db members.csv --since 2024-01-01 --propose --reason 'list of January' --by eve
     """
     asked = wish()
     if not dry_run and (limit is not None or fmt is not None):
         raise click.UsageError("--limit and the formats of output go with --dry-run")
-    if kind != KINDS[0] and pool is None:
-        raise click.UsageError(
-            f"--kind {kind}: say by --pool which pool takes these ratings; without it they would go to the first pool, "
-            "among its own"
-        )
+    _refuse_wrong_pool(kind, pool)
     with Ledger.open(db_path) as ledger, open_source(file, sheet=sheet) as opened:
         chosen = list_format or formats.detect_format(opened.first)
+        pools = _pools_by_kind(ledger, chosen, kind)
+        names = {each: source or formats.default_list_name(chosen, each) or "" for each in KINDS}
         bar = ReadingBar(opened.reading, Path(file).stat().st_size if file != "-" else None)
         try:
             report = ledger.registry.take_list(
                 formats.read_players(opened, chosen, kind, since),
-                pool=pool,
+                pool=pools.get("", pool),
+                further_pools={each: name for each, name in pools.items() if each},
                 since=since,
                 **({"actor": actor} if dry_run else recorded_by(ledger, actor)),
-                source=source or formats.default_list_name(chosen, kind),
+                source=names if pools else source or formats.default_list_name(chosen, kind),
                 faults_so_far=lambda: _count_decisive(opened.reading, leave_out_faulty=leave_out_faulty),
                 advance=bar.advance,
                 propose=None if asked is None else lambda events: propose(ledger, events, asked),
@@ -445,7 +454,7 @@ def import_(
             _tell_ways(ledger, faults, leave_out_faulty=leave_out_faulty)
             sys.exit(REFUSED)
         if dry_run:
-            differences = as_rows(compare_list_ratings(ledger, report, pool))
+            differences = _differences(ledger, report, pools, pool)
             limits.write(differences, fmt, limits.shown(limit, fmt, RATINGS_IN_A_TABLE))
         else:
             _rate(ledger)
@@ -459,6 +468,42 @@ def _tell_lines(reading: Reading, faults: Sequence[FileFault], count: int) -> No
     """Tell the first faults of a list, and the notes on it."""
     output.remark_lines(reading.place, faults, FAULTS_SHOWN, "fault", count=count)
     output.remark_lines(reading.place, reading.notes, FAULTS_SHOWN, "note", begin="note: ", count=reading.note_count)
+
+
+def _differences(
+    ledger: Ledger, report: PlayersReport, pools: Mapping[str, str], pool: str | None
+) -> list[dict[str, Any]]:
+    """Return the new ratings with those in force; of a combined list for one pool after the other, with its name."""
+    if not pools:
+        return as_rows(compare_list_ratings(ledger, report, pool))
+    compared = ((name, as_rows(compare_list_ratings(ledger, report, name))) for name in pools.values())
+    return [{"pool": name, **row} for name, rows in compared for row in rows]
+
+
+def _refuse_wrong_pool(kind: str, pool: str | None) -> None:
+    if kind == ALL_KINDS and pool is not None:
+        raise click.UsageError("--kind all: without --pool: the ratings go to the pools standard, rapid and blitz")
+    if kind in KINDS[1:] and pool is None:
+        raise click.UsageError(
+            f"--kind {kind}: say by --pool which pool takes these ratings; without it they would go to the first pool, "
+            "among its own"
+        )
+
+
+def _pools_by_kind(ledger: Ledger, fmt: str, kind: str) -> dict[str, str]:
+    """Return the pools of a combined list as ``take_list`` takes them, "" for the first; empty for one kind.
+
+    A list that is no combined one of FIDE is refused, and a ledger without a pool for each kind of rating.
+    """
+    if kind != ALL_KINDS:
+        return {}
+    if fmt == "csv":
+        raise click.UsageError("--kind all: for FIDE's combined list; of a CSV the ratings of one pool are taken")
+    missing = [name for name in KINDS if name not in {pool.name for pool in ledger.pools()}]
+    if missing:
+        lines = "; ".join(f"'scheme adopt {ledger.path} --scheme fide --pool {name} --new-pool'" for name in missing)
+        raise click.UsageError(f"--kind all: there is no pool {' and no pool '.join(missing)}; make it first: {lines}")
+    return {"": KINDS[0], **{each: each for each in KINDS[1:]}}
 
 
 def _tell_ways(ledger: Ledger, faults: Sequence[FileFault], *, leave_out_faulty: bool) -> None:
@@ -484,6 +529,8 @@ def _tell_recorded(report: PlayersReport, name: str) -> str:
     words = [counted(report.players, "player"), f"{report.registered:,} of them new", counted(report.seeded, "rating")]
     if report.births:
         words.append(f"{counted(report.births, 'year')} of birth learnt")
+    if report.federations:
+        words.append(counted(report.federations, "federation"))
     if report.proposed:
         words.append(f"{counted(report.proposed, 'fact')} proposed")
     if report.left_out:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import attrs
 
-from ledger.facts.event_fields import MAX_WHOLE
+from ledger.facts.event_fields import FEDERATION_PATTERN, MAX_WHOLE
 from ledger.facts.events import Decision
 from ledger.facts.json_schemas import class_schema, documented
 from ledger.facts.words import Format, Outcome, Standing, Strength, Termination
@@ -97,6 +97,14 @@ class StrengthTold:
 
     strength: str = documented("the strength", enum=[word.value for word in Strength])
     pool: str | None = maybe("the pool; by default the ledger's first one")
+    since: str | None = maybe("from when it holds; by default from today on")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class FederationTold:
+    """The federation to which a player belongs; in a pool of another one the player is a guest."""
+
+    federation: str = documented("its code, three capital letters", pattern=f"^{FEDERATION_PATTERN}$")
     since: str | None = maybe("from when it holds; by default from today on")
 
 

@@ -18,6 +18,7 @@ from ledger.facts.changes import AnnulmentScope, Change, Verb, spans_of
 from ledger.facts.events import (
     BirthYearLearnt,
     Event,
+    FederationSet,
     GameRecorded,
     PlayerChanged,
     PlayerRegistered,
@@ -43,6 +44,7 @@ _OF_KIND: Mapping[type[Event], str] = {
     BirthYearLearnt: "year of birth",
     RatingSeeded: "rating of a list",
     StrengthChosen: "strength by own choice",
+    FederationSet: "federation",
     SchemeAdopted: "rating scheme",
     PolicySet: "policy",
     TournamentOpened: "announcement",

@@ -34,7 +34,7 @@ from ledger.journal.stored_lists import ListRow
 from ledger.ledger import Ledger
 from ledger.players.persons import Person
 from ledger.publishing.publications import OPEN_PROPOSAL
-from ledger.recording.pool_choice import BY_SPEED
+from ledger.recording.pool_choice import CHOICES_BY_CLASS
 from ledger.runtime.nearest import expected_names
 
 from .change_cards import title_of
@@ -273,7 +273,7 @@ def games_form(ledger: Ledger, _: Query) -> Sequence[FormField]:
     """Return the form for a file of games."""
     pools = [pool.name for pool in ledger.pools()]
     return (
-        FormField(name="pool", label="Pool", choices=(*pools, BY_SPEED), value=pools[0], needed=True),
+        FormField(name="pool", label="Pool", choices=(*pools, *CHOICES_BY_CLASS), value=pools[0], needed=True),
         FormField(name="format", label="Format", help="Empty: recognised by content.", choices=FORMATS),
         FormField(
             name="source", label="Site", help="That names and ids of CSV and TRF files belong to, such as lichess."

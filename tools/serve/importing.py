@@ -32,7 +32,7 @@ from ledger.imports.times import ORDERS
 from ledger.ledger import Ledger
 from ledger.recording.findings import accepted_codes
 from ledger.recording.game_import import ImportReport
-from ledger.recording.pool_choice import BY_SPEED, PoolChoice
+from ledger.recording.pool_choice import CHOICES_BY_CLASS, PoolChoice
 
 FIRST_GAMES = 10  # that are shown as they were understood
 MOST_TOLD = 200  # faults, notes, games held back, new players
@@ -135,7 +135,7 @@ class Sent:
     Attributes:
         path: where it waits.
         name: what it is called, for messages.
-        pool: the pool of its games, or ``by-speed``; None: the ledger's first one.
+        pool: the pool of its games, or one of ``CHOICES_BY_CLASS``; None: the ledger's first one.
         format: one of ``FORMATS``; None: recognised by content.
         strict: a fault anywhere leaves nothing of it recorded.
         record_alike: what looks like a game that is known under another key is another game.
@@ -212,8 +212,8 @@ class Sent:
         Raises:
             UnknownNameError: there is no such pool.
         """
-        if self.pool == BY_SPEED:
-            return PoolChoice(pool=BY_SPEED)
+        if self.pool in CHOICES_BY_CLASS:
+            return PoolChoice(pool=self.pool)
         return PoolChoice(pool=ledger.pool(self.pool).name)
 
 
@@ -291,6 +291,7 @@ def _taken(
     ledger: Ledger, sent: Sent, take: Callable[..., ImportReport], advance: Callable[[int], None]
 ) -> tuple[Account, list[FileFault]]:
     choice = sent.choice(ledger)
+    hints = ledger.hints_for(sent.hints, choice if sent.pool else None, sent.accept)
     try:
         with open_source(sent.path, sheet=sent.sheet) as source:
             if sent.format is None and (kind := foreign_kind(source.first)):
@@ -298,7 +299,7 @@ def _taken(
             fmt = sent.format or detect_format(source.first, sent.name)
             outside = outside_games(ledger, choice.pool)
             report = take(
-                outside.checked_frames(read_game_frames(source, fmt, sent.hints)),
+                outside.checked_frames(read_game_frames(source, fmt, hints)),
                 choice=choice,
                 strict=sent.strict,
                 record_alike=sent.record_alike,

@@ -19,6 +19,7 @@ from ledger.answers.recorded_games import RecordedGame
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts import codec
 from ledger.facts.events import (
+    FederationSet,
     GameRecorded,
     RatingRunClosed,
     Role,
@@ -39,6 +40,7 @@ from .bodies import (
     ClosingTold,
     CorrectionTold,
     DecisionTold,
+    FederationTold,
     GameTold,
     Nothing,
     PlayerTold,
@@ -257,6 +259,17 @@ def strength(ledger: Ledger, body: StrengthTold, path: Mapping[str, str], _: str
     return Ask("fact", {"kind": StrengthChosen.KIND, "facts": _checked(StrengthChosen.KIND, words)})
 
 
+def federation(ledger: Ledger, body: FederationTold, path: Mapping[str, str], _: str | None) -> Ask:
+    """Return the federation of a player, as a fact of the player's number."""
+    since = body.since or instant_text(ledger.now_ms(), Precision.DAY)
+    words = {
+        "player": player_asked(ledger, path["player"]).player,
+        "effective_at": since,
+        "federation": body.federation,
+    }
+    return Ask("fact", {"kind": FederationSet.KIND, "facts": _checked(FederationSet.KIND, words)})
+
+
 def _fact(kind: str, ledger: Ledger, body: Any, path: Mapping[str, str], _: str | None) -> Ask:
     """Return a fact of a kind, in the words of the body and of the path."""
     words = {**attrs.asdict(body), **path, "pool": _pool(ledger, body.pool)}
@@ -316,6 +329,10 @@ POSTS: tuple[Post, ...] = (
         doc="Record the strength that a player chooses; after the provisional games the rating decides.",
     ),
     Post(
+        path="/players/{player}/federation", body=FederationTold, role=Role.RECORDER, ask=federation, answer=Recorded,
+        doc="Record the federation of a player from a day on; in a pool of another one the player is a guest.",
+    ),
+    Post(
         path="/runs", body=RunTold, role=Role.RECORDER, answer=Recorded, ask=partial(_fact, RatingRunClosed.KIND),
         doc="Close a rating run, for schemes that are set to work by runs.",
     ),
@@ -360,8 +377,12 @@ IMPORT_PARAMETERS = (
     choice("dry_run", "1: report what would be recorded, and record nothing", _YES, "0"),
     choice("strict", "1: all of the file, or nothing of it", _YES, "0"),
     choice("record_alike", "1: record games that look like others under another key", _YES, "0"),
-    text("accept", "code of warnings about a tournament report in spite of which it is recorded", many=True),
-    text("pool", "name of the pool, or by-speed; the ledger's first one by default"),
+    text(
+        "accept",
+        "code of warnings in spite of which a report, or a game of another pool, is recorded",
+        many=True,
+    ),
+    text("pool", "name of the pool, by-speed, or by-time-control (FIDE's limits); the ledger's first one by default"),
     text("format", "the format of the file; by default it is recognised by the content"),
     text("filename", "what the file is called in faults"),
     text("source", "prefix of the keys that the file gives"),

@@ -34,7 +34,7 @@ _OF_POOL = "pool = ?1 AND tournament IS NOT NULL AND voided_by IS NULL AND white
 ENDS = f"SELECT tournament, ended_ms, ended_at FROM games WHERE {_OF_POOL}"
 _READ = f"""
 SELECT tournament, position, key, white, black, half_points, termination, ended_ms, ended_at, round, round_order,
-  reason, white_rating, black_rating, started_at
+  reason, white_rating, black_rating, started_at, white_guest ->> 'rating', black_guest ->> 'rating'
 FROM games WHERE {_OF_POOL} AND tournament {{}} ORDER BY tournament, round_order, {tables.IN_ORDER_OF_ENDS}
 """
 # Several as one text of JSON: a statement has 32,766 parameters at most, and is prepared once for any number.
@@ -112,6 +112,7 @@ class EventGame(NamedTuple):
         round_order: a number that sorts rounds.
         reason: why it does not count for the ratings; None if it does.
         white_shown: White's rating as the source shows it, points.
+        white_guest: the rating against which Black was rated if White is a guest, points.
     """
 
     tournament: str
@@ -129,6 +130,8 @@ class EventGame(NamedTuple):
     white_shown: int | None
     black_shown: int | None
     started_at: str | None = None
+    white_guest: float | None = None
+    black_guest: float | None = None
 
     @property
     def players(self) -> tuple[int, int]:
@@ -163,6 +166,10 @@ class EventGame(NamedTuple):
     def shown_rating(self, player: int) -> int | None:
         """Return a player's rating as the source of the game shows it."""
         return self.white_shown if player == self.white else self.black_shown
+
+    def guest_rating(self, player: int) -> float | None:
+        """Return the rating of a guest against which the opponent was rated; None of other players."""
+        return self.white_guest if player == self.white else self.black_guest
 
 
 def tournament_names(connection: sqlite3.Connection, pool: Pool, text: str = "") -> list[str]:
@@ -295,6 +302,8 @@ class LedgerRatings:
 
     def _at_start(self, player: int, games: Sequence[EventGame], first: EventGame) -> float | None:
         """Return the rating in force when the first of a player's games started; before *first* if that is unknown."""
+        if first.guest_rating(player) is not None:
+            return first.guest_rating(player)
         starts = [instant_ms(game.started_at) for game in games if game.started_at is not None]
         if not starts:
             spans = self._pool.announcements(first.tournament).editions()
@@ -304,10 +313,10 @@ class LedgerRatings:
         rating = self._states.at(player, min(starts), before=True).in_force
         row = self._row(player, first)
         if rating is None and row is not None and row["n"] == 1:
-            # The rating that a source shows with the very first rated game is known from its end on, and holds for its
-            # start.
+            # The rating that a source shows with the very first rated game, or that the player has in another pool,
+            # holds in this one from its end on, and for its start.
             era = self._pool.eras[self._pool.era_at(first.ended_ms)]
-            return self.rating_before(player, first) if era.from_shown else None
+            return self.rating_before(player, first) if era.from_shown or era.from_pool else None
         return rating
 
     def rating_gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
@@ -331,6 +340,8 @@ class LedgerRatings:
     def rating_before(self, player: int, game: EventGame) -> float | None:
         """Return a player's rating in force before a game."""
         key = (player, game.position)
+        if (guest := game.guest_rating(player)) is not None:
+            return guest
         if key not in self._before:
             row = self._row(player, game)
             if row is None:
@@ -342,14 +353,15 @@ class LedgerRatings:
     def rating_after(self, player: int, game: EventGame) -> float | None:
         """Return a player's rating after a game, or its period or event; None for a game that is not rated."""
         row = self._row(player, game)
-        return None if row is None else self._states.after_game(row).rating
+        return game.guest_rating(player) if row is None else self._states.after_game(row).rating
 
     def upset_surplus(self, player: int, game: EventGame) -> float | None:
         """Return by how many rating points the opponent was rated above the player before a game; None if unrated."""
         own, opponents = self._row(player, game), self._row(game.opponent_of(player), game)
-        if own is None or opponents is None or UNRATED in {own["rating_before"], opponents["rating_before"]}:
+        their_rating = game.guest_rating(game.opponent_of(player)) if opponents is None else opponents["rating_before"]
+        if own is None or their_rating is None or UNRATED in {own["rating_before"], their_rating}:
             return None
-        return float(opponents["rating_before"] - own["rating_before"])
+        return float(their_rating - own["rating_before"])
 
 
 class ShownRatings:

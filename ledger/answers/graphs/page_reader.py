@@ -252,13 +252,12 @@ class _Reader(NamedTuple):
         # Both queries go through the player's rows from the newest on, so that the sides match.
         opposites = queries.fetch_dicts(self.ledger.views.connection, queries.PAGE_OPPONENTS, arguments)
         return (
-            self.states.after_game({**opposite, "rated_ms": row["rated_ms"]}).rating
-            for row, opposite in zip(rows, opposites, strict=True)
+            self.states.opposite_after(opposite, row["rated_ms"]) for row, opposite in zip(rows, opposites, strict=True)
         )
 
     def _in_force_before(self, row: Row) -> float | None:
         # The row of a first game has the initial rating of the new player, which need not have been in force.
-        if row["opponent_n"] > 1 and self.states.rows_say_before:
+        if row["opponent_n"] == 0 or (row["opponent_n"] > 1 and self.states.rows_say_before):  # 0: a guest's
             return float(row["opponent_before"])
         side = {"player": row["opponent"], "n": row["opponent_n"], "ended_ms": row["ended_ms"]}
         return self.states.rating_before_game({**side, "rating_before": row["opponent_before"]})
@@ -271,7 +270,9 @@ class _Reader(NamedTuple):
             player = row["opponent"]
             if player in ratings:
                 continue
-            if self.states.says_now(row["now_listed"], row["now_rated_ms"]):
+            if row["now_listed"] is None:  # a guest, without a rated game
+                ratings[player] = None
+            elif self.states.says_now(row["now_listed"], row["now_rated_ms"]):
                 ratings[player] = row["now_rating"] if row["now_listed"] else None
             else:
                 ratings[player] = self.states.now(player, today).in_force

@@ -127,7 +127,7 @@ _OF_PROOFS = ("decision:", "proposal:", KEYS)
 _KEYS = (*_OF_PROOFS, "clock:", "opening:", POLICY, "run:", "scheme:", "tournament:")
 _ROLES = {"approved": "approver", "rejected": "approver", "withdrawn": "corrector"}
 # Facts about players matter from the first setting of the policy on; before it there may be a list of a million.
-_OF_PLAYERS = (("born:", "*"), ("player:", "player:*@*"), ("seed:", "*"))
+_OF_PLAYERS = (("born:", "*"), ("federation:", "*"), ("player:", "player:*@*"), ("seed:", "*"))
 # Default_Ignorable_Code_Point of Unicode, and the blank of Braille: the first and the last of each range.
 _UNSEEN = (
     (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),

@@ -13,10 +13,11 @@ from typing import Any
 
 import attrs
 
+from ledger.facts.event_fields import FEDERATION_PATTERN
 from ledger.facts.source_games import SourceGame
 from ledger.imports.crosstables.cells import COLOURLESS, colour_letters, is_colourless, opponent_of, parse_cell
 from ledger.imports.crosstables.tables import MAX_ENTRANTS, PlayerRow, Table, read_tables
-from ledger.imports.crosstables.titles import DAY, title_days, title_name
+from ledger.imports.crosstables.titles import DAY, title_days, title_name, title_speed
 from ledger.imports.csv import values
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import MAX_NAME, NO_HINTS, FileHints, Reading
@@ -79,6 +80,7 @@ def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceG
             entrants.unread.add(rank)
         else:
             entrants.enter(row.line, read, reading, hints.source)
+    speed, stated_on = title_speed(table.titles, reading)
     report = TournamentReport(
         line=table.titles[0][0] if table.titles else table.line,
         name=title_name(table.titles),
@@ -86,12 +88,15 @@ def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceG
         day=hints.day,
         entrants=entrants.by_rank,
         unread=entrants.unread,
+        speed=speed,
+        speed_line=stated_on or table.line,
+        lines={} if stated_on is None else {"122": stated_on},
         rounds=max(column.number for column in table.rounds),
         no_day="the table has no day, neither above it nor at its rounds",
         no_name="no line above the table names the tournament",
         no_round_days="the days of some rounds are not given",
     )
-    yield from read_report(report, reading)
+    yield from read_report(report, reading, hints)
 
 
 def _has_colours(table: Table, reading: Reading) -> bool:
@@ -161,10 +166,11 @@ class _RowParser:
         fide = self._read(row, columns.get("fide_id"), values.parse_fide_id)
         rating = self._read(row, columns.get("rating"), values.parse_rating)
         rounds = self._parse_rounds(row, rank)
+        federation = _parse_federation(row.at(columns.get("federation")))
         if self.faults:
             return rank, None
         return rank, PlayerLine(
-            rank=rank, sex="", title="", name=name, rating=rating, federation="", fide_id=fide or "", birth="",
+            rank=rank, sex="", title="", name=name, rating=rating, federation=federation, fide_id=fide or "", birth="",
             points=_parse_points(row.at(columns.get("points"))), place=None, rounds=tuple(rounds),
         )  # fmt: skip
 
@@ -194,6 +200,11 @@ def _parse_name(text: str) -> str:
     if not 0 < len(name) <= MAX_NAME:
         raise ValueError(f"must be a name of at most {MAX_NAME} characters")
     return name
+
+
+def _parse_federation(text: str) -> str:
+    """Return a federation's code; empty for other texts, such as the name of a club, on which no game depends."""
+    return text if re.fullmatch(FEDERATION_PATTERN, text) else ""
 
 
 def _parse_points(text: str) -> float | None:

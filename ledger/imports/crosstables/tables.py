@@ -28,6 +28,7 @@ DIVIDERS = ";\t,"
 _HEADINGS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "player", "players"),
     "rating": ("rtgi", "elo i", "eloi", "rtg", "elo", "rating", "rtng", "rat", "eloint", "rtgn", "elon"),
+    "federation": ("fed", "federation"),
     "fide_id": ("fideid", "fide id", "fide no", "fide"),
     "points": ("pts", "pkt", "pkte", "points", "punkte", "score", "tot", "total", "ptos", "punti", "punten", "body"),
 }
@@ -67,7 +68,7 @@ class Table:
     Attributes:
         line: of its headings.
         headings: as they are written.
-        columns: the place of ``name``, and of ``rating``, ``fide_id`` and ``points`` where it has them.
+        columns: the place of ``name``, and of ``rating``, ``federation``, ``fide_id`` and ``points`` where it has them.
         rounds: the columns of rounds.
         titles: the lines above it, each with its number, the nearest last.
         foreign: headings of another language, with what they are read as.

@@ -1,13 +1,15 @@
-"""The lines above a table of a tournament: its name and its days."""
+"""The lines above a table of a tournament: its name, its days and its time control."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
-from ledger.imports.languages import DATE_WORDS, fold_heading
+from ledger.imports.languages import DATE_WORDS, TIME_CONTROL_WORDS, fold_heading
 from ledger.imports.lichess import one_line
-from ledger.imports.reading import MAX_EVENT
+from ledger.imports.reading import MAX_EVENT, Reading
+from ledger.imports.time_controls import speed_in_words
 from ledger.imports.trf.lines import TournamentDays, TournamentHeader, read_days
 
 DAY = re.compile(r"(?<!\d)(?:\d{4}([./-])\d{1,2}\1\d{1,2}|\d{1,2}([./-])\d{1,2}\2\d{4})(?!\d)", re.ASCII)
@@ -19,6 +21,12 @@ _TABLE_WORDS = re.compile(r"cross.?table|kreuztabelle|fortschrittstabelle|pairin
 _OF_PROGRAM = re.compile(
     r"chess-results|vegachess|swiss-?manager|licensed to|tie.?break|annotation|anmerkung", re.IGNORECASE
 )
+# "Time control (Rapid) : 15 min + 10 sec"; copied from a page without the colon
+_TIME_CONTROL = re.compile(
+    rf"(?:{'|'.join(map(re.escape, sorted(TIME_CONTROL_WORDS, key=len, reverse=True)))})"
+    r"\s*(?:\(([^()]{1,40})\))?\s*(:?)(?:\s+(\S.*)|$)",
+    re.IGNORECASE,
+)
 _DAY_LABELS = {"042": "the first day", "052": "the last day"}
 
 
@@ -27,9 +35,45 @@ def title_name(titles: Sequence[tuple[int, str]]) -> str | None:
     texts = [words for _, words in titles]
     begin = max((place for place, words in enumerate(texts, 1) if _OF_PROGRAM.search(words)), default=0)
     for words in texts[begin:]:
-        if not (_PROPERTY.match(words) or _TABLE_WORDS.search(words) or _TIME.search(words)):
+        if not any((_PROPERTY.match(words), _TABLE_WORDS.search(words), _TIME.search(words), _time_control(words))):
             return one_line(words)[:MAX_EVENT].strip() or None
     return None
+
+
+def title_speed(titles: Sequence[tuple[int, str]], reading: Reading) -> tuple[str | None, int | None]:
+    """Return the speed class of the time control above a table, and its line; notes go to *reading*.
+
+    The time control counts, and the class that the program names, as in ``Time control (Rapid)``, if there is no other.
+    """
+    for line, words in titles:
+        if (stated := _time_control(words)) is None:
+            continue
+        of_program, control = stated
+        named = speed = None
+        with suppress(ValueError):
+            named = speed_in_words(of_program, by_fide=reading.by_fide)
+        try:
+            speed = speed_in_words(control, by_fide=reading.by_fide)
+        except ValueError as error:
+            reading.note(line, f"the time control {error}; got {control[:80]!r}: not used")
+        if speed is not None and named is not None and speed != named and reading.by_fide:
+            reading.note(line, f"the time control {control[:80]!r} is called {of_program}, and is that of {speed}")
+        return speed or named, line
+    return None, None
+
+
+def _time_control(words: str) -> tuple[str, str] | None:
+    """Return the class that the program names and the time control of a line, each may be empty; None for others."""
+    match = _TIME_CONTROL.fullmatch(words)
+    if match is None:
+        return None
+    of_program, colon, control = (part or "" for part in match.groups())
+    if not (of_program or colon):
+        try:
+            speed_in_words(control, by_fide=True)
+        except ValueError:
+            return None
+    return of_program, control
 
 
 def title_days(

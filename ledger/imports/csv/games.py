@@ -213,9 +213,17 @@ def _plan(hints: FileHints, note: Callable[[str], None]) -> dict[str, CellParser
         "rated": flag,
         "white_rating": rating,
         "black_rating": rating,
-        "speed": CellParser(values.parse_speed),
-        "time_control": CellParser(values.parse_time_control),
-        "time_increment": CellParser(values.parse_minutes_control),
+        "speed": CellParser(values.parse_fide_speed if hints.by_fide else values.parse_speed),
+        "time_control": CellParser(
+            partial(
+                values.parse_fide_control,
+                is_certain=hints.source is not None,
+                is_needed=hints.pool_class is None or hints.is_pool_named,
+            )
+            if hints.by_fide
+            else values.parse_time_control
+        ),
+        "time_increment": CellParser(values.parse_fide_minutes if hints.by_fide else values.parse_minutes_control),
         "variant": CellParser(values.parse_variant),
     }
 

@@ -22,7 +22,8 @@ from ledger.facts.instants import instant_ms
 from ledger.facts.source_games import KEPT_FAULTS, FileFault
 from ledger.facts.submissions import tournament_key
 from ledger.facts.words import Termination
-from ledger.imports.reading import MAX_NAME, MAX_UNTIDY, SPEEDS, Faults, speed_class
+from ledger.imports.reading import FIDE_CLASSES, MAX_NAME, MAX_UNTIDY, SPEEDS, TOO_FAST, Faults, speed_class
+from ledger.imports.time_controls import class_of_word, fide_class, parse_code
 from ledger.imports.times import ambiguous_day_fault, possible_days, split_numeric_day, to_utc, with_century
 from ledger.runtime.lazy import pl
 
@@ -300,6 +301,35 @@ def parse_minutes_control(text: str) -> str | None:
     return speed_class(float(match[2]) * 60, float(match[3]))
 
 
+def parse_fide_speed(text: str) -> str | None:
+    """Return FIDE's class that a cell names: ``standard``, or a speed class; None if it is blank."""
+    word = text.strip().casefold()
+    return word if word in {*FIDE_CLASSES, TOO_FAST} else class_of_word(parse_speed(text))
+
+
+def parse_fide_control(text: str, *, is_certain: bool, is_needed: bool) -> str | None:
+    """Return FIDE's class of a time control in words or in code; None if it is blank.
+
+    Args:
+        text: the cell.
+        is_certain: False if a code may be in minutes.
+        is_needed: False if the user named no pool: then a code that may be in minutes has no class.
+    """
+    try:
+        return fide_class(text, is_certain=is_certain)
+    except ValueError:
+        if is_needed:
+            raise
+        parse_time_control(text)
+        return None
+
+
+def parse_fide_minutes(text: str) -> str | None:
+    """Return FIDE's class of a clock in minutes (``15+2``); None if it is blank."""
+    control = parse_code(text, in_minutes="+" in text)
+    return None if control is None else control.fide_class
+
+
 def parse_variant(text: str) -> str | None:
     """Return the variant that a cell names, such as ``chess960``; None if it is blank."""
     return _word(text, _VARIANT)
@@ -319,11 +349,12 @@ def _word(text: str, meanings: Mapping[str, str]) -> str | None:
 
 REMEMBERED = 48 * 2**20  # bytes of distinct values kept from block to block, so that memory stays constant
 _OF_EACH = 150  # bytes that a value takes besides its text
-# All days of the calendar but 29 February, which is left to the slow way; to the second or to the day.
-_PLAIN_INSTANT = (
+# All days of the calendar but 29 February, which is left to the slow way.
+_PLAIN_DAY = (
     r"^[1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)"
-    r"|(?:0[13578]|1[02])-31)(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$"
+    r"|(?:0[13578]|1[02])-31)"
 )
+_PLAIN_TIME = "T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"
 
 
 @attrs.frozen
@@ -419,7 +450,9 @@ def accept_matching(pattern: str) -> Callable[[Series], Series]:
     return plain
 
 
-accept_instants = accept_matching(_PLAIN_INSTANT)  # written as the ledger writes them
+# written as the ledger writes them; to the second or to the day, and to the day alone
+accept_instants = accept_matching(f"{_PLAIN_DAY}(?:{_PLAIN_TIME})?$")
+accept_days = accept_matching(f"{_PLAIN_DAY}$")
 accept_fide_ids = accept_matching(r"^[1-9][0-9]{0,9}$")  # FIDE ids without leading zeros
 
 

@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ledger.imports.crosstables.titles import title_days, title_name
+from ledger.imports.crosstables.titles import title_days, title_name, title_speed
 from ledger.imports.csv.games import convert_cells
 from ledger.imports.csv.header import RowLayout, column_letters
 from ledger.imports.pairings.lists import PairedGame, PairingReader, Round
-from ledger.imports.reading import BATCH, NO_HINTS, Faults, FileHints, Reading, ReportedTournament
+from ledger.imports.reading import (
+    BATCH,
+    NO_HINTS,
+    OTHER_CLASS,
+    Faults,
+    FileHints,
+    Reading,
+    ReportedTournament,
+    pool_contradiction,
+)
 from ledger.imports.times import ambiguous_day_fault, possible_days
 from ledger.imports.trf.lines import TournamentDays
 from ledger.runtime.lazy import pl
@@ -59,10 +68,17 @@ def read_frames(lines: Iterable[bytes], reading: Reading, hints: FileHints = NO_
     name = title_name(reader.titles)
     if name is None and not all(game.tournament for game in games):
         reading.note(1, "no line above the pairings names the tournament, so its games carry none")
+    speed, stated_on = title_speed(reader.titles, reading)
+    if contradiction := pool_contradiction(speed, hints):
+        if hints.refuses_other_class:
+            words = f"{OTHER_CLASS}: {contradiction}; name that pool, or accept {OTHER_CLASS}"
+            reading.file_fault(stated_on or 1, f"{words}; no game of this list was read")
+            return
+        reading.note(stated_on or 1, contradiction)
     by_round = _days_of_rounds(games, days, reading, hints)
-    _add_tournament(reader, name, days, by_round, reading)
+    _add_tournament(reader, name, days, by_round, speed, reading)
     dated = [game for game in games if game.round in by_round]
-    yield from convert_cells(_blocks(dated, by_round, name), _layout(reader, reading), reading, hints, 1)
+    yield from convert_cells(_blocks(dated, by_round, name, speed), _layout(reader, reading), reading, hints, 1)
 
 
 def _days_of_rounds(
@@ -97,6 +113,7 @@ def _add_tournament(
     name: str | None,
     days: TournamentDays,
     by_round: dict[Round | None, str],
+    speed: str | None,
     reading: Reading,
 ) -> None:
     dated = [day for day in (days.first, days.last, *by_round.values()) if day and len(day) == len("2024-05-04")]
@@ -104,11 +121,11 @@ def _add_tournament(
         return
     rounds = max((caption.number for caption in reader.rounds), default=None)
     first, last = days.first or min(dated), days.last or max(dated)
-    reading.add_tournament(ReportedTournament(1, name, min(first, last), max(first, last), None, None, rounds, None))
+    reading.add_tournament(ReportedTournament(1, name, min(first, last), max(first, last), None, None, rounds, speed))
 
 
 def _blocks(
-    games: Sequence[PairedGame], by_round: dict[Round | None, str], name: str | None
+    games: Sequence[PairedGame], by_round: dict[Round | None, str], name: str | None, speed: str | None
 ) -> Iterator[tuple[DataFrame, Faults]]:
     """Yield the games as cells of a CSV file, with their lines."""
     for begin in range(0, len(games), BATCH):
@@ -120,6 +137,7 @@ def _blocks(
             "round": [str(game.round.number) if game.round and game.round.number else None for game in block],
             "ended_at": [by_round[game.round] for game in block],
             "tournament": [game.tournament or name for game in block],
+            "speed": [speed] * len(block),
         }
         frame = pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))
         yield frame.with_columns(pl.Series("line", [game.line for game in block], pl.Int64)), Faults([])
@@ -127,7 +145,7 @@ def _blocks(
 
 def _layout(reader: PairingReader, reading: Reading) -> RowLayout:
     """Return the columns by which faults of cells name them: their headings, in a sheet with the letters."""
-    names = (*_CELLS, "round", "ended_at", "tournament")
+    names = (*_CELLS, "round", "ended_at", "tournament", "speed")
     labels = {name: name for name in names}
     if reader.columns is not None:
         for name, place in reader.columns.places.items():

@@ -40,6 +40,7 @@ from ledger.imports.reading import (
     lichess_key,
     name_identity,
 )
+from ledger.imports.time_controls import fide_class
 from ledger.imports.times import clock_seconds, parse_pgn_date, parse_time_control, to_utc
 
 MAX_RESULT = 40  # characters of a result
@@ -193,6 +194,8 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
     site, key = _key(case)
     variant = _variant(case)
     base, increment, speed = parse_time_control(case.tags.get("TimeControl", "").strip()[:128], site)
+    if reading.by_fide:
+        speed = _fide_class(case, site, reading)
     white, black = _player(case, "White", site), _player(case, "Black", site)
     started = _started(case, reading)
     termination = _termination(case, termination_tag, outcome, site, variant)
@@ -218,6 +221,17 @@ def _game(case: _Case, reading: Reading) -> SourceGame | None:
         text=moves.kept,
         is_made=key.startswith("pgn:"),
     )
+
+
+def _fide_class(case: _Case, site: str, reading: Reading) -> str | None:
+    """Return FIDE's class of the time control; None if there is none, or if it cannot be understood."""
+    text = case.tags.get("TimeControl", "").strip()
+    try:
+        # Servers write seconds; other programs also write the minutes of an announcement.
+        return fide_class(text, is_certain=bool(site))
+    except ValueError as error:
+        reading.note(case.draft.line, f"TimeControl {error}; got {text[:80]!r}: not used")
+        return None
 
 
 def _half_moves(case: _Case, site: str, termination: str) -> int | None:

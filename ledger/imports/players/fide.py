@@ -20,9 +20,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
-from ledger.facts.player_details import FEDERATION_PATTERN, TITLE_PATTERN
+from ledger.facts.event_fields import FEDERATION_PATTERN
+from ledger.facts.player_details import TITLE_PATTERN
 from ledger.imports.csv.rows import decode_text
-from ledger.imports.players.rows import PlayerConverter
+from ledger.imports.players.rows import FURTHER_RATINGS, PlayerConverter
 from ledger.imports.reading import Reading
 from ledger.runtime.lazy import pl
 
@@ -31,12 +32,18 @@ if TYPE_CHECKING:
 
 
 KINDS = ("standard", "rapid", "blitz")
+ALL_KINDS = "all"  # of a combined list: the standard rating, and the others in the columns of ``FURTHER_RATINGS``
 LABELS: Mapping[str, str] = {
     "fide_id": "the FIDE number",
     "name": "the name",
     "rating": "the rating",
     "k_factor": "K",
     "birth_year": "the year of birth",
+    **{
+        name: f"{what} of {kind}"
+        for kind, names in FURTHER_RATINGS.items()
+        for name, what in zip(names, ("the rating", "K"), strict=True)
+    },
 }
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
@@ -52,8 +59,9 @@ def month_start(word: str) -> str | None:
 
 def drop_unrated_k(cells: DataFrame) -> DataFrame:
     """Return the cells without the K-factors of unrated players, which lists give to players of other lists."""
-    unrated = pl.col("rating").fill_null("").str.strip_chars().is_in(["", "0"])
-    return cells.with_columns(k_factor=pl.when(unrated).then(None).otherwise(pl.col("k_factor")))
+    pairs = [("rating", "k_factor"), *(pair for pair in FURTHER_RATINGS.values() if pair[0] in cells.columns)]
+    unrated = {k: pl.col(rating).fill_null("").str.strip_chars().is_in(["", "0"]) for rating, k in pairs}
+    return cells.with_columns(pl.when(none).then(None).otherwise(pl.col(k)).alias(k) for k, none in unrated.items())
 
 
 # The columns of data about players that FIDE's lists have; each may be missing.
@@ -110,7 +118,7 @@ def is_text_list(first: bytes) -> bool:
 def read_layout(line: str, kind: str) -> ListLayout:
     """Return the columns that the first line of a text list names.
 
-    *kind*: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list.
+    *kind*: ``standard``, ``rapid`` or ``blitz``: which rating of a combined list; ``all``: each of them.
 
     Raises:
         ValueError: a column is missing.
@@ -126,7 +134,7 @@ def read_layout(line: str, kind: str) -> ListLayout:
         if month is not None:
             since, name = month, "list"
         spans.setdefault(name, (start, end))
-    rating, k = _TEXT_RATINGS[kind]
+    rating, k = _TEXT_RATINGS[KINDS[0] if kind == ALL_KINDS else kind]
     columns = {
         "fide_id": spans.get("id number"),
         "name": spans.get("name"),
@@ -139,7 +147,13 @@ def read_layout(line: str, kind: str) -> ListLayout:
         "woman_title": spans.get("wtit"),
         "flag": spans.get("flag"),
     }
-    missing = [LABELS[name] for name in ("fide_id", "name", "rating") if columns[name] is None]
+    needed = ["fide_id", "name", "rating"]
+    if kind == ALL_KINDS:
+        columns["rating"] = spans.get(rating)
+        for each, names in FURTHER_RATINGS.items():
+            columns |= zip(names, map(spans.get, _TEXT_RATINGS[each]), strict=True)
+            needed.append(names[0])
+    missing = [LABELS[name] for name in needed if columns[name] is None]
     if missing:
         raise ValueError(
             f"nothing was read: the first line of the list has no column for {' and '.join(missing)}; "
@@ -164,7 +178,9 @@ def read_text(lines: Iterable[bytes], reading: Reading, kind: str, since: str | 
     if since is None and layout.since is None:
         reading.file_fault(1, NO_DAY)
         return
-    labels = {name: LABELS[name] for name in (*layout.places, "k_factor") if name in LABELS}
+    without_k = ["k_factor"] + [k for rating, k in FURTHER_RATINGS.values() if rating in layout.places]
+    without_k = [k for k in without_k if k not in layout.places]
+    labels = {name: LABELS[name] for name in (*layout.places, *without_k) if name in LABELS}
     converter = PlayerConverter({**labels, **_DETAILS})
     number = 2
     while block := list(islice(source, ROWS)):
@@ -175,7 +191,7 @@ def read_text(lines: Iterable[bytes], reading: Reading, kind: str, since: str | 
         cells = text.filter(pl.col("text").str.strip_chars() != "").select(
             "line",
             *(_field(name, *span) for name, span in layout.places.items()),
-            *([] if "k_factor" in layout.places else [pl.lit(None, pl.String).alias("k_factor")]),
+            *(pl.lit(None, pl.String).alias(k) for k in without_k),
         )
         frame, faults = converter.convert(normalize_details(drop_unrated_k(cells)))
         reading.add_faults(faults)
@@ -216,10 +232,13 @@ class _PlayerElements:
     """Gathers the fields of players as expat meets them."""
 
     def __init__(self, kind: str) -> None:
-        rating, k = _XML_RATINGS[kind]
+        rating, k = _XML_RATINGS[KINDS[0] if kind == ALL_KINDS else kind]
         # a list of one kind says rating and k
         self._names = {**_XML_FIELDS, "rating": "rating", "k": "k_factor", rating: "rating", k: "k_factor"}
         self._own = {rating, k}
+        for each, names in FURTHER_RATINGS.items() if kind == ALL_KINDS else ():
+            self._names |= zip(_XML_RATINGS[each], names, strict=True)
+        self.fields = [name for name in LABELS if name in self._names.values()]
         self.rows: list[tuple[int, dict[str, str]]] = []
         self._player: dict[str, str] | None = None
         self._begun = 0
@@ -277,7 +296,8 @@ def read_xml(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | 
     if since is None:
         reading.file_fault(1, NO_DAY)
         return
-    players, converter = _PlayerElements(kind), PlayerConverter({**LABELS, **_DETAILS})
+    players = _PlayerElements(kind)
+    converter = PlayerConverter({**{name: LABELS[name] for name in players.fields}, **_DETAILS})
     seen = 0
     try:
         for chunk in chunks:
@@ -300,7 +320,7 @@ def read_xml(chunks: Iterable[bytes], reading: Reading, kind: str, since: str | 
 def _frame(players: _PlayerElements, converter: PlayerConverter, reading: Reading, since: str) -> Iterator[DataFrame]:
     rows, players.rows = players.rows, []
     if rows:
-        fields_read = [*LABELS, *(name for name in _XML_FIELDS.values() if name not in LABELS)]
+        fields_read = [*players.fields, *(name for name in _XML_FIELDS.values() if name not in LABELS)]
         columns = {name: [fields.get(name) for _, fields in rows] for name in fields_read}
         cells = pl.DataFrame(columns, schema=dict.fromkeys(fields_read, pl.String)).with_columns(
             pl.Series("line", [line for line, _ in rows], pl.Int64)

@@ -74,8 +74,8 @@ def default_list_name(fmt: str, kind: str) -> str | None:
 def read_players(source: Source, fmt: str, kind: str, since: str | None) -> Iterator[DataFrame]:
     """Yield the valid players of a list as frames with the columns of ``player_schema()``.
 
-    *kind*: which rating of FIDE's combined list: ``standard``, ``rapid`` or ``blitz``. *since*: from when the ratings
-    of a list of FIDE hold.
+    *kind*: which rating of FIDE's combined list: ``standard``, ``rapid`` or ``blitz``; ``all``: each of them, in
+    further columns (``rows.FURTHER_RATINGS``), which no CSV has. *since*: from when the ratings of a list of FIDE hold.
     """
     if fmt == "fide-xml":
         return fide.read_xml(source.chunks(), source.reading, kind, since)

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ledger.facts.event_fields import POSITIVE_PATTERN
+from ledger.facts.event_fields import FEDERATION_PATTERN, POSITIVE_PATTERN
 from ledger.facts.person_names import spelt
-from ledger.facts.player_details import FEDERATION_PATTERN, MAX_CLUB, MAX_NATIONAL, OLD_TITLES, TITLE_PATTERN
+from ledger.facts.player_details import MAX_CLUB, MAX_NATIONAL, OLD_TITLES, TITLE_PATTERN
 from ledger.facts.source_games import NEED_A_RATING, player_schema
 from ledger.facts.words import Standing
 from ledger.imports.csv import values
@@ -19,6 +19,7 @@ from ledger.imports.csv.values import (
     CellParser,
     ParsedColumn,
     RowCheck,
+    accept_days,
     accept_fide_ids,
     accept_matching,
     accept_whole,
@@ -31,9 +32,13 @@ from ledger.imports.times import SAY_ORDER, possible_days
 from ledger.runtime.lazy import pl
 
 if TYPE_CHECKING:
-    from polars import DataFrame
+    from polars import DataFrame, Series
 
 MAX_GAMES = 1_000_000
+# Columns of a combined list for further pools, by kind of rating: the rating and K.
+FURTHER_KINDS = ("rapid", "blitz")
+FURTHER_RATINGS = {kind: (f"{kind}_rating", f"{kind}_k_factor") for kind in FURTHER_KINDS}
+_FURTHER = tuple(name for names in FURTHER_RATINGS.values() for name in names)
 _DECIMAL = re.compile(r"\+?([0-9]{1,5})(?:[.,]([0-9]{1,9}))?", re.ASCII)
 _POSITIVE = re.compile(POSITIVE_PATTERN, re.ASCII)
 _UNRATED = {"", "0", "-", "?", "unrated", "unr"}
@@ -162,7 +167,13 @@ def _day(text: str) -> str | None:
 # Most names and identities: printable ASCII with single blanks, not too long.
 _plain_names = accept_matching(r"^[!-,.-~][!-~]{0,40}(?: [!-~]{1,20}){0,4}$")
 _plain_identities = accept_matching(r"^[a-z0-9]{1,30}:[1-9a-z][0-9a-z]{0,59}$")  # no zeros before a FIDE number
+_plain_numbers = accept_matching(r"^[A-Za-z0-9]{1,30}$")
 _plain_decimals = accept_matching(r"^[1-9][0-9]{0,4}$")
+
+
+def _plain_years(text: Series) -> Series:
+    """Return years of birth, alone or at the beginning of a date."""
+    return accept_whole(1700, 2200)(text.str.replace(r"^([0-9]{4})[-./].*$", "$1"))
 
 
 def _plan() -> dict[str, CellParser]:
@@ -172,7 +183,7 @@ def _plan() -> dict[str, CellParser]:
         "fide_id": CellParser(values.parse_fide_id, quick=accept_fide_ids),
         "name": CellParser(values.parse_name, quick=_plain_names),
         "standing": CellParser(parse_standing),
-        "birth_year": CellParser(parse_birth_year, pl.Int32, accept_whole(1700, 2200)),
+        "birth_year": CellParser(parse_birth_year, pl.Int32, _plain_years),
         "since": CellParser(_day),
         "rating": points,
         "games": CellParser(whole_number_parser(0, MAX_GAMES), pl.Int32, accept_whole(0, MAX_GAMES)),
@@ -180,11 +191,12 @@ def _plan() -> dict[str, CellParser]:
         "volatility": points,
         "highest": points,
         "k_factor": points,
+        **dict.fromkeys(_FURTHER, points),
         "sex": CellParser(parse_sex),
         "title": CellParser(parse_title),
         "federation": CellParser(parse_federation),
         "club": CellParser(words_parser(MAX_CLUB)),
-        "national": CellParser(words_parser(MAX_NATIONAL)),
+        "national": CellParser(words_parser(MAX_NATIONAL), quick=_plain_numbers),
         "active": CellParser(parse_active, pl.Boolean),
     }
 
@@ -197,7 +209,7 @@ class PlayerConverter:
         self._labels = dict(labels)
         self._plan = _plan()
         self._named = CellParser(name_identity)
-        self._birth = CellParser(parse_birth_date)
+        self._birth = CellParser(parse_birth_date, quick=accept_days)
 
     def convert(self, cells: DataFrame) -> tuple[DataFrame, Faults]:
         """Return the valid players of a block of cells (text by column, and ``line``), and the faults of other rows."""
@@ -213,7 +225,8 @@ class PlayerConverter:
         none = pl.Series("bad", [False]).new_from_index(0, len(cells))
         bad, faults = check_rows(table["line"], self._complaints(table, columns), none)
         good = table.filter(~bad) if faults.first else table
-        return good.select(pl.col(name).cast(kind) for name, kind in player_schema().items()), faults
+        further = {name: pl.String for name in _FURTHER if name in self._labels}
+        return good.select(pl.col(name).cast(kind) for name, kind in {**player_schema(), **further}.items()), faults
 
     def _table(self, cells: DataFrame, columns: Mapping[str, ParsedColumn]) -> DataFrame:
         read = {name: column.values.alias(name) for name, column in columns.items()}

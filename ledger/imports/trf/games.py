@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import attrs
 
@@ -16,11 +17,11 @@ from ledger.facts.source_games import SourceGame
 from ledger.imports.csv.rows import decode_text
 from ledger.imports.lichess import one_line
 from ledger.imports.reading import NO_HINTS, FileHints, Reading
+from ledger.imports.time_controls import fide_class, speed_in_words
 from ledger.imports.trf.lines import PLAYER, UNIQUE, TournamentDays, TournamentHeader, decode_player_line, read_days
 from ledger.imports.trf.reports import USUAL, EntrantList, TournamentReport, read_report, same_rank
 from ledger.imports.trf.scoring import MatchScoring, Scoring
 from ledger.imports.trf.teams import check_teams
-from ledger.imports.trf.time_controls import parse_speed
 
 MAX_ROUNDS = 1_000_000  # rounds of all players of a tournament together: 9,999 players of 100 rounds
 _BOM = b"\xef\xbb\xbf"
@@ -137,6 +138,7 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
     if scoring[:3] != Scoring()[:3]:
         line, _ = header.records["162"]
         reading.note(line, f"points are counted as {scoring} for a win, a draw and a loss (162); ratings go by results")
+    speed, stated_on = _speed(header, reading)
     report = TournamentReport(
         line=header.line,
         name=header.name(),
@@ -144,7 +146,8 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         day=hints.day,
         entrants=tournament.entrants.by_rank,
         unread=tournament.entrants.unread,
-        speed=_speed(header, reading),
+        speed=speed,
+        speed_line=stated_on,
         format=header.format(),
         rounds=header.rounds(),
         allotted=header.allotted_half_points(),
@@ -162,7 +165,7 @@ def _games(tournament: _Tournament, reading: Reading, hints: FileHints) -> Itera
         no_name="the report names no tournament (012)",
         no_round_days="the days of some rounds are not given (132)",
     )
-    yield from read_report(report, reading)
+    yield from read_report(report, reading, hints)
     _note_other_forms(tournament, days, reading)
     if header.passed_over:
         reading.note(header.first_passed_over, f"lines that tell of no game: {header.describe_skipped_lines()}")
@@ -194,13 +197,15 @@ def _note_other_forms(tournament: _Tournament, days: TournamentDays, reading: Re
             reading.note(header.records[kind][0], f"{kind} {written[:40]!r} is not written YYYY/MM/DD: read as {day}")
 
 
-def _speed(header: TournamentHeader, reading: Reading) -> str | None:
-    """Return the speed class of the coded time control (222), or else of the one in words (122)."""
-    for record, read in (("222", header.speed), ("122", lambda: parse_speed(header.text("122")))):
+def _speed(header: TournamentHeader, reading: Reading) -> tuple[str | None, int]:
+    """Return the speed class of the coded time control (222), or else of the one in words (122), and its line."""
+    in_words = partial(speed_in_words, header.text("122"), by_fide=reading.by_fide)
+    coded = partial(fide_class, header.text("222")) if reading.by_fide else header.speed
+    for record, read in (("222", coded), ("122", in_words)):
         try:
             if speed := read():
-                return speed
+                return speed, header.records[record][0]
         except ValueError as error:
             line, words = header.records[record]
             reading.note(line, f"{record} {error}; got {words.strip()[:80]!r}: not used")
-    return None
+    return None, header.line

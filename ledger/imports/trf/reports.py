@@ -30,9 +30,11 @@ from ledger.imports.no_opponent import means_no_opponent
 from ledger.imports.reading import (
     DAY_LENGTH,
     OF_NO_TOURNAMENT,
+    FileHints,
     Reading,
     ReportedTournament,
     name_identity,
+    pool_contradiction,
     take_out_byes,
 )
 from ledger.imports.trf.lines import PlayerLine, TournamentDays
@@ -113,6 +115,7 @@ class TournamentReport:
         entrants: by the number by which the lines name each other.
         unread: such numbers of players whose lines are faulty.
         speed, format: speed class and pairing system, None where they are unknown.
+        speed_line: the line that states the time control.
         rounds: how many were announced, None where that is unknown.
         allotted: what a bye for want of an opponent brings, half points.
         scoring: how it counts points.
@@ -134,6 +137,7 @@ class TournamentReport:
     entrants: dict[int, Entrant]
     unread: set[int]
     speed: str | None = None
+    speed_line: int = 1
     format: str | None = None
     rounds: int | None = None
     allotted: int = USUAL
@@ -161,7 +165,7 @@ class TournamentReport:
         return self.days.first or self.days.last
 
 
-def read_report(report: TournamentReport, reading: Reading) -> Iterator[SourceGame]:
+def read_report(report: TournamentReport, reading: Reading, hints: FileHints) -> Iterator[SourceGame]:
     """Yield the games of a tournament by rounds; faults, notes and rounds without a game go to *reading*."""
     pairings = pair_entrants(report.entrants, report.unread)
     for line, words in sorted(pairings.faults):
@@ -174,8 +178,14 @@ def read_report(report: TournamentReport, reading: Reading) -> Iterator[SourceGa
     doubtful = _doubtful_points(report)
     _note(report, pairings, doubtful, reading)
     _add_tournament(report, pairings, reading)
+    contradiction = pool_contradiction(report.speed, hints)
+    if contradiction and not hints.is_pool_named:
+        reading.note(report.speed_line, contradiction)
     if pairings.rounds:
-        reading.add_report(_source_report(report, pairings, doubtful))
+        source_report = _source_report(report, pairings, doubtful)
+        if contradiction and hints.is_pool_named:
+            source_report = source_report._replace(other_pool=(report.speed_line, contradiction))
+        reading.add_report(source_report)
     else:  # a report without any round is not checked
         for line, words in [*report.doubts, *report.team_doubts]:
             reading.note(line, words)

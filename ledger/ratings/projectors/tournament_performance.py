@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ledger.book.tables import PLAYER, POINTS, POOL, ColumnDoc, TableDoc
+from ledger.book.tables import PLAYER, POINTS, POOL, ColumnDoc, TableDoc, opponent_rating_sql
 
 NAME = "tournament_performance"
 VIEW = f"""CREATE VIEW {NAME} AS
@@ -28,9 +28,10 @@ VIEW = f"""CREATE VIEW {NAME} AS
       sum(h.half_points) OVER so_far AS half_points, sum(1 - h.colour) OVER so_far AS white_games,
       sum(games.time_loss = h.colour + 1) OVER so_far AS time_losses,
       first_value(h.rating_before) OVER so_far AS enrolment_rating, h.rating AS closing_rating,
-      sum(other.rating_before) OVER so_far AS opponents_enrolment, sum(other.rating) OVER so_far AS opponents_closing
+      sum({opponent_rating_sql("rating_before", "h", "other")}) OVER so_far AS opponents_enrolment,
+      sum({opponent_rating_sql("rating", "h", "other")}) OVER so_far AS opponents_closing
     FROM history AS h CROSS JOIN games ON games.position = h.game
-    CROSS JOIN history AS other
+    LEFT JOIN history AS other
       ON other.pool = h.pool AND other.player = h.opponent AND other.n = h.opponent_n
     WHERE games.tournament IS NOT NULL
     WINDOW so_far AS (PARTITION BY h.pool, h.player, games.tournament ORDER BY h.n ROWS UNBOUNDED PRECEDING)"""
