@@ -15,6 +15,7 @@ from ledger.answers.calculations import FormulaTerm
 from ledger.answers.crosstables.formats import html_document
 from ledger.answers.list_calculations import CalculatedBatch, CalculatedLine, CalculatedTournament, ListCalculation
 from ledger.answers.rows import as_row
+from ledger.answers.starting_ratings import StartFromPool
 from ledger.runtime.lazy import tabulate
 from ledger.runtime.visible import in_markup, visible
 
@@ -105,6 +106,8 @@ def _block(batch: CalculatedBatch) -> PageBlock:
     lines = [f"{batch.rule} = {number_text(batch.unrounded)}", f"rounding: {batch.rounding}", f"source: {batch.source}"]
     if batch.limited:
         lines.insert(1, f"limit: {batch.limited}")
+    if batch.began_with is not None:
+        lines.insert(0, _began(batch.began_with))
     if not batch.tournaments:
         lines.insert(0, "no game counts")
     return PageBlock(f"{day}, {batch.scheme}: {span}{change}", lines, tables)
@@ -164,6 +167,13 @@ def _counted_text(each: CalculatedTournament, line: CalculatedLine) -> str:
     return "*" if line.difference is None else f"{rating_text((each.own_rating or 0.0) - line.difference)} *"
 
 
+def _began(start: StartFromPool) -> str:
+    """Return the rating in another pool with which the player began, in words."""
+    return f"began with the {start.pool} rating {rating_text(start.rating)}" + (
+        f" of list {start.list_}" if start.list_ else ""
+    )
+
+
 def _block_of_games(scheme: str, batches: Sequence[CalculatedBatch]) -> PageBlock:
     """Return the block of games that were rated one by one."""
     heads = (
@@ -182,6 +192,7 @@ def _block_of_games(scheme: str, batches: Sequence[CalculatedBatch]) -> PageBloc
     meanings = {term.symbol: term.meaning for batch in batches for term in batch.terms}
     lines = [*rules, *(f"{symbol}: {meaning}" for symbol, meaning in meanings.items())]
     lines += dict.fromkeys(f"source: {batch.source}" for batch in batches)
+    lines += [_began(batch.began_with) for batch in batches if batch.began_with is not None]
     return PageBlock(
         f"{len(batches)} games, each rated by itself by {scheme}", lines, [PageTable("games", heads, rows)]
     )

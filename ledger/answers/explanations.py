@@ -17,6 +17,7 @@ from ledger.answers.asking import RESULT, day, display_name, in_force_from, in_o
 from ledger.answers.calculations import FormulaTerm, formula_terms
 from ledger.answers.marks import GameMarks
 from ledger.answers.player_batches import PlayerBatch, player_batch, rates_whole_tournaments
+from ledger.answers.starting_ratings import StartFromPool, start_from_pool
 from ledger.book.timeline import Era, Pool
 from ledger.errors import UnknownNameError
 from ledger.facts.json_schemas import documented, flattened
@@ -83,6 +84,9 @@ class GameExplanation:
         "the list for which it counts, as 'calculation' takes it; null: no period closed yet"
     )
     carried_from: CarriedFrom | None = documented("the rating that these games began from, by an earlier scheme")
+    began_with: StartFromPool | None = documented(
+        "the rating in another pool that the player began with in these games"
+    )
     marks: GameMarks = flattened()
     rule: str = documented("the formula")
     terms: list[FormulaTerm] = documented("its terms")
@@ -136,6 +140,7 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
         change=None if before is None or after is None else after - before,
         list_=_list_of(ledger, pool, row["rated_ms"]),
         carried_from=_carried_from(ledger, pool, person.player, side_row, number, len(part.meetings)),
+        began_with=start_from_pool(ledger, pool, person.player, part.positions),
         marks=marks.game_marks(ledger, pool, side_row, game),
         rule=explanation.rule,
         terms=formula_terms(explanation),

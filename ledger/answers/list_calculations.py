@@ -23,6 +23,7 @@ from ledger.answers.calculations import FormulaTerm, formula_terms
 from ledger.answers.explanations import RATED_WITH
 from ledger.answers.player_batches import PlayerBatch, player_batch
 from ledger.answers.publications import published_rating
+from ledger.answers.starting_ratings import StartFromPool, start_from_pool
 from ledger.book.timeline import BEGINNING, Era, Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -98,6 +99,9 @@ class CalculatedBatch:
     scheme: str = documented("the scheme")
     source: str = documented("document and section of the rule")
     before: float | None = documented("the rating before, points; null: the scheme lists no such player")
+    began_with: StartFromPool | None = documented(
+        "the rating in another pool that the player began with in these games"
+    )
     after: float | None = documented("the rating after, points; null: the same")
     change: float | None = documented("from the one to the other, points")
     rule: str = documented("the formula")
@@ -145,7 +149,9 @@ class ListCalculation:
     batches: list[CalculatedBatch] = documented("the games that count, oldest first, as they were rated together")
     omitted: int = documented("older parts that the caller did not ask for", minimum=0)
     otherwise: float | None = documented("the change that no game made, points: time, a conversion, another list; null")
-    left_out: list[LeftOutGame] = documented("the games that do not count for it, oldest first")
+    left_out: list[LeftOutGame] = documented(
+        "the games that do not count for it, oldest first; without those of imports that were taken back"
+    )
     adds_up: bool | None = documented("whether everything adds up; null: the scheme has no lines by game")
     differences: list[str] = documented("what does not add up, or differs from what is stored or published")
 
@@ -260,8 +266,11 @@ def _counting_rows(ledger: OpenLedger, span: _Span, player: int) -> list[Row]:
 
 
 def _unrated_rows(ledger: OpenLedger, span: _Span, player: int) -> list[Row]:
-    rows = marks.unrated_games(ledger, span.pool, player, EVERY_ROW)
-    return [row for row in rows if span.since_ms < row["rated_ms"] <= span.at_ms]
+    """Return the unrated games of a list, without those of files that were taken back: they were never the player's."""
+    every = marks.unrated_games(ledger, span.pool, player, EVERY_ROW)
+    rows = [row for row in every if span.since_ms < row["rated_ms"] <= span.at_ms]
+    gone = marks.taken_back_imports(ledger, (row["voided_by"] for row in rows if row["voided_by"] is not None))
+    return [row for row in rows if row["voided_by"] not in gone]
 
 
 def _together(pool: Pool) -> Callable[[Row], tuple[object, ...]]:
@@ -345,6 +354,7 @@ class _Maker:
             scheme=era.scheme.name,
             source=explanation.source,
             before=before,
+            began_with=start_from_pool(self._ledger, self._pool, self._player, part.positions),
             after=after,
             change=_change(before, after),
             rule=explanation.rule,

@@ -19,6 +19,7 @@ from ledger.book.reapplied_games import game_rows, recorded_facts
 from ledger.book.tables import FACT_COLUMNS
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.correcting.corrections import Corrections
+from ledger.facts.changes import Verb
 from ledger.facts.json_schemas import documented, flattened
 from ledger.handle import OpenLedger
 from ledger.ratings import queries
@@ -80,6 +81,17 @@ def proposal_reasons(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, 
     numbers = sorted(set(proposals))
     shown_proposals = Corrections(ledger).proposals(numbers=numbers) if numbers else ()
     return {shown.proposal.proposal: shown.reason for shown in shown_proposals}
+
+
+def taken_back_imports(ledger: OpenLedger, proposals: Iterable[int]) -> set[int]:
+    """Return those of some proposals, by number, that took a whole import back."""
+    numbers = sorted(set(proposals))
+    shown_proposals = Corrections(ledger).proposals(numbers=numbers) if numbers else ()
+    return {
+        shown.proposal.proposal
+        for shown in shown_proposals
+        if any(change.do is Verb.ANNUL_ENTRIES for change in shown.changes)
+    }
 
 
 def unrated_reason(reason: str, voided_by: int | None, why: str | None) -> str:

@@ -8,8 +8,9 @@ The journal is replayed from then on, entry by entry; each part is the differenc
   ``other fact``;
 * games that follow each other without one of these: a new game of the player has its own effect (``game``; ``late
   result`` if later ones were recorded), those of a period or event together; their effect on games recorded before is
-  ``rated anew``; the effect of a list from its day on is ``list``; a change without any of these causes is ``time``:
-  months without a game, a conversion by the scheme's own rules, a period that is not over.
+  ``rated anew``, on the rating in another pool with which the player began in this one ``other pool``; the effect of a
+  list from its day on is ``list``; a change without any of these causes is ``time``: months without a game, a
+  conversion by the scheme's own rules, a period that is not over.
 
 Before all that a rating ``began`` if there was none; the last part is ``left`` if there is none any more, and
 ``other version`` is the difference between a published list's rating and the same list calculated again. The points of
@@ -62,7 +63,7 @@ _EXACT = Context(prec=60)
 class RatingPart:
     """A cause of a change of rating, with its points and the rating after it."""
 
-    kind: str = documented("correction, through opponents, game, list, late result, rated anew, time, other fact, ...")
+    kind: str = documented("correction, through opponents, game, list, late result, rated anew, other pool, time, ...")
     cause: str = documented("what it was, in words")
     proposal: int | None = documented("number of the correction; null: it is none")
     games: list[str] = documented("keys of the player's games that it consists of, or that a correction changed")
@@ -238,12 +239,25 @@ def _begun(before: _PlayerRecord, after: _PlayerRecord) -> Iterator[_Change]:
         yield _Change("began", "the rating to begin with", begins, is_jump=True)
 
 
+def _begun_elsewhere(before: _PlayerRecord, after: _PlayerRecord) -> list[_Change]:
+    """Return the effect of games on the rating in another pool with which the player began; empty without one."""
+    start, now = before.first_games, after.first_games
+    if not after.may_begin_elsewhere or now is None:
+        return []
+    if start is None:  # what the player would have begun with before is no rating of this pool
+        return [_Change("began", "the rating to begin with", now.before, is_jump=True)]
+    if now.before == start.before or before.exact_rating is None:
+        return []
+    cause = "another rating in the other pool to begin with"
+    return [_Change("other pool", cause, before.exact_rating + now.before - start.before)]
+
+
 def _run(ledger: OpenLedger, before: _PlayerRecord, after: _PlayerRecord) -> Iterator[_Change]:
     """Yield the effects of games that were recorded one after the other, with no other fact between."""
     if after.exact_rating is None:
         return
     value = before.exact_rating
-    for part in _begun(before, after):
+    for part in _begun_elsewhere(before, after) or _begun(before, after):
         value = part.after
         yield part
     assert value is not None
@@ -374,11 +388,19 @@ class _PlayerRecord:
         rating: None if the scheme shows none.
         exact_rating: the rating from which the scheme continues; None for unknown and unrated players.
         batches: by place in rating order.
+        may_begin_elsewhere: whether players of the pool may begin with their rating in another one.
     """
 
     rating: float | None
     exact_rating: Fraction | None
     batches: dict[_RatingPlace, _RatedTogether]
+    may_begin_elsewhere: bool = False
+
+    @property
+    def first_games(self) -> _RatedTogether | None:
+        """The first games; None without one, or after a list, which says what the player begins with."""
+        first = next(iter(self.batches.values()), None)
+        return first if first is not None and first.games else None
 
     @property
     def points(self) -> Fraction:
@@ -404,7 +426,7 @@ def _record(connection: sqlite3.Connection, player: _Player, at_ms: int | None =
     batches = {place: batch for place, batch in placed if at_ms is None or place[0] <= at_ms}
     # An unrated player has no points that could be counted from.
     value = Fraction(state.state[0]) if isfinite(state.state[0]) and state.state[0] != UNRATED else None
-    return _PlayerRecord(state.in_force, value, batches)
+    return _PlayerRecord(state.in_force, value, batches, bool(pool.from_pools))
 
 
 def _before_later_games(connection: sqlite3.Connection, player: _Player, position: int) -> _PlayerRecord | None:
@@ -412,6 +434,7 @@ def _before_later_games(connection: sqlite3.Connection, player: _Player, positio
     pool = next(pool for pool in stored_pools(connection) if pool.name == player.pool)
     # otherwise a player's record differs from the row of the last game
     is_plain = pool.by_game and len(pool.eras) == 1 and pool.eras[0].scheme.at is unchanged_by_time
+    is_plain = is_plain and not pool.from_pools  # games of another pool may be late, too
     lists = PlayerStates(connection, pool).seeds(player.number)
     if lists or not is_plain or queries.fetch_first(connection, queries.ANY_LATE, (pool.pool, position)) is not None:
         return None

@@ -142,7 +142,17 @@ class _ListRatings:
             ratings = self._of_the_ledger(player)
         if ratings and any(row is None for _, row in rows):
             ratings.setdefault(UNRATED, "unrated")
-        return ratings
+        return ratings or self._of_another_pool(player)
+
+    def _of_another_pool(self, player: int) -> dict[int, str]:
+        """Return the ratings with which a player would begin in the pool; a report may show them, or none."""
+        ratings: dict[int, str] = {}
+        for each in self._days:
+            _, source = self._states.starts.begin(player, instant_ms(each))
+            if source is not None and source.in_force is not None:
+                name = self.pool.eras[self.pool.era_at(instant_ms(each))].from_pool
+                ratings.setdefault(round(source.in_force), f"in pool {name!r} on {each}")
+        return {**ratings, UNRATED: f"unrated in pool {self.pool.name!r}"} if ratings else {}
 
     def _of_the_ledger(self, player: int) -> dict[int, str]:
         """Return the ratings in force by the ledger, and that of the last list that was loaded."""

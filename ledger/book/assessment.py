@@ -58,6 +58,8 @@ class Reratings:
         start_ms: by pool, the earliest place in rating order of a new or changed game, milliseconds.
         touched: by pool, players whose games from there on are rated again, whatever the new games are.
         only: by pool, the one new game; None if there is more.
+        sources: by pool, from when on it may give other ratings to players who begin in another pool with its ratings:
+            by player, or for everybody (None).
         adopted: the adopted schemes.
         former_games: by position, the former rows of changed games; None if no projector of facts needs them.
         other_facts: by position, other facts, as they were recorded, that a decision concerned.
@@ -66,6 +68,7 @@ class Reratings:
     start_ms: dict[int, int] = attrs.Factory(dict)
     touched: dict[int, set[int]] = attrs.Factory(dict)
     only: dict[int, RatedGame | None] = attrs.Factory(dict)
+    sources: dict[int, dict[int | None, int]] = attrs.Factory(dict)
     adopted: list[Scheme] = attrs.Factory(list)
     former_games: dict[int, Mapping[str, Any]] | None = None
     other_facts: dict[int, Event] = attrs.Factory(dict)
@@ -75,6 +78,12 @@ class Reratings:
         self.only[pool] = None if pool in self.only else played
         self.start_ms[pool] = min(rated_ms, self.start_ms.get(pool, rated_ms))
         self.touched.setdefault(pool, set()).update(players)
+
+    def note_source(self, pool: int, since_ms: int, players: Iterable[int | None] = (None,)) -> None:
+        """Note that *pool* may give other ratings from an instant on to players who begin with them elsewhere."""
+        earliest = self.sources.setdefault(pool, {})
+        for player in players:
+            earliest[player] = min(since_ms, earliest.get(player, since_ms))
 
 
 refuse: Callable[..., int]  # a name that ``with_globals`` gives to the loop below

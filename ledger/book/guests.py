@@ -48,7 +48,7 @@ SELECT player FROM federations AS f WHERE effective_ms <= ?1 AND federation <> ?
 
 
 class ReportedEntry(NamedTuple):
-    """The rating and the federation of a player in a list of entrants; None for what it does not state."""
+    """A line of the list of entrants: the rating and the federation of a player; None where it has nothing."""
 
     rating: int | None
     federation: str | None
@@ -58,7 +58,7 @@ _NO_ENTRY = ReportedEntry(None, None)
 
 
 class GameSides(NamedTuple):
-    """The players of a game, its tournament and its day, and the ratings that the source shows.
+    """The two players of a game, where and when they met, and the ratings that the source shows.
 
     Attributes:
         white: White's number.
@@ -152,8 +152,8 @@ class Guests:
 
 def stored_seed(seed: Seed) -> str:
     """Return a guest's rating as the table ``games`` stores it: JSON, without what is unknown."""
-    stated = {name: value for name, value in seed._asdict().items() if value is not None}
-    return orjson.dumps(stated, option=orjson.OPT_SORT_KEYS).decode()
+    fields = {name: value for name, value in seed._asdict().items() if value is not None}
+    return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def seed_of(stored: str) -> Seed:

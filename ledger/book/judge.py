@@ -26,6 +26,7 @@ from ledger.book.rules_by_facts import (
 from ledger.book.rules_by_keys import (
     RECORDED_OTHERWISE,
     bad_carry,
+    bad_from_pool,
     bad_settings,
     ended_before_start,
     ended_in_the_future,
@@ -121,6 +122,7 @@ RULES: Mapping[type[Event], Mapping[Rule, set[Context]]] = {
     SchemeAdopted: {
         unknown_scheme: ALWAYS,
         bad_settings: ALWAYS,
+        bad_from_pool: ALWAYS,
         pool_has_no_beginning: ALWAYS,
         bad_carry: ALWAYS,
         exists_with_different_key: UNRECORDED,

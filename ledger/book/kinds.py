@@ -156,6 +156,7 @@ def rerate_player(connection: sqlite3.Connection, player: int, pool: int | None,
 def rerate_from_list(book: BookState, player: int, pool: int, since_ms: int, reratings: Reratings) -> None:
     """Note that the games of a player in a pool are rated again from the instant of a list rating on."""
     book.roster.forget_seeds()
+    reratings.note_source(pool, since_ms, (player,))
     book.note_list_of_guest(player, pool, since_ms)
     for number, first_ms in book.connection.execute(_FIRST_PLACES, (player,)):
         if number == pool:
@@ -231,6 +232,7 @@ class _Adoptions(Kind):
         if change.rows:
             # the end of a period that the change cuts short
             cut = min(row["since_ms"] for row in change.rows) - 1
+            change.reratings.note_source(pool.pool, cut)
             # what is left of a tournament before it may now be short enough
             since = max(cut - max(before.reach_ms, pool.reach_ms), BEFORE_ALL)
             where = "pool = ?1 AND (ended_ms >= ?2 OR rated_ms >= ?2)"
@@ -252,7 +254,10 @@ class _Runs(Kind):
         book.pools[pool.name] = with_lists(book.connection, pool)
         # from the earlier of the two instants, if a run was moved: games between them wait for another one
         if pool.by_runs and change.rows:
-            book.renumber_periods(pool.name, min(row["as_of_ms"] for row in change.rows))
+            since_ms = min(row["as_of_ms"] for row in change.rows)
+            book.renumber_periods(pool.name, since_ms)
+            # time counts in periods: a rating may lapse with one
+            change.reratings.note_source(pool.pool, since_ms)
 
 
 class _Publications(Kind):

@@ -446,7 +446,8 @@ class ProposalJudge:
                 current = self._facts.fact(key)
                 if fact.annulled_by is not None and current is not None and current.facts == fact.facts:
                     continue
-                evidence = Evidence(Context.APPROVAL, self._now_ms, self._journal.find(needed_keys(event)))
+                find = self._journal.find
+                evidence = Evidence(Context.APPROVAL, self._now_ms, find(needed_keys(event)), find=find)
                 yield from (Refusal(number, *fault) for fault in _refused(event, evidence, key))
             except MalformedError as error:
                 yield Refusal(number, "bad-value", f"{key!r} may not stand so: {'; '.join(error.problems)}")

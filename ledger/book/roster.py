@@ -90,14 +90,15 @@ _OTHERS = f"{_UNPLAYED.format(index=' NOT INDEXED', which=f' AND NOT {_PLAIN}')}
 # The index by rating knows no instants: the rows of the pool are read by the table's own key.
 _BETWEEN = f"{_UNPLAYED.format(index=' NOT INDEXED', which=' AND effective_ms BETWEEN ?3 AND ?4')} {_IN_FORCE}"
 _SIDES = (
-    f"SELECT pool, white AS player, white_rating AS rating, {tables.IN_RATING_ORDER} "
+    f"SELECT pool, white AS player, white_rating AS rating, began_ms, {tables.IN_RATING_ORDER} "
     "FROM games WHERE reason IS NULL AND white_guest IS NULL AND {white} "
-    f"UNION ALL SELECT pool, black, black_rating, {tables.IN_RATING_ORDER} "
+    f"UNION ALL SELECT pool, black, black_rating, began_ms, {tables.IN_RATING_ORDER} "
     "FROM games WHERE reason IS NULL AND black_guest IS NULL AND {black}"
 )
 # By the indexes of the sides: that of the pool, which SQLite would take, leads through all games of it.
 _OF_PLAYER = _SIDES.format(white="+pool = ?1 AND white = ?2", black="+pool = ?1 AND black = ?2")
 _SHOWN = f"SELECT ended_ms, rating FROM ({_OF_PLAYER}) ORDER BY {tables.IN_RATING_ORDER} LIMIT 1"
+_FIRST = f"SELECT ended_ms, began_ms FROM ({_OF_PLAYER}) ORDER BY {tables.IN_RATING_ORDER} LIMIT 1"
 _WITH_SHOWN = "pool IN (SELECT pool FROM eras WHERE json_extract(settings, '$.from_shown'))"
 _ALL_SHOWN = (
     "SELECT pool, player, ended_ms, rating FROM ("
@@ -280,6 +281,15 @@ class Roster:
         if row is None or row[0] > ms or not pool.eras[pool.era_at(row[0])].from_shown:
             return None
         return row[1] if row[1] is not None and row[1] > 0 else None
+
+    def first_game(self, pool: int, player: int) -> tuple[int, int] | None:
+        """Return when a player's first rated game in a pool ended, and the instant of the ratings that it goes by.
+
+        That is the first day of its tournament if tournaments are rated whole, else the end of the game. None without
+        a rated game.
+        """
+        row = self._connection.execute(_FIRST, (pool, player)).fetchone()
+        return None if row is None else (row[0], row[0] if row[1] is None else min(row))
 
     def _declared_at(self, player: int, ms: int, rating: int | None) -> int | None:
         # a change of status alone takes no declared rating back

@@ -43,6 +43,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, precisi
 from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.journal import late_facts, rules
+from ledger.schemes.scheme import FROM_POOL
 
 ENTRY_POINTS: Mapping[type[Event], str] = {  # the facts that have commands and calls of their own
     CorrectionProposed: "'correct' or Ledger.propose",
@@ -100,11 +101,12 @@ OfPlayer = (
 
 
 def needed_keys(event: Event) -> tuple[str, ...]:
-    """Return the journal keys that a fact depends on: its pool's first scheme and its players' registrations."""
+    """Return the journal keys that a fact depends on: first schemes of pools, and its players' registrations."""
     if isinstance(event, GameRecorded):  # nearly all are
         return (f"scheme:{event.pool}@start", f"player:{event.white}", f"player:{event.black}")
     pool, player = getattr(event, "pool", None), getattr(event, "player", None)
-    of_pool = () if pool is None else (f"scheme:{pool}@start",)
+    source = event.settings.get(FROM_POOL) if isinstance(event, SchemeAdopted) else None
+    of_pool = tuple(f"scheme:{name}@start" for name in (pool, source) if name is not None)
     opponent = getattr(event, "opponent", None)
     of_players = tuple(f"player:{number}" for number in (player, opponent) if number is not None)
     return (*of_pool, *of_players)
@@ -212,6 +214,33 @@ def bad_settings(event: SchemeAdopted, _: Evidence) -> RejectedError | None:
         schemes.find_scheme(event.scheme).numbers_from(event.settings)
     except LedgerError as error:
         return _refusal("bad-settings", event, str(error))
+    return None
+
+
+def bad_from_pool(event: SchemeAdopted, evidence: Evidence) -> RejectedError | None:
+    """Refuse to begin players with the ratings of a pool that is missing, younger or the same: name an older one.
+
+    Each pool begins with ratings of an older one, so that none begins with ratings that begin with its own. A pool
+    that counts in other points is no matter of keys: a correction may change its scheme, and then gives no ratings.
+    """
+    name = event.settings.get(FROM_POOL)
+    if name is None:
+        return None
+    problem = _source_problem(event, str(name), evidence)
+    words = f"setting {FROM_POOL!r}: {problem}; name the pool in which players have ratings first, or leave it out"
+    return None if problem is None else _refusal("bad-from-pool", event, words)
+
+
+def _source_problem(event: SchemeAdopted, name: str, evidence: Evidence) -> str | None:
+    """Return why players of a pool cannot begin with the ratings of the pool *name*; None if they can."""
+    if name == event.pool:
+        return f"pool {name!r} cannot begin with its own ratings"
+    own, other = f"scheme:{event.pool}@start", f"scheme:{name}@start"
+    if other not in evidence.keys:
+        return f"there is no pool {name!r}"
+    stored = evidence.find([own, other])
+    if own in stored and (other not in stored or stored[other].position > stored[own].position):
+        return f"pool {name!r} is younger than pool {event.pool!r}, so that it may begin with ratings of this one"
     return None
 
 

@@ -39,6 +39,7 @@ from ledger.runtime.lazy import np
 from ledger.schemes import scheme
 from ledger.schemes.scheme import (
     FEDERATION,
+    FROM_POOL,
     FROM_SHOWN,
     LATE_REPORTS,
     STANDING_GUEST,
@@ -82,6 +83,12 @@ class Era:
     def from_shown(self) -> bool:
         """True if new players begin with the rating that the source shows for their first rated game."""
         return bool(self.settings.get(FROM_SHOWN))
+
+    @property
+    def from_pool(self) -> str | None:
+        """The name of the pool with whose rating new players begin; None if they begin without."""
+        name = self.settings.get(FROM_POOL)
+        return None if name is None else str(name)
 
     @property
     def by_next_list(self) -> bool:
@@ -239,6 +246,11 @@ class Pool:
     def state_fields(self) -> tuple[str, ...]:
         """The names of all state fields of the eras' schemes, in order of first use."""
         return tuple(dict.fromkeys(name for era in self.eras for name in era.scheme.state))
+
+    @cached_property
+    def from_pools(self) -> frozenset[str]:
+        """The names of the pools with whose ratings new players begin, under any era."""
+        return frozenset(era.from_pool for era in self.eras if era.from_pool is not None)
 
     @cached_property
     def by_game(self) -> bool:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -194,10 +195,14 @@ def flag_field(doc: str) -> Any:
     return field_of(doc, {"type": "boolean"}, check, optional=False)
 
 
-def settings_field(doc: str, words: str = "") -> Any:
-    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or a pattern of words."""
+def settings_field(doc: str, words: Mapping[str, str] = MappingProxyType({})) -> Any:
+    """Return an attrs field of settings by name: whole numbers, switches, decimals as text, or words.
+
+    Args:
+        doc: the meaning of the field.
+        words: by the name of a setting that takes words, their pattern.
+    """
     name, decimal = re.compile(NAME_PATTERN, re.ASCII), re.compile(DECIMAL_PATTERN, re.ASCII)
-    word = re.compile(words, re.ASCII) if words else None
 
     def check(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not isinstance(value, Mapping):
@@ -206,19 +211,24 @@ def settings_field(doc: str, words: str = "") -> Any:
             if type(key) is not str or name.fullmatch(key) is None:
                 refuse_value(attribute, f"keyed by names matching {NAME_PATTERN}", key)
             whole = type(setting) is int and abs(setting) <= MAX_WHOLE
-            is_text = type(setting) is str and (decimal.fullmatch(setting) or (word and word.fullmatch(setting)))
+            if key in words:
+                if type(setting) is not str or re.fullmatch(words[key], setting, re.ASCII) is None:
+                    refuse_value(attribute, f"text matching {words[key]} at {key!r}", setting)
+                continue
+            is_text = type(setting) is str and decimal.fullmatch(setting)
             if not (whole or type(setting) is bool or is_text):
                 refuse_value(attribute, f"whole numbers, true, false or decimals as text at {key!r}", setting)
 
+    texts = {each: {"type": "string", "pattern": f"^({pattern})$"} for each, pattern in words.items()}
     schema = {
         "type": "object",
         "propertyNames": {"pattern": f"^{NAME_PATTERN}$"},
+        **({"properties": texts} if texts else {}),
         "additionalProperties": {
             "anyOf": [
                 {"type": "integer", "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE},
                 {"type": "boolean"},
                 {"type": "string", "pattern": f"^{DECIMAL_PATTERN}$"},
-                *([{"type": "string", "pattern": f"^({words})$"}] if words else []),
             ]
         },
     }

@@ -297,7 +297,8 @@ class SchemeAdopted(_Fact):
     pool: str = pattern_field("rating pool", NAME_PATTERN)
     scheme: str = pattern_field("name of the scheme", NAME_PATTERN)
     settings: Mapping[str, int | bool | str] = settings_field(
-        "settings of the scheme by name", "|".join((*LateReports, FEDERATION_PATTERN))
+        "settings of the scheme by name",
+        {"late_reports": "|".join(LateReports), "from_pool": NAME_PATTERN, "federation": FEDERATION_PATTERN},
     )
     scheme_version: int | None = integer_field("version of the scheme that adopted it", 1, MAX_WHOLE, optional=True)
     arithmetic: int | None = integer_field("version of the arithmetic then", 1, MAX_WHOLE, optional=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from ledger.book.roster import Roster
-from ledger.book.timeline import EraState, Pool
+from ledger.book.timeline import EraState
 from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
+from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.rated_games import (
     GamesInOrder,
     RatedGameColumns,
@@ -37,14 +37,16 @@ class CarriedStates:
         lists: the later lists of the players.
     """
 
-    def __init__(self, cols: Columns, pool: Pool, roster: Roster) -> None:
-        """Take a pool whose players have no place yet."""
+    def __init__(self, cols: Columns, starts: StartingRatings) -> None:
+        """Take the starting ratings of a pool whose players have no place yet."""
+        pool, roster = starts.pool, starts.roster
         self.cols = cols
         self.width = max(len(era.scheme.state) for era in pool.eras)
         self.n, self.era, self.scheme = cols.zeros(0), cols.zeros(0), cols.unfilled_floats(0)
         self.lists = LaterLists(pool, roster)
         self._pool = pool
         self._roster = roster
+        self.starts = starts
 
     def grow(self, more: int) -> None:
         """Add free rows for the states of more players, who have not played."""
@@ -55,7 +57,7 @@ class CarriedStates:
 
     def newcomer(self, player: int, ended_ms: int) -> Newcomer:
         """Return the facts about a new player whose first game ended at an instant."""
-        return self._roster.new_player(self._pool, player, ended_ms)
+        return self.starts.new_player(player, ended_ms)
 
     def rate(self, games: GamesInOrder, dense: tuple[Column, Column, Column], places: Column) -> RatedGameColumns:
         """Rate games in rating order; their players carry the states after them.

@@ -215,11 +215,8 @@ def apply_entries(
 
     projections = PoolProjections(book, read_models, rows_of)
     again = {}
-    for number, start_ms in sorted(fresh.start_ms.items()):
-        # one pool at a time, so that the games rated again are counted by pool
-        only = Reratings({number: start_ms}, {number: fresh.touched[number]}, {number: fresh.only[number]})
-        games = projections.update(only, seen)
-        again[number] = ReratedGames(start_ms, games, frozenset(watched[number].players))
+    for number, games in projections.update_by_pool(fresh, seen):
+        again[number] = ReratedGames(fresh.start_ms[number], games, frozenset(watched[number].players))
     fact_folds.project_changed_facts(book, listeners, seen, seen + len(entries), fresh)
     views_file.set_checkpoint(connection, journal.size(), journal.root_at(journal.size()))
     facts = chain((entry.event for entry in entries), fresh.other_facts.values())

@@ -10,13 +10,14 @@ Nothing is rated or written here, and no name of a person is looked up.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.book.guests import seed_of
 from ledger.book.roster import FROM_THE_BEGINNING, Roster, StoredSeed
+from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import BEGINNING, NO_BATCH, Era, EraState, ListRating, Pool
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.ratings import queries
@@ -97,9 +98,15 @@ class PlayerStates:
         """The facts about players; read only for a new player or a change of scheme, for it may cover everybody."""
         return self._roster_of()
 
+    @cached_property
+    def starts(self) -> StartingRatings:
+        """The ratings with which players begin in the pool."""
+        pools = lru_cache(lambda: {pool.name: pool for pool in stored_pools(self._connection)})
+        return StartingRatings(self._connection, self.pool, self._roster, lambda name: pools().get(name))
+
     def newcomer(self, player: int, ms: int) -> Newcomer:
         """Return the facts, at an instant, about a player who has no rated game by then."""
-        return self._roster.new_player(self.pool, player, ms)
+        return self.starts.new_player(player, ms)
 
     def seeds(self, player: int) -> list[StoredSeed]:
         """Return the seeds of a player, in order of their instants."""
@@ -239,9 +246,14 @@ class PlayerStates:
         number = self.pool.era_at(ms) if number is None else number
         era = self.pool.eras[number]
         if row is None:
-            who = self.newcomer(player, ms)
+            who, source = self.starts.begin(player, ms)
             entered = era.scheme.begin(who, era.numbers)
-            has_rating = who.seed is not None or (who.has_rating and self._plays(player))
+            if source is None:
+                has_rating = who.seed is not None or (who.has_rating and self._plays(player))
+            else:
+                # it is one of this pool from the end of the first game on, as the rating that a source shows is
+                first = self._roster.first_game(self.pool.pool, player)
+                has_rating = first is not None and first[0] <= ms
             return PlayerState(player, era, self.pool.at_time(number, entered, ms), None, has_rating)
         lists = self._later_lists(row, ms if lists_until is None else lists_until)
         state, begun = self._taken_along(row, number, lists)
@@ -284,13 +296,15 @@ class PlayerStates:
 
     def _rated_at(self, ms: int) -> Iterator[PlayerState]:
         """Yield the same states, and those of closed accounts."""
-        from_shown = self.pool.eras[self.pool.era_at(ms)].from_shown
-        # Before the first game a past gives a rating, too; if shown ratings count, every player may have one.
+        era = self.pool.eras[self.pool.era_at(ms)]
+        anybody = era.from_shown or era.from_pool is not None
+        # Before the first game a past gives a rating, too; if those of sources or of another pool count, every player
+        # may have one.
         without_row = set(self._roster.players_with_initial_ratings(self.pool.pool))
-        if without_row or from_shown:
+        if without_row or anybody:
             players = queries.fetch_dicts(self._connection, queries.PLAYERS, (self.pool.pool,))
             numbers = {row["player"] for row in players}
-            without_row = numbers if from_shown else without_row & numbers
+            without_row = numbers if anybody else without_row & numbers
         for row in queries.fetch_dicts(self._connection, queries.ROWS_AT, (self.pool.pool, ms)):
             without_row.discard(row["player"])
             yield from _in_force(self._state_from(row["player"], row, ms))
@@ -443,7 +457,7 @@ class PlayerStates:
         """
         pool = self.pool
         era = pool.eras[0]
-        if len(pool.eras) > 1 or era.from_shown or self._moved_until(ms, 0) != BEGINNING:
+        if len(pool.eras) > 1 or era.from_shown or era.from_pool or self._moved_until(ms, 0) != BEGINNING:
             return False
         pasts = (
             self._roster.players_with_initial_ratings(pool.pool),
@@ -514,6 +528,67 @@ class PlayerStates:
         ratings = [state.rating for row in others if (state := self._seeded(*row, today_ms)).rating is not None]
         more = len(ratings), sum(other >= rating for other in ratings), sum(other > rating for other in ratings)
         return counts[0] + more[0], counts[1] + more[1], counts[2] + more[2]
+
+
+class StartingRatings:
+    """The ratings with which players begin in one pool: their own, or that of the pool from which it takes them.
+
+    What it has read of that pool stays: after a write there, a caller makes another one.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, pool: Pool, roster: Roster, find_pool: Callable[[str], Pool | None]
+    ) -> None:
+        """Take the views, the pool, the facts about players, and the present pools by name; nothing is read."""
+        self.pool = pool
+        self.roster = roster
+        self._connection = connection
+        self._find_pool = find_pool
+        self._sources: dict[str, PlayerStates | None] = {}
+
+    def new_player(self, player: int, first_ms: int) -> Newcomer:
+        """Return the facts about a new player, whose first rated game ended at *first_ms*.
+
+        At an earlier instant: the facts about a player who has no rated game by then.
+        """
+        return self.begin(player, first_ms)[0]
+
+    def begin(self, player: int, first_ms: int) -> tuple[Newcomer, PlayerState | None]:
+        """Return the same facts, and the state in the other pool whose rating they take; None if they take none."""
+        who = self.roster.new_player(self.pool, player, first_ms)
+        source = None if who.seed is not None else self.source_state(player, first_ms)
+        return (who, None) if source is None else (who._replace(declared=source.in_force), source)
+
+    def source_state(self, player: int, first_ms: int) -> PlayerState | None:
+        """Return the state of a player in the other pool with whose rating the player begins; None if with another one.
+
+        A list rating of this pool takes precedence; the rating of the other pool takes precedence over a declared one.
+        It is that in force before the first game, or on the first day of its tournament if that is rated whole.
+        """
+        era = self.pool.eras[self.pool.era_at(first_ms)]
+        if era.from_pool is None:
+            return None
+        if era.from_pool not in self._sources:
+            other = self._find_pool(era.from_pool)
+            states = None if other is None else PlayerStates(self._connection, other, lambda: self.roster)
+            self._sources[era.from_pool] = states
+        source = self._sources[era.from_pool]
+        if source is None:
+            return None
+        ms = self.first_day(player, first_ms)
+        state = source.at(player, ms, before=True)
+        # A declared rating is the player's own already; one in other points is no rating here.
+        has_rating = state.row is not None or source.seed_at(player, ms) is not None
+        if not has_rating or state.in_force is None or state.era.scheme.scale != era.scheme.scale:
+            return None
+        return state
+
+    def first_day(self, player: int, first_ms: int) -> int:
+        """Return the instant of the ratings that the first game goes by, which ended at *first_ms* or later."""
+        if self.pool.by_game:
+            return first_ms
+        first = self.roster.first_game(self.pool.pool, player)
+        return first_ms if first is None else min(first[1], first_ms)
 
 
 def _state_of(row: dict[str, Any], era: Era) -> tuple[float, ...]:

@@ -11,9 +11,12 @@ Few games run as lists and plain Python, many as columns and compiled kernels. N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 from ledger.book.assessment import RatedGame, Reratings
 from ledger.book.game_book import GameBook
@@ -24,6 +27,7 @@ from ledger.ratings import engine, side_rows
 from ledger.ratings.carried_states import NOBODY
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.player_rows import BEFORE_ALL_GAMES, BY_LATER_LIST, PlayerEntryStates, PlayerRows, from_stored
+from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.projector import DeclaredProjector
 from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns, columns_of_games, facts_needed, mark_affected
 from ledger.ratings.reratings import (
@@ -52,10 +56,11 @@ REMEMBERED = 20_000  # players; some 2 KB each
 class LiveGames:
     """Rates the live games of one pool as soon as each is recorded, from states held in memory."""
 
-    def __init__(self, pool: Pool, roster: Roster, rows: PlayerRows) -> None:
+    def __init__(self, pool: Pool, roster: Roster, rows: PlayerRows, starts: Callable[[], StartingRatings]) -> None:
         self._pool = pool
         self._roster = roster
         self._rows = rows
+        self._starts = starts
         self._last: dict[int, PlayerEntryStates] = {}
         self._next_list: dict[int, int] = {}  # by player, from when on a later list holds
         self._era = -1  # of what is remembered
@@ -120,7 +125,7 @@ class LiveGames:
         for side, player in enumerate(players):
             state_before = states[side].held
             if state_before is None:
-                newcomer = self._roster.new_player(self._pool, player, game.ended_ms)
+                newcomer = self._starts().new_player(player, game.ended_ms)
                 states[side] = self._rows.new_player_states(newcomer.seed)
                 state += era.scheme.begin(newcomer, era.numbers)
             else:
@@ -177,11 +182,29 @@ class LiveGames:
         )
 
 
+# The first rated games of some players, ?2 as JSON, in another pool; and those of all, among its games from ?2 on.
+FIRST_GAMES_OF = (
+    "SELECT h.player, h.ended_ms, rated_ms FROM history AS h JOIN games ON games.position = h.game "
+    "WHERE h.pool = ?1 AND h.player IN (SELECT value FROM json_each(?2)) AND h.n = 1"
+)
+FIRST_GAMES_SINCE = " UNION ALL ".join(
+    f"SELECT h.player, h.ended_ms, rated_ms FROM games CROSS JOIN history AS h "
+    f"ON h.pool = games.pool AND h.player = games.{side} AND h.n = 1 AND h.game = games.position "
+    "WHERE games.pool = ?1 AND games.reason IS NULL AND games.rated_ms >= ?2"
+    for side in ("white", "black")
+)
 _WAITS = (
     "SELECT iif(white_guest IS NULL, white, black) FROM games "
     "WHERE pool = ? AND reason IS NULL AND rated_ms = ? LIMIT 1"
 )
 MakeRows = Callable[["sqlite3.Connection", Pool, Sequence[SideTable]], PlayerRows]
+
+
+class RatedAgain(NamedTuple):
+    """The games of a pool that were rated: how many, and the players whose rows may have changed."""
+
+    games: int
+    players: Collection[int]
 
 
 class PoolProjection:
@@ -194,18 +217,21 @@ class PoolProjection:
         roster: Roster,
         projectors: Sequence[ReadModel],
         make_rows: MakeRows,
+        find_pool: Callable[[str], Pool | None],
     ) -> None:
         self.pool = pool
+        # made again for each update: it holds what it has read of another pool
+        self._starts = partial(StartingRatings, connection, pool, roster, find_pool)
         self._roster = roster
         tables = side_tables(projectors, pool.state_fields)
         self._rows = make_rows(connection, pool, tables)
         self.facts = facts_needed(pool, self._rows.facts)
-        self.live = LiveGames(pool, roster, self._rows)
+        self.live = LiveGames(pool, roster, self._rows, self._starts)
 
     def update(
         self, blocks: Iterable[list[tuple[Any, ...]]], checkpoint: int, start_ms: int, concerned: set[int]
-    ) -> int:
-        """Rerate the games that fresh ones affect, write them, and return the number of games rated.
+    ) -> RatedAgain:
+        """Rerate the games that fresh ones affect, write them, and return how many were rated, and their players.
 
         Args:
             blocks: rated games from *start_ms* on, as ``GameBook.rated_games_from`` gives them with ``facts``.
@@ -214,7 +240,7 @@ class PoolProjection:
             concerned: players to be rerated from there on in any case.
         """
         self.live.forget()
-        states = ReratedStates(FEW, self.pool, self._roster, self._rows.tables)
+        states = ReratedStates(FEW, self._starts(), self._rows.tables)
         rerating = Rerating(start_ms, checkpoint, states, set(concerned), set(concerned))
         rated = 0
         with collector_paused():
@@ -234,7 +260,7 @@ class PoolProjection:
             bases = [(player, n + rerating.skipped.get(player, 0)) for player, n in before.items()]
             self._rows.delete_rows_after(bases)
             self._rows.restore_current(bases)
-        return rated
+        return RatedAgain(rated, rerating.rerated | concerned)
 
     def _update_part(self, cols: Columns, games: GamesInOrder, rerating: Rerating, *, more: bool) -> int:
         """Rerate the affected games of a block; return their number."""
@@ -328,7 +354,7 @@ class PoolProjection:
             for white, black, ms in zip(*cols.to_lists([games.white, games.black, games.ended_ms]), strict=True):
                 first_ms.setdefault(white, ms)
                 first_ms.setdefault(black, ms)
-        newcomers = {player: self._roster.new_player(self.pool, player, first_ms[player]) for player in without_games}
+        newcomers = {player: states.starts.new_player(player, first_ms[player]) for player in without_games}
         for player, n in counts.items() if lists.any_player_has_lists else ():
             if n and lists.has_list(player):
                 lists.note(player, self._rows.lists_taken_in_until(player, n))
@@ -414,24 +440,54 @@ class PoolProjections:
 
     def update(self, fresh: Reratings, checkpoint: int) -> int:
         """Bring every pool that *fresh* affects up to date; return the number of rated games."""
-        rated = 0
-        for number, start_ms in sorted(fresh.start_ms.items()):
-            pool = next(pool for pool in self._book.pools.values() if pool.pool == number)
-            projection = self._by_pool.get(number)
-            if projection is None or projection.pool is not pool:  # a scheme was adopted, a run closed
-                projection = PoolProjection(
-                    self._book.connection, pool, self._book.roster, self._projectors, self._make_rows
-                )
-                self._by_pool[number] = projection
-            only = fresh.only.get(number)
-            if only is not None and projection.live.rate_if_next(only):
-                rated += 1
-                continue
-            concerned = set(fresh.touched.get(number, ()))
-            if concerned and pool.by_runs:
-                # Games that wait for a run are rated as of the last of them. Where that one was taken out, no player
-                # of it may be left there, so one of the others is concerned, too, and with that player the whole run.
-                concerned.update(self._book.connection.execute(_WAITS, (number, OPEN)).fetchone() or ())
-            blocks = self._book.rated_games_from(pool, start_ms, projection.facts)
-            rated += projection.update(blocks, checkpoint, start_ms, concerned)
-        return rated
+        return sum(games for _, games in self.update_by_pool(fresh, checkpoint))
+
+    def update_by_pool(self, fresh: Reratings, checkpoint: int) -> Iterator[tuple[int, int]]:
+        """Bring one affected pool after the other up to date; yield its number and its number of rated games.
+
+        A pool whose players begin with the ratings of another comes after it: *fresh* takes the players who now begin
+        with another rating.
+        """
+        done = 0
+        while numbers := [number for number in {*fresh.start_ms, *fresh.sources} if number > done]:
+            done = min(numbers)
+            pool = next(pool for pool in self._book.pools.values() if pool.pool == done)
+            starting = [other for other in self._book.pools.values() if pool.name in other.from_pools]
+            if done in fresh.start_ms:
+                start_ms = fresh.start_ms[done]
+                rated = self._update_pool(pool, fresh, checkpoint)
+                if starting:
+                    fresh.note_source(done, start_ms, rated.players)
+                yield done, rated.games
+            for other in starting:
+                self._note_starts(other, fresh.sources.get(done, {}), fresh)
+
+    def _note_starts(self, pool: Pool, sources: Mapping[int | None, int], fresh: Reratings) -> None:
+        """Note in *fresh* the players who began in a pool after the rating of their source may have changed."""
+        players = sorted(player for player in sources if player is not None)
+        games = self._book.connection.execute(FIRST_GAMES_OF, (pool.pool, orjson.dumps(players).decode())).fetchall()
+        if (everybody := sources.get(None)) is not None:
+            games += self._book.connection.execute(FIRST_GAMES_SINCE, (pool.pool, everybody)).fetchall()
+        for player, ended_ms, rated_ms in games:
+            if ended_ms >= min(sources[each] for each in (player, None) if each in sources):
+                fresh.note(pool.pool, rated_ms, (player,))
+
+    def _update_pool(self, pool: Pool, fresh: Reratings, checkpoint: int) -> RatedAgain:
+        """Bring one pool up to date."""
+        number, start_ms = pool.pool, fresh.start_ms[pool.pool]
+        projection = self._by_pool.get(number)
+        if projection is None or projection.pool is not pool:  # a scheme was adopted, a run closed
+            book = self._book
+            projection = self._by_pool[number] = PoolProjection(
+                book.connection, pool, book.roster, self._projectors, self._make_rows, book.pools.get
+            )
+        only = fresh.only.get(number)
+        if only is not None and projection.live.rate_if_next(only):
+            return RatedAgain(1, (only.white, only.black))
+        concerned = set(fresh.touched.get(number, ()))
+        if concerned and pool.by_runs:
+            # Games that wait for a run are rated as of the last of them. Where that one was taken out, no player
+            # of it may be left there, so one of the others is concerned, too, and with that player the whole run.
+            concerned.update(self._book.connection.execute(_WAITS, (number, OPEN)).fetchone() or ())
+        blocks = self._book.rated_games_from(pool, start_ms, projection.facts)
+        return projection.update(blocks, checkpoint, start_ms, concerned)

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ledger.book.roster import Roster
-from ledger.book.timeline import Pool
 from ledger.ratings.carried_states import CarriedStates
 from ledger.ratings.player_rows import PlayerRows
+from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.rated_games import GamesInOrder, RatedGameColumns
 from ledger.ratings.side_rows import FormerRows, SidesWithStates, Span
 from ledger.ratings.view_tables import SideTable
@@ -56,9 +55,9 @@ class ReratedStates(CarriedStates):
         facts_known: players whose running folds of the tables that follow no ratings are loaded, too.
     """
 
-    def __init__(self, cols: Columns, pool: Pool, roster: Roster, tables: Sequence[SideTable]) -> None:
-        """Take a pool with its tables of sides; no player has a place yet."""
-        super().__init__(cols, pool, roster)
+    def __init__(self, cols: Columns, starts: StartingRatings, tables: Sequence[SideTable]) -> None:
+        """Take the starting ratings of a pool and its tables of sides; no player has a place yet."""
+        super().__init__(cols, starts)
         self.newcomers: dict[int, Newcomer] = {}
         self.facts_known: set[int] = set()
         # A player may be in several tournaments at once: such folds go on from the rows, no state is carried.

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from ledger.book.assessment import Reratings
 from ledger.book.game_book import GameBook
 from ledger.book.game_book_columns import RATED_COLUMNS, apply_decoded_block, column_types, decode_bodies
-from ledger.book.roster import Roster
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.errors import LedgerError
@@ -29,6 +28,7 @@ from ledger.ratings.carried_states import CarriedStates
 from ledger.ratings.fact_folds import project_all_facts
 from ledger.ratings.fact_projector import ReadModel, fact_projectors_among
 from ledger.ratings.player_rows import BY_LATER_LIST, CURRENT_COLUMNS, RAISE_BOUND, WRITE_CURRENT, listed_flags
+from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.projector import SIDE_COLUMNS
 from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.rated_games import (
@@ -67,8 +67,8 @@ STATE_PREFIX = "state "  # before the name of a field of the scheme's state, whi
 class _PlayersOfPool(CarriedStates):
     """The states of a pool's players, placed by number or, if numbers are far apart (up to 2**31 - 1), by order."""
 
-    def __init__(self, pool: Pool, roster: Roster) -> None:
-        super().__init__(MANY, pool, roster)
+    def __init__(self, starts: StartingRatings) -> None:
+        super().__init__(MANY, starts)
         self._numbers: Any = None  # if numbers are far apart, those of the players who were met, ascending,
         self._places: Any = None  # and their places
 
@@ -100,9 +100,9 @@ class _PlayersOfPool(CarriedStates):
 class PoolBuild:
     """The build of one pool from its first game on: ``rate``, then ``write``."""
 
-    def __init__(self, pool: Pool, roster: Roster, projectors: Sequence[ReadModel], folder: Path) -> None:
+    def __init__(self, starts: StartingRatings, projectors: Sequence[ReadModel], folder: Path) -> None:
         """Prepare the build; *folder* is where large sorts may have their temporary file."""
-        self._pool = pool
+        self._pool = pool = starts.pool
         self._tables = side_tables(projectors, pool.state_fields)
         self._columns_wanted = columns_wanted(self._tables)
         facts = facts_needed(pool, facts_wanted(self._tables))
@@ -112,8 +112,8 @@ class PoolBuild:
             fact for name, (_, _, fact) in SIDE_COLUMNS.items() if name in self._columns_wanted and name != fact
         }
         self._facts = [name for name in facts if name not in self._texts or name in in_codes or pool.by_event]
-        self._roster = roster
-        self._players = _PlayersOfPool(pool, roster)
+        self._roster = starts.roster
+        self._players = _PlayersOfPool(starts)
         # lead=1: the sides of one player come in one block, so that a fold begins and ends within it
         self._sides = SortedRuns(folder, ("player", "n"), lead=1, rows_a_run=SIDES_A_RUN)
 
@@ -299,7 +299,10 @@ class Build:
                     pool = next(pool for pool in book.pools.values() if pool.pool == number)
                     # Its games are all rated again, for no state was stored; rows of its first players stay.
                     after = written_player if number == written_pool else 0
-                    build = PoolBuild(pool, book.roster, self._projectors, self._path.parent)
+                    starts = StartingRatings(connection, pool, book.roster, book.pools.get)
+                    build = PoolBuild(starts, self._projectors, self._path.parent)
+                    if pool.from_pools:
+                        writers.own()  # the rows of the pools before it can be read
                     with build:
                         build.rate(blocks, after)
                         self._write(writers.concurrent(), number, build.write(writers.concurrent(), progress))

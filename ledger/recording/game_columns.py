@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.duplicates.reported_games import SIDES
 from ledger.facts import codec_columns
 from ledger.facts.instants import Precision, instant_ms, instant_ms_column, instant_text
+from ledger.facts.words import Termination
 from ledger.imports.reading import FIDE_CLASSES
 from ledger.imports.repeated_rows import RepeatCounter
 from ledger.journal import rules
@@ -52,9 +53,10 @@ class GameColumns:
         return self._frame[name].to_list()
 
     def played(self) -> Counter[PlayedDay]:
-        """Return the number of games by pool, tournament and day."""
+        """Return the number of rated games by pool, tournament and day, without forfeits."""
         day = pl.col("ended_at").str.slice(0, DAY_ALONE)
-        return Counter({row[:3]: row[3] for row in self._frame.group_by("pool", "tournament", day).len().iter_rows()})
+        rated = self._frame.filter(pl.col("rated") & (pl.col("termination") != Termination.UNPLAYED))
+        return Counter({row[:3]: row[3] for row in rated.group_by("pool", "tournament", day).len().iter_rows()})
 
     def with_column(self, name: str, values: Sequence[str | None]) -> GameColumns:
         """Return the games with one field of text replaced or added."""

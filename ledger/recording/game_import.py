@@ -58,7 +58,7 @@ class ImportReport(FaultsFound):
 
     Attributes:
         recorded: newly recorded games.
-        played: their number by pool, tournament and day.
+        played: the number of rated ones by pool, tournament and day.
         repeated: games that were recorded before with all reported facts.
         supplemented: games that were recorded before and got more facts.
         last_key: key of the last game taken: recorded, repeated or supplemented; None without one.

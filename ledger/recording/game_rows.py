@@ -81,8 +81,9 @@ class GameRows:
         return [row[name] for row in self._rows]
 
     def played(self) -> Counter[PlayedDay]:
-        """Return the number of games by pool, tournament and day."""
-        return Counter((row["pool"], row["tournament"], row["ended_at"][:DAY_ALONE]) for row in self._rows)
+        """Return the number of rated games by pool, tournament and day, without forfeits."""
+        rated = (row for row in self._rows if row["rated"] and row["termination"] != Termination.UNPLAYED)
+        return Counter((row["pool"], row["tournament"], row["ended_at"][:DAY_ALONE]) for row in rated)
 
     def with_column(self, name: str, values: Sequence[str | None]) -> GameRows:
         """Return the games with one field of text replaced or added."""

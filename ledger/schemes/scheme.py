@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from ledger.errors import MalformedError, ProjectionError
-from ledger.facts.event_fields import DECIMAL_PATTERN, FEDERATION_PATTERN
+from ledger.facts.event_fields import DECIMAL_PATTERN, FEDERATION_PATTERN, NAME_PATTERN
 from ledger.facts.periods import Calendar
 from ledger.facts.words import LateReports
 from ledger.runtime.nearest import expected_names
@@ -30,7 +30,7 @@ from ledger.runtime.records import flat_of, make_reader, number
 from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, stored_setting
 
-FROM_SHOWN, LATE_REPORTS, FEDERATION = "from_shown", "late_reports", "federation"
+FROM_SHOWN, LATE_REPORTS, FROM_POOL, FEDERATION = "from_shown", "late_reports", "from_pool", "federation"
 
 
 class PoolSetting(NamedTuple):
@@ -38,7 +38,7 @@ class PoolSetting(NamedTuple):
 
     Attributes:
         default: the value if an adoption does not name it: a switch, or one of the *words*; None: it may be absent.
-        unit: ``switch``, ``word`` or ``code``.
+        unit: ``switch``, ``word``, ``pool`` (the name of another one) or ``federation``.
         doc: its meaning.
         words: the words that it takes.
         code: the pattern of the codes that it takes.
@@ -54,7 +54,7 @@ class PoolSetting(NamedTuple):
     def expected(self) -> str:
         """The values that it takes, in words."""
         if self.code:
-            return "three capital letters such as NOR"
+            return "the name of a pool" if self.unit == "pool" else "three capital letters such as NOR"
         return " or ".join(self.words) if self.words else "true or false"
 
     def problem(self, name: str, value: object) -> str | None:
@@ -80,9 +80,16 @@ POOL_SETTINGS: Mapping[str, PoolSetting] = {
         "in the next one (next-list)",
         words=tuple(word.value for word in LateReports),
     ),
+    FROM_POOL: PoolSetting(
+        default=None,
+        unit="pool",
+        doc="who has no seed here begins with the rating in force in that older pool, as rapid and blitz do with the "
+        "standard one (FIDE B.02, 7.2.1)",
+        code=NAME_PATTERN,
+    ),
     FEDERATION: PoolSetting(
         default=None,
-        unit="code",
+        unit="federation",
         doc="players of another federation are guests: opponents are rated against the rating that the report or a "
         "list gives them, they get no rating here and are on no list; without it nobody is a guest",
         code=FEDERATION_PATTERN,

@@ -23,7 +23,7 @@ from ledger.facts.events import (
 )
 
 GAME = "same-player ended-before-start ended-in-the-future"
-ADOPTION = "unknown-scheme bad-settings pool-has-no-beginning bad-carry"
+ADOPTION = "unknown-scheme bad-settings bad-from-pool pool-has-no-beginning bad-carry"
 OVERLAP = "overlapping-editions"
 CLOSED = "edition-closed played-after-closing"
 CHOICE = "no-choice-of-strength rating-decides"

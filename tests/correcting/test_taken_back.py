@@ -421,6 +421,17 @@ def test_nothing_is_recorded_where_the_register_cannot_be_written(imported: Ledg
     assert imported.journal.size() == size
 
 
+def test_a_calculation_is_silent_about_the_games_of_a_file_that_was_taken_back(imported: Ledger) -> None:
+    take_back(imported, import_rows(imported, "may.csv", *MAY))
+    import_rows(imported, "corrected.csv", *CORRECTED)
+    approve(imported, imported.corrections.drafts.annul(f"game:{imported.player('Bob').games(limit=1)[0].game}"))
+    calculation = imported.player("Ann").calculation("2024-05")
+    tournaments = [each for batch in calculation.batches for each in batch.tournaments]
+    assert [line.opponent for each in tournaments for line in each.lines] == ["Cleo"]
+    assert calculation.left_out == []
+    assert [game.opponent for game in imported.player("Bob").calculation("2024-05").left_out] == ["Dan"]
+
+
 def test_an_erasure_takes_the_name_out_of_the_names_of_files(imported: Ledger) -> None:
     import_rows(imported, "games of zoé.csv", "Zoé,Ann,1-0,2024-05-03,40,Cup,1")
     imported.erase(imported.player("Zoé").player)

@@ -18,7 +18,7 @@ from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import batch_games
 from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
-from ledger.ratings import player_rows, queries
+from ledger.ratings import player_rows, projection, queries
 from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime import sqlite
 from tests.kit.clubs import NOW
@@ -393,6 +393,18 @@ def test_what_is_shown_beside_a_newcomers_first_game_is_looked_up_among_that_pla
             "SEARCH games USING INDEX games_of_white (white=?)",
             "SEARCH games USING INDEX games_of_black (black=?)",
         ]
+
+
+def test_who_began_in_another_pool_is_looked_up_by_player_or_among_its_later_games(path: Path) -> None:
+    with Ledger.open(path, clock=lambda: NOW) as ledger:
+        told = plan(ledger.views.connection, projection.FIRST_GAMES_OF)
+        assert [each for each in told if each.startswith("SEARCH")] == [
+            BY_GAME_NUMBER.format("h"),
+            BY_POSITION.format("games"),
+        ]
+        told = plan(ledger.views.connection, projection.FIRST_GAMES_SINCE)
+        later = "SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"
+        assert [each for each in told if each.startswith("S")] == [later, BY_GAME_NUMBER.format("h")] * 2
 
 
 def test_whether_a_live_game_is_the_last_is_found_at_the_end_of_rating_order(path: Path) -> None:

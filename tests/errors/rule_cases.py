@@ -185,6 +185,12 @@ CASES: dict[str, tuple[Case, ...]] = {
         Case(adoption(settings={"knob": 1}), "scheme 'chessworld' has no setting 'knob'; expected one of ["),
         Case(later(settings={"cap": -1}), "cap must not be negative"),
     ),
+    "bad-from-pool": (
+        Case(
+            adoption(settings={"from_pool": "rapid"}), "setting 'from_pool': there is no pool 'rapid'; name the pool in"
+        ),
+        Case(adoption(settings={"from_pool": "blitz"}), "pool 'blitz' cannot begin with its own ratings; name the"),
+    ),
     "pool-has-no-beginning": (
         Case(
             adoption(effective_from="2026-11-21"),

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import attrs
 from hypothesis import strategies as st
 
 from ledger.facts.events import (
@@ -313,6 +314,16 @@ def mixed_clubs(
         *draw(guests()),
     ]
     return [*adopted, *draw(registrations()), *draw(st.permutations(others))]
+
+
+def begun_in_standard(club: Sequence[Event]) -> list[Event]:
+    """The same facts, but that players begin in the second pool with their ratings in the first."""
+    return [
+        attrs.evolve(event, settings={**event.settings, "from_pool": POOLS[0]})
+        if isinstance(event, SchemeAdopted) and event.pool == POOLS[1]
+        else event
+        for event in club
+    ]
 
 
 def is_first(event: Event) -> bool:

@@ -16,7 +16,7 @@ from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import views
-from ledger.ratings.projection import PoolProjection
+from ledger.ratings.projection import PoolProjection, RatedAgain
 from tests.kit.clubs import key_of
 from tests.kit.lived_histories import rows_by_identity
 from tests.kit.places import DATA
@@ -120,9 +120,10 @@ def test_an_older_file_rates_again_only_from_its_place_on(files: dict[str, list[
     rated: list[int] = []
     update = PoolProjection.update
 
-    def spy(self: PoolProjection, *arguments: Any) -> int:
-        rated.append(update(self, *arguments))
-        return rated[-1]
+    def spy(self: PoolProjection, *arguments: Any) -> RatedAgain:
+        again = update(self, *arguments)
+        rated.append(again.games)
+        return again
 
     with new_ledger() as ledger, patch.object(PoolProjection, "update", spy):
         take(ledger, files["lichess_small.pgn"], 5_000)

@@ -19,7 +19,7 @@ from ledger.imports.files import open_source
 from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
-from ledger.ratings.projection import PoolProjection
+from ledger.ratings.projection import PoolProjection, RatedAgain
 from ledger.schemes import find_scheme
 from ledger.schemes.scheme import Newcomer
 from ledger.testing import rows_by_facts
@@ -106,9 +106,10 @@ def test_only_games_from_the_date_on_are_rated_again(
     rated: list[int] = []
     whole = PoolProjection.update
 
-    def counting(*arguments: Any) -> int:
-        rated.append(whole(*arguments))
-        return rated[-1]
+    def counting(*arguments: Any) -> RatedAgain:
+        again = whole(*arguments)
+        rated.append(again.games)
+        return again
 
     monkeypatch.setattr(PoolProjection, "update", counting)
     ledger.append(adopted_since("chessworld"))

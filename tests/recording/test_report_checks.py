@@ -7,11 +7,12 @@ import pytest
 
 from ledger import Ledger
 from ledger.errors import MalformedError
-from ledger.facts.events import Role, WarningsAccepted
+from ledger.facts.events import Role, SchemeAdopted, WarningsAccepted
 from ledger.facts.name_agreement import NameAgreement, name_agreement
 from ledger.facts.player_details import PlayerDetails
 from ledger.imports.reading import FileHints
 from ledger.recording.findings import CHECKS, Severity
+from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.report_checks import score_probability
 from tests.kit.commands import Run
 from tests.kit.places import DATA, folder_in_memory
@@ -436,6 +437,17 @@ def test_ratings_of_other_lists_are_compared_where_most_agree(tmp_path: Path) ->
     # a federation's list, and a report with the ratings of FIDE
     with Ledger.open(ledger_with_list(tmp_path / "other.db", "elo")) as ledger:
         assert ledger.import_file(spoiled(tmp_path, "all ratings are those of the list before")).ok
+
+
+@pytest.mark.parametrize("names", [[], ["a rating is wrong"]])
+def test_a_rapid_report_is_compared_with_the_standard_ratings_with_which_its_players_begin(
+    names: list[str], tmp_path: Path
+) -> None:
+    with Ledger.open(ledger_with_list(tmp_path / "federation.db")) as ledger:
+        ledger.append(SchemeAdopted(pool="rapid", scheme="fide", settings={"rapid": True, "from_pool": "standard"}))
+        report = ledger.import_file(spoiled(tmp_path, *names), choice=PoolChoice(pool="rapid"))
+        assert [finding.code for finding in report.warnings] == ["rating-differs"] * len(names)
+        assert report.ok is not bool(names)
 
 
 def national(rank: int, number: str, name: str | None = None) -> str:

@@ -104,7 +104,7 @@ def test_explain_gives_the_change_that_the_history_shows(sample_club: Path, run:
     assert (told["rated_with"], told["games"], told["unrounded"]) == ("this game", 1, told["after"])
     assert list(told) == [
         "game", "player", "opponent", "result", "pool", "scheme", "rated_with", "games", "before", "after", "change",
-        "list", "carried_from", "corrected", "recorded", "stands", "published_list", "published_rating",
+        "list", "carried_from", "began_with", "corrected", "recorded", "stands", "published_list", "published_rating",
         "revised_rating", "rule", "terms", "unrounded", "rounding", "source", "meetings",
     ]  # fmt: skip
     table = run("explain", sample_club, "ann", last["game"], "-t").out

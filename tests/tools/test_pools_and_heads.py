@@ -67,6 +67,32 @@ def test_a_pool_whose_scheme_gives_nobody_a_rating_says_so(tmp_path: Path, capsy
     assert main(["scheme", "adopt", *shlex.split(f"{adopt}from_shown=true")]) == 0
 
 
+def test_a_pool_that_begins_with_standard_ratings_is_adopted_or_refused_at_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = str(tmp_path / "fed.db")
+    assert main(["init", db, "--scheme", "fide"]) == 0
+    adopt = ["scheme", "adopt", db, "--scheme", "fide", "--set", "rapid=true", "--pool"]
+    assert main([*adopt, "rapid", "--new-pool", "--set", "from_pool=standard"]) == 0
+    capsys.readouterr()
+    for pool, source, words, code in (
+        ("blitz", "bullet", "bad-from-pool: setting 'from_pool': there is no pool 'bullet'; name the pool in", 1),
+        ("blitz", "blitz", "bad-from-pool: setting 'from_pool': pool 'blitz' cannot begin with its own ratings", 1),
+        ("blitz", "b/z", "settings must be a name matching", 2),
+    ):
+        assert main([*adopt, pool, "--new-pool", "--set", f"from_pool={source}"]) == code
+        assert words in capsys.readouterr().err
+    younger = [*adopt, "standard", "--from", "2025-01-01", "--set", "from_pool=rapid"]
+    for wish in ([], ["--propose", "--reason", "cycle", "--by", "eve"]):
+        assert main([*younger, *wish]) == 1
+        assert "pool 'rapid' is younger than pool 'standard'" in capsys.readouterr().err
+    assert main(["init", str(tmp_path / "new.db"), "--pool", "rapid", "--set", "from_pool=standard"]) == 1
+    assert not (tmp_path / "new.db").exists()
+    grades = ["scheme", "adopt", db, "--scheme", "ecf-grade", "--pool", "grades", "--new-pool"]
+    assert main([*grades, "--set", "from_pool=standard"]) == 0
+    assert "counts in Elo points, and 'grades' in ECF points: no player begins with" in capsys.readouterr().err
+
+
 def test_pools_tell_what_rates_them_now_with_its_settings_and_since_when(
     empty_club: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from ledger.facts.source_games import SourceGame
 from ledger.ledger import Ledger
+from ledger.recording.game_columns import GameColumns
+from ledger.recording.game_rows import GameRows
 from tests.kit.commands import SAMPLE_ENTRIES, Run
 from tools.commands import REFUSED, USAGE
 from tools.commands.token_options import VARIABLE
@@ -323,6 +326,22 @@ def test_an_import_and_its_dry_run_name_the_list_of_each_tournament(tmp_path: Pa
         assert f"late.csv: tournament 'Late open': 1 game counts in the list of 2025-10-01: {PUBLISHED}\n" in said
         assert "late.csv: tournament 'September open': 1 game counts in the list of 2025-10-01\n" in said
     assert "counts" not in run("import", path, tmp_path / "late.csv").err  # nothing is new
+
+
+def test_a_forfeit_counts_in_no_list(tmp_path: Path, run: Run) -> None:
+    path = federation(tmp_path, run)
+    forfeit = "Bob,Ann,+/-,2025-08-21,0,Late open\n"
+    (tmp_path / "forfeit.csv").write_text(LATE_OPEN + forfeit, encoding="utf-8")
+    said = run("import", path, tmp_path / "forfeit.csv").err
+    assert f"forfeit.csv: tournament 'Late open': 1 game counts in the list of 2025-10-01: {PUBLISHED}\n" in said
+    games = [
+        SourceGame(line=line, key=f"g{line}", white_id="name:ann", white_name="Ann", black_id="name:bob",
+                   black_name="Bob", outcome="white", termination=termination, half_moves=None,
+                   ended_at="2025-08-21", rated=rated, tournament="Late open")
+        for line, (termination, rated) in enumerate([("unknown", True), ("unplayed", True), ("unknown", False)])
+    ]  # fmt: skip
+    rows = GameRows([{**game._asdict(), "pool": "standard"} for game in games])
+    assert rows.played() == GameColumns(rows.frame()).played() == {("standard", "Late open", "2025-08-21"): 1}
 
 
 def test_where_late_reports_count_at_their_places_the_import_names_the_list_that_it_revises(

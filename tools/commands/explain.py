@@ -68,6 +68,7 @@ def _rows(explanation: dict[str, Any]) -> list[output.Row]:
     """Return a row for each term, then one for each game that was rated with this one; all have the same columns."""
     terms, meetings = explanation.pop("terms"), explanation.pop("meetings")
     explanation["carried_from"] = explanation["carried_from"] or dict.fromkeys(("scheme", "rating", "carry"))
+    explanation["began_with"] = explanation["began_with"] or dict.fromkeys(("pool", "rating", "list"))
     explanation["corrected"] = " ".join(map(str, explanation["corrected"])) or None
     answer = output.in_columns(explanation)
     no_term = dict.fromkeys(("symbol", "value", "meaning"))

@@ -216,6 +216,7 @@ def adopt(
       rating-ledger scheme adopt club.db --pool standard --scheme chessworld --from 2006-01-01 --carry keep
       rating-ledger scheme adopt club.db --scheme fide --from 2024-03 --carry convert --map 0.6:800 --map 2000:1:0
       rating-ledger scheme adopt club.db --pool rapid --new-pool --scheme lichess --set regulator=1.015
+      rating-ledger scheme adopt club.db --pool blitz --new-pool --scheme fide --set rapid=true --set from_pool=standard
       rating-ledger scheme adopt club.db --scheme elo --from 2024-01-01 --propose --reason 'AGM, item 4' --by eve
     """
     if bool(maps) != (carry == Carry.CONVERT.value):
@@ -245,10 +246,22 @@ def adopt(
         when = f"from {since}" if since else "from the beginning"
         output.remark(f"{event.pool}: {name!r} {word} {when}; head {ledger.head()}")
         tell_package(name)
+        _note_other_points(ledger, event)
         if since is not None and instant_ms(since) > ledger.now_ms():
             eras = ledger.pool(event.pool).eras
             before = max((era for era in eras if era.since_ms < instant_ms(since)), key=lambda era: era.since_ms)
             output.remark(f"note: {since} is in the future: games that end before then go on by {before.scheme.name!r}")
+
+
+def _note_other_points(ledger: Ledger, event: SchemeAdopted) -> None:
+    """Say if the pool with whose ratings players would begin counts in other points, so that it gives none."""
+    pool = ledger.pool(event.pool)
+    own = next(era for era in pool.eras if era.since == (event.effective_from or ""))
+    if own.from_pool is not None:
+        other = ledger.pool(own.from_pool).eras[-1].scheme.scale
+        if other != own.scheme.scale:
+            words = f"pool {own.from_pool!r} counts in {other}, and {pool.name!r} in {own.scheme.scale}"
+            output.remark(f"note: {words}: no player begins with those ratings")
 
 
 def _says_again(event: SchemeAdopted, first: Era) -> bool:

@@ -64,6 +64,7 @@ GROUPS: Mapping[str, Mapping[str, Readme | Made]] = {
         "tutorials/python": Readme("ledger/README.md", ("From the first game to a plug-in",), "Tutorial: Python"),
     },
     "How-to guides": {
+        "how-to/year": Readme("tools/officer/README.md"),
         "how-to/import": Readme("ledger/imports/README.md"),
         "how-to/players": Readme("ledger/players/README.md"),
         "how-to/ask": Readme("ledger/answers/README.md"),

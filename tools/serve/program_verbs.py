@@ -20,10 +20,11 @@ from .importing import Sent, previewed
 
 
 def fact(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Record one fact that is no game: a closed run, a tournament that is announced or over."""
+    """Record one fact that is no game: a closed run, a tournament that is announced or over, a player's federation."""
     event = codec.structure_event(args["kind"], args["facts"])
     ledger.ensure_up_to_date()
-    ledger.pool(args["facts"]["pool"])  # names the pools if this one is misspelt
+    if (pool := args["facts"].get("pool")) is not None:
+        ledger.pool(pool)  # names the pools if this one is misspelt
     ledger.check_early(event, Context.COMMAND)
     recorded = ledger.append(event, actor=DEFAULT_ACTOR, token=asks.token)
     return {**recorded._asdict(), "leaf": recorded.leaf.hex()}

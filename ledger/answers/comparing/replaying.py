@@ -17,6 +17,7 @@ from ledger import schemes
 from ledger.answers.comparing.forecasts import Predictions, final_ratings, predict_and_rate, predict_games
 from ledger.answers.pools import non_default_settings
 from ledger.book.roster import Roster
+from ledger.book.stored_pools import stored_pools
 from ledger.book.tables import IN_ORDER_OF_ENDS
 from ledger.book.timeline import BEGINNING, Era, EraState, ListRating, Pool
 from ledger.book.whole_tournaments import Edition
@@ -24,10 +25,11 @@ from ledger.facts.json_schemas import documented
 from ledger.facts.words import Carry
 from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
+from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.rated_games import STARTS_ON_LAST_DAY, GamesInOrder, first_game_indexes, rateable
 from ledger.runtime.columns import FEW, MANY, Column, Columns
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import FROM_SHOWN, SHOWN_SCALE, Newcomer, Rhythm, Scheme
+from ledger.schemes.scheme import FROM_POOL, FROM_SHOWN, SHOWN_SCALE, Newcomer, Rhythm, Scheme
 
 if TYPE_CHECKING:
     import sqlite3
@@ -201,7 +203,8 @@ def order_games(
     Nothing else reads the views.
 
     With *from_shown*, or if a candidate's settings say so, a player without a declared rating begins with the one that
-    the source shows with the first game, if the scheme counts in the same points.
+    the source shows with the first game, if the scheme counts in the same points. If they name another pool, a player
+    begins with the rating there, as it is.
     """
     roster = Roster(connection)
     orders: dict[object, RatingOrder] = {}
@@ -211,11 +214,14 @@ def order_games(
         if _cut(candidate) not in orders:
             orders[_cut(candidate)] = _order(connection, games, pool, roster)
     with_source: dict[object, RatingOrder] = {}
+    others = {other.name: other for other in stored_pools(connection)}
     chosen = []
     for candidate, pool in zip(candidates, pools, strict=True):
         cut, order = _cut(candidate), orders[_cut(candidate)]
         if candidate.scheme.scale == SHOWN_SCALE and (from_shown or candidate.settings.get(FROM_SHOWN)):
             order = with_source[cut] = with_source.get(cut) or _with_source_ratings(order, games)
+        if candidate.settings.get(FROM_POOL):
+            order = _begun_elsewhere(order, games, StartingRatings(connection, pool, roster, others.get))
         chosen.append(order._replace(pool=pool))
     return chosen
 
@@ -310,6 +316,17 @@ def _with_source_ratings(order: RatingOrder, games: ComparedGames) -> RatingOrde
         who._replace(declared=rating) if not who.has_rating and rating > 0 else who
         for who, rating in zip(order.newcomers, source_ratings.tolist(), strict=True)
     ]
+    return order._replace(newcomers=newcomers)
+
+
+def _begun_elsewhere(order: RatingOrder, games: ComparedGames, starts: StartingRatings) -> RatingOrder:
+    """Return an order whose new players without a listed rating begin with that in force in another pool."""
+    white, black = games.white[order.places], games.black[order.places]
+    first = games.ended_ms[order.places][first_game_indexes(MANY, len(games.players), white, black)]
+    newcomers = []
+    for who, player, first_ms in zip(order.newcomers, games.players.tolist(), first.tolist(), strict=True):
+        source = None if who.seed is not None else starts.source_state(player, first_ms)
+        newcomers.append(who if source is None else who._replace(declared=source.in_force))
     return order._replace(newcomers=newcomers)
 
 

@@ -313,10 +313,10 @@ class LedgerRatings:
         rating = self._states.at(player, min(starts), before=True).in_force
         row = self._row(player, first)
         if rating is None and row is not None and row["n"] == 1:
-            # The rating that a source shows with the very first rated game is known from its end on, and holds for its
-            # start.
+            # The rating that a source shows with the very first rated game, or that the player has in another pool,
+            # holds in this one from its end on, and for its start.
             era = self._pool.eras[self._pool.era_at(first.ended_ms)]
-            return self.rating_before(player, first) if era.from_shown else None
+            return self.rating_before(player, first) if era.from_shown or era.from_pool else None
         return rating
 
     def rating_gain(self, player: int, games: Sequence[EventGame]) -> tuple[float, float] | None:
