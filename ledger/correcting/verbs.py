@@ -364,6 +364,12 @@ def _standing(drafts: Drafts, words: Words) -> Change:
     return drafts.add(PlayerChanged(player=player, effective_at=words["from"], standing=standing))
 
 
+def _federation(drafts: Drafts, words: Words) -> Change:
+    code = words["to"].upper() if words["to"].isalpha() else words["to"]  # other words are refused as they are
+    player = _number(drafts, words["player"])
+    return drafts.add(FederationSet(player=player, effective_at=words["from"], federation=code))
+
+
 def _rating(drafts: Drafts, words: Words) -> Change:
     past = PriorRating(
         rating=words["to"],
@@ -453,11 +459,7 @@ _MEANINGS: Mapping[str, Callable[[Drafts, Words], Change]] = {
             strength=_choice(Strength, "to", words["to"]),
         )
     ),
-    "federation": lambda drafts, words: drafts.add(
-        FederationSet(
-            player=_number(drafts, words["player"]), effective_at=words["from"], federation=words["to"].upper()
-        )
-    ),
+    "federation": _federation,
     "born": lambda drafts, words: drafts.add(
         BirthYearLearnt(player=_number(drafts, words["player"]), birth_year=_whole(words, "to") or 0)
     ),

@@ -172,15 +172,19 @@ SELECT mine.*, games.position, games.key, games.ended_at, games.tournament, game
 FROM history AS mine JOIN games ON games.position = mine.game
 WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n > ?3 AND mine.n <= ?4 ORDER BY mine.n
 """
-# A guest has no row: the row is blank, but for the rating that counts.
-_GUEST_RATING = "iif(mine.colour = 0, games.black_guest, games.white_guest) ->> 'rating' AS guest_rating"
-_OPPOSITE = f"""
-SELECT theirs.*, {_GUEST_RATING} FROM history AS mine JOIN games ON games.position = mine.game
+
+
+def _opposite(which: str) -> str:
+    """Return the query for the opponents' rows of a player's games; that of a guest is blank, but for the rating."""
+    return f"""
+SELECT theirs.*, iif(mine.colour = 0, games.black_guest, games.white_guest) ->> 'rating' AS guest_rating
+FROM history AS mine JOIN games ON games.position = mine.game
 LEFT JOIN history AS theirs ON theirs.pool = mine.pool AND theirs.player = mine.opponent AND theirs.n = mine.opponent_n
+WHERE mine.pool = ?1 AND mine.player = ?2 {which}
 """
-OPPOSITE_SIDES = f"""
-{_OPPOSITE}WHERE mine.pool = ?1 AND mine.player = ?2 ORDER BY mine.n DESC LIMIT ?3
-"""
+
+
+OPPOSITE_SIDES = _opposite("ORDER BY mine.n DESC LIMIT ?3")
 
 
 def graph_page(state_fields: Iterable[str]) -> str:
@@ -201,9 +205,7 @@ WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY 
 """
 
 
-PAGE_OPPONENTS = f"""
-{_OPPOSITE}WHERE mine.pool = ?1 AND mine.player = ?2 AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC
-"""
+PAGE_OPPONENTS = _opposite("AND mine.n BETWEEN ?3 AND ?4 ORDER BY mine.n DESC")
 # What opponent statistics need of the games up to the ?3-th: place in the journal, result, and both ratings after it.
 NUMBERS_OF = f"""
 SELECT mine.n, mine.game, mine.colour, mine.half_points, mine.opponent, mine.rating,

@@ -31,6 +31,8 @@ BY_PLAYER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=?)"
 BY_GAME_NUMBER = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n=?)"
 A_RANGE_OF_GAMES = "SEARCH {} USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)"
 BY_POSITION = "SEARCH {} USING INTEGER PRIMARY KEY (rowid=?)"
+# a guest has no row
+ITS_GAME_AND_OPPONENT = (BY_POSITION.format("games"), f"{BY_GAME_NUMBER.format('theirs')} LEFT-JOIN")
 
 # A search by halves: few rows, however many games the player has.
 HALVED = [
@@ -85,9 +87,9 @@ HOT_PLANS = {
     "games of a player": [BY_PLAYER.format("mine"), BY_POSITION.format("games")],
     "numbers of games": [
         "SEARCH mine USING PRIMARY KEY (pool=? AND player=? AND n<?)",
-        BY_GAME_NUMBER.format("theirs"),
+        *ITS_GAME_AND_OPPONENT,
     ],
-    "opposite sides": [BY_PLAYER.format("mine"), BY_GAME_NUMBER.format("theirs")],
+    "opposite sides": [BY_PLAYER.format("mine"), *ITS_GAME_AND_OPPONENT],
     "sides between": [
         "SEARCH mine USING PRIMARY KEY (pool=? AND player=? AND n>? AND n<?)",
         BY_POSITION.format("games"),
@@ -153,11 +155,10 @@ HOT_PLANS = {
     "any proposal": ["SCAN proposals"],
     "page of a graph": [
         A_RANGE_OF_GAMES.format("mine"),
-        BY_POSITION.format("games"),
-        BY_GAME_NUMBER.format("theirs"),
-        BY_PLAYER.format("now"),
+        *ITS_GAME_AND_OPPONENT,
+        f"{BY_PLAYER.format('now')} LEFT-JOIN",
     ],
-    "opponents of a page": [A_RANGE_OF_GAMES.format("mine"), BY_GAME_NUMBER.format("theirs")],
+    "opponents of a page": [A_RANGE_OF_GAMES.format("mine"), *ITS_GAME_AND_OPPONENT],
     "games between": [BY_PLAYER.format("history")],
 }
 
@@ -262,7 +263,14 @@ POOL_PLANS = {
     "LAST_PLACE": [IN_A_POOL],
     "LAST_CLOSING": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms<?)"],
     "NEXT_PLACE": ["SEARCH games USING INDEX games_in_rating_order (pool=? AND rated_ms>?)"],
-    "POOLS": ["SCAN pools", "SEARCH current USING PRIMARY KEY (pool=?) LEFT-JOIN"],
+    "POOLS": [
+        "SCAN pools",
+        "SEARCH current USING PRIMARY KEY (pool=?) LEFT-JOIN",
+        "CORRELATED SCALAR SUBQUERY 1",
+        "SEARCH games USING INDEX games_of_white_guests (pool=?)",
+        "CORRELATED SCALAR SUBQUERY 2",
+        "SEARCH games USING INDEX games_of_black_guests (pool=?)",
+    ],
     "ROWS_AT": [
         "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
         BY_GAME_NUMBER.format("h"),

@@ -7,7 +7,10 @@ from typing import Any
 from ledger.facts import events
 from ledger.facts.source_games import SourceGame
 from ledger.facts.words import Brings, Outcome, Strength, Termination
+from ledger.schemes.scheme import POOL_SETTINGS
 
+# The settings of every pool that each adoption names; the others may be absent.
+STATED_OF_POOLS = frozenset(name for name, each in POOL_SETTINGS.items() if each.default is not None)
 PLAYERS = 40
 GAMES_A_NEWCOMER = 30
 

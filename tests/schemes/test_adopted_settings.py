@@ -22,10 +22,11 @@ from ledger.ledger import Ledger
 from ledger.recording.pool_choice import PoolChoice
 from ledger.runtime import arith
 from ledger.schemes import elo
-from ledger.schemes.scheme import FROM_POOL, POOL_SETTINGS, Scheme
+from ledger.schemes.scheme import Scheme
 from ledger.schemes.settings import stored_setting
 from tests.kit.clubs import ClubOfTwo
 from tests.kit.commands import Run
+from tests.kit.games import STATED_OF_POOLS
 from tools.commands import USAGE, settings_given
 
 PINNED = Path(__file__).with_name("adopted_settings.json")
@@ -174,7 +175,7 @@ def test_pools_that_an_import_meets_are_rated_like_the_first_of_an_old_ledger(tm
         ledger.catch_up()
         (met,) = (pool for pool in ledger.pools() if pool.name != "standard")
         assert met.eras[0].numbers == ledger.pool("standard").eras[0].numbers
-        assert met.eras[0].settings.keys() == {*met.eras[0].numbers._fields, *POOL_SETTINGS} - {FROM_POOL}
+        assert met.eras[0].settings.keys() == {*met.eras[0].numbers._fields, *STATED_OF_POOLS}
 
 
 @pytest.mark.parametrize(("scheme_version", "arithmetic"), [(2, arith.VERSION), (1, arith.VERSION + 1)])

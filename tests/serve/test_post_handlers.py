@@ -639,7 +639,7 @@ def test_the_federation_of_a_player_is_recorded_once(api: Api) -> None:
         assert done.json()["key"] == f"federation:{player}@2026-03-01", done.text
     assert done.json()["duplicate"] is True
     wrong = api.post(f"/players/{player}/federation", {"federation": "Sweden"})
-    assert (wrong.status_code, wrong.json()["errors"][0]["pointer"]) == (400, "/federation")
+    assert (wrong.status_code, "federation must be text matching [A-Z]{3}, got 'Sweden'" in wrong.text) == (400, True)
     assert api.post("/players/nobody/federation", {"federation": "SWE"}).status_code == 404
 
 

@@ -22,8 +22,8 @@ def test_a_true_ledger_is_exit_code_0_with_head_and_digests(sample_club: Path, r
     assert [line.split()[0] for line in digests] == [
         "bests", "changes", "corrections", "current", "descriptions", "distribution", "entrants", "eras", "federations",
         "games", "given_sides", "highest_lowest", "history", "merges", "movetexts", "openings", "originals",
-        "player_details", "players", "policies", "pools", "proposals", "rounds_without_game", "runs", "seeds",
-        "sent_reports", "streaks", "strengths", "time_losses", "tournaments", "upsets",
+        "player_details", "players", "policies", "pools", "proposals", "publications", "rounds_without_game", "runs",
+        "seeds", "sent_reports", "streaks", "strengths", "time_losses", "tournaments", "upsets",
     ]  # fmt: skip
     short = run("audit", sample_club, "--journal-only")
     assert short.out.splitlines() == [

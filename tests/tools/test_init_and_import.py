@@ -15,8 +15,8 @@ from ledger.answers import pools
 from ledger.answers.rows import as_rows
 from ledger.ledger import Ledger
 from ledger.schemes import chessworld
-from ledger.schemes.scheme import FROM_POOL, POOL_SETTINGS
 from tests.kit.commands import Run, latest_game
+from tests.kit.games import STATED_OF_POOLS
 from tests.kit.places import SAMPLE
 from tests.kit.source_files import BAD_CSV, CSV, JSONL, MIXED, NDJSON, PGN, written
 from tools.commands import REFUSED, USAGE
@@ -32,7 +32,7 @@ def test_init_makes_three_files_and_says_what_rates(tmp_path: Path, run: Run) ->
     with Ledger.open(tmp_path / "a.db") as ledger:
         adopted = ledger.first_scheme()
         assert adopted.settings.items() >= {"include_initial": True, "initial": "1200.5"}.items()
-        assert adopted.settings.keys() == {*chessworld.SCHEME.numbers_from({})._fields, *POOL_SETTINGS} - {FROM_POOL}
+        assert adopted.settings.keys() == {*chessworld.SCHEME.numbers_from({})._fields, *STATED_OF_POOLS}
         shown = as_rows(pools.pools(ledger))[0][
             "settings"
         ]  # guests are rated in their tournaments in pools that begin now
