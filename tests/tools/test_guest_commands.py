@@ -97,7 +97,7 @@ def test_the_setting_takes_the_code_of_a_federation(tmp_path: Path, run: Run) ->
     assert (wrong.code, "--set federation: give three capital letters such as NOR" in wrong.err) == (USAGE, True)
     assert not (tmp_path / "x.db").exists()
     shown = {row["setting"]: row for row in json.loads(run("scheme", "show", "fide").out)["settings"]}
-    assert (shown["federation"]["default"], shown["federation"]["unit"]) == (None, "code")
+    assert (shown["federation"]["default"], shown["federation"]["unit"]) == (None, "federation")
 
 
 def test_an_import_with_guests_is_taken_back_and_recorded_again(norway: Path, run: Run) -> None:
